@@ -1,0 +1,21 @@
+-- millrace.job_audit: the whole history of one job, rebuilt from the audit alone, oldest first. A row of a batch shows what
+-- it says about all its jobs. Unknown job or another tenant's: MR009.
+create or replace function millrace.job_audit(p_job_id uuid)
+  returns table (at timestamptz, audit_id bigint, action text, operation text, status text, actor text, worker_id text,
+                 reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer)
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scope uuid := millrace.tenant_scope();
+begin
+  return query
+  select a.at, a.audit_id, a.action, a.operation, a.new_values ->> 'status', a.actor, a.worker_id, a.reason,
+         a.category, a.patient_id, a.old_values, a.new_values, cardinality(a.job_ids)
+    from millrace.audit a
+   where a.job_ids @> array[p_job_id] and (v_scope is null or a.tenant_id = v_scope)
+   order by a.at, a.audit_id;
+  if not found then
+    raise exception 'job % does not exist', p_job_id using errcode = 'MR009';
+  end if;
+end;
+$$;

@@ -1,0 +1,23 @@
+-- millrace.check_configuration: trigger; a value of the wrong type is refused when it is written, so that no
+-- later read has to guess.
+create or replace function millrace.check_configuration() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if new.config_key in ('system.maintenance_mode', 'system.enqueue_enabled') then
+    if new.config_value not in ('true', 'false') then
+      raise exception '% must be true or false', new.config_key using errcode = 'MR020';
+    end if;
+  elsif new.config_key ~ '(_seconds|_days)$' or new.config_key = 'partition.days' then
+    if new.config_value !~ '^[0-9]{1,9}$' then
+      raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';
+    end if;
+    if new.config_value::integer = 0 and new.config_key in
+       ('worker.timeout_seconds', 'worker.heartbeat_interval_seconds', 'partition.days', 'retention.history_days') then
+      raise exception '% must be at least 1', new.config_key using errcode = 'MR020';
+    end if;
+  end if;
+  new.updated_at := millrace.now();
+  return new;
+end;
+$$;

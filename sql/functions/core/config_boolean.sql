@@ -1,0 +1,6 @@
+-- millrace.config_boolean: a boolean of system_configuration, or the default where the key is missing.
+create or replace function millrace.config_boolean(p_key text, p_default boolean) returns boolean
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce((select c.config_value::boolean from millrace.system_configuration c where c.config_key = p_key), p_default)
+$$;

@@ -1,0 +1,11 @@
+-- millrace.jwt_claims: claims of the request, or null. A setting that was SET LOCAL in an earlier transaction of a pooled
+-- connection reads as '', and a malformed one must not open anything: both give null.
+create or replace function millrace.jwt_claims() returns jsonb
+  language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+exception when invalid_text_representation then
+  return null;
+end;
+$$;

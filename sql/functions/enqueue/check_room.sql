@@ -1,0 +1,46 @@
+-- millrace.check_room: refuses what would not fit: the depth limit of the queue for this tenant, the backlog limit of a provider,
+-- and a request that costs more tokens than the provider grants in a whole window.
+-- Depths come from the counters the keeper folds every second and the deltas since: a bound, not an exact count.
+create or replace function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid) returns void
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_need record;
+  v_waiting bigint;
+begin
+  for v_need in
+    select f.queue_id, q.queue, q.depth_max, count(*) as adding
+      from unnest(p_facts) f join millrace.queue q on q.queue_id = f.queue_id
+     group by f.queue_id, q.queue, q.depth_max
+  loop
+    select coalesce((select c.ready + c.delayed from millrace.counter c
+                      where c.queue_id = v_need.queue_id and c.tenant_id = p_tenant), 0)
+         + coalesce((select sum(d.ready + d.delayed)
+                       from (select cd.ready, cd.delayed from millrace.counter_delta cd
+                              where cd.queue_id = v_need.queue_id and cd.tenant_id = p_tenant limit 200) d), 0)
+      into v_waiting;
+    if v_waiting + v_need.adding > v_need.depth_max then
+      raise exception 'queue % holds % waiting jobs of this tenant, its limit is %', v_need.queue, v_waiting, v_need.depth_max
+        using errcode = 'MR008', hint = 'try again in 30 seconds, or raise depth_max of the queue';
+    end if;
+  end loop;
+  for v_need in
+    select p.provider_id, p.provider_name, p.api_endpoint, p.queue_depth_limit, count(*) as adding,
+           max(f.estimated_tokens) as tokens, millrace.token_limit(p.provider_id) as token_limit
+      from unnest(p_facts) f
+      join millrace.job_type t on t.type_id = f.type_id
+      join millrace.api_rate_limits p on p.provider_name = t.provider_name and p.api_endpoint = t.api_endpoint
+     group by p.provider_id, p.provider_name, p.api_endpoint, p.queue_depth_limit
+  loop
+    if v_need.tokens > v_need.token_limit then
+      raise exception 'estimated_tokens % is more than %:% grants in a whole window (%)',
+        v_need.tokens, v_need.provider_name, v_need.api_endpoint, v_need.token_limit using errcode = 'MR014';
+    end if;
+    if millrace.provider_depth_exceeded(v_need.provider_id, v_need.adding::integer) then
+      raise exception 'the backlog of %:% has reached its limit of % jobs',
+        v_need.provider_name, v_need.api_endpoint, v_need.queue_depth_limit
+        using errcode = 'MR008', hint = 'try again in 30 seconds, or raise queue_depth_limit';
+    end if;
+  end loop;
+end;
+$$;

@@ -1,0 +1,9 @@
+-- millrace.enqueue_job: enqueues one job. p_options takes every other field of millrace.enqueue_jobs.
+create or replace function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb default '{}')
+  returns uuid language sql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+  select e.job_id
+    from millrace.enqueue_specs(
+           millrace.specs_from_json(coalesce(p_options, '{}') || jsonb_build_object('job_type', p_job_type, 'payload', p_payload)),
+           millrace.current_tenant()) e
+$$;

@@ -1,0 +1,95 @@
+-- millrace.claim_group: takes up to p_limit jobs from the head of one group and leases them to p_worker_id.
+-- Moving a row from ready to lease is one statement; rows that others hold locked are skipped, never waited for.
+-- The candidates are locked first, in a materialised list, so that no plan can take more than the limit.
+create or replace function millrace.claim_group(
+    p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamptz, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval,
+    p_provider_id integer, p_alone boolean)
+  returns setof millrace.lease language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_cand millrace.ready[];
+  v_plain uuid[];
+  v_late millrace.ready[];
+  v_keyed record;
+  v_verdict text;
+  v_limit integer := p_limit;
+  v_policy record;
+  v_slots integer[];
+  v_leases millrace.lease[] := '{}';
+  v_more millrace.lease[];
+  v_requests integer;
+  v_tokens bigint;
+  v_now timestamptz;
+begin
+  select q.concurrency_max, q.key_concurrency_max, coalesce(t.run_timeout, q.run_timeout) as run_timeout, q.lease into strict v_policy
+    from millrace.queue q join millrace.job_type t on t.type_id = p_type_id where q.queue_id = p_queue_id;
+  if v_policy.concurrency_max is not null then
+    v_slots := millrace.free_slots(p_queue_id, v_policy.concurrency_max, v_limit);
+    v_limit := least(v_limit, coalesce(cardinality(v_slots), 0));
+  end if;
+  if p_provider_id is not null then
+    select r.requests, r.tokens into v_requests, v_tokens from millrace.capacity_room(p_provider_id) r;
+    v_limit := least(v_limit, v_requests);
+  end if;
+  if v_limit <= 0 then
+    return;
+  end if;
+
+  with c as materialized (
+    select r.* from millrace.ready r
+     where r.queue_id = p_queue_id and r.type_id = p_type_id and r.tenant_id = p_tenant_id
+       and r.priority = p_priority and r.ready_seq > p_mark and r.ready_at <= p_cutoff
+       and (r.suspect_count >= 3) = p_alone
+       and (p_owner is null or exists (select from millrace.job_fact f where f.job_id = r.job_id and f.owner_id = p_owner))
+     order by r.ready_seq limit v_limit for update skip locked)
+  select array_agg(row(c.*)::millrace.ready order by c.ready_seq) into v_cand from c;
+  if v_cand is null then
+    return;
+  end if;
+  v_now := millrace.now();
+  select array_agg(c) filter (where c.start_deadline <= v_now) into v_late from unnest(v_cand) c;
+  if v_late is not null then
+    perform millrace.expire_ready(v_late);
+  end if;
+  if v_tokens < 9223372036854775807 then
+    v_cand := array(
+      select c.row from (
+        select row(r.*)::millrace.ready as row, r.ready_seq,
+               sum(f.estimated_tokens) over (order by r.ready_seq rows unbounded preceding) as tokens
+          from unnest(v_cand) r join millrace.job_fact f on f.job_id = r.job_id) c
+       where c.tokens <= v_tokens order by c.ready_seq);
+  end if;
+
+  v_plain := array(select c.job_id from unnest(v_cand) c
+                    where (c.start_deadline is null or c.start_deadline > v_now)
+                      and (c.flags & 2 = 0) and (c.flags & 4 = 0 or v_policy.key_concurrency_max is null));
+  v_leases := millrace.lease_ready(v_plain, null, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
+  for v_keyed in
+    select c.job_id, c.flags, f.seq, case when c.flags & 2 <> 0 then 's:' || f.serial_key else 'c:' || f.concurrency_key end as key
+      from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
+     where not c.job_id = any (v_plain) and (c.start_deadline is null or c.start_deadline > v_now)
+     order by c.ready_seq
+  loop
+    v_verdict := millrace.judge_key(v_keyed.job_id, p_tenant_id, p_queue_id, v_keyed.key, v_keyed.seq, v_policy.key_concurrency_max);
+    if v_verdict = 'run' then
+      v_more := millrace.lease_ready(array[v_keyed.job_id], v_keyed.key, p_worker_id, p_process, p_lease, v_policy.run_timeout,
+                                     v_policy.lease, p_alone);
+      v_leases := v_leases || v_more;
+    elsif v_verdict = 'park' then
+      perform millrace.park_ready(v_keyed.job_id, v_keyed.key, v_keyed.seq);
+    end if;
+  end loop;
+
+  if v_slots is not null then
+    update millrace.queue_slot s set job_id = l.job_id, token = l.token
+      from (select u.job_id, u.token, row_number() over () as n from unnest(v_leases) u) l
+     where s.queue_id = p_queue_id and s.slot_no = v_slots[l.n];
+  end if;
+  if p_provider_id is not null and cardinality(v_leases) > 0 then
+    perform millrace.capacity_take(p_provider_id, array_agg(l.job_id), array_agg(l.token), p_worker_id,
+                                   array_agg(f.estimated_tokens::bigint), max(l.lease_until))
+       from unnest(v_leases) l join millrace.job_fact f on f.job_id = l.job_id;
+  end if;
+  return query select l.* from unnest(v_leases) l;
+end;
+$$;

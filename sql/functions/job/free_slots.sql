@@ -1,0 +1,16 @@
+-- millrace.free_slots: locks up to p_limit free slots of a queue. A slot is free when the lease it was given to is gone, so a dead
+-- worker's slot frees itself with its lease. Slots that others are taking are skipped.
+create or replace function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[]
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (select count(*) from millrace.queue_slot s where s.queue_id = p_queue_id and s.slot_no <= p_max) < p_max then
+    insert into millrace.queue_slot (queue_id, slot_no) select p_queue_id, n from generate_series(1, p_max) n on conflict do nothing;
+  end if;
+  return array(
+    select s.slot_no from millrace.queue_slot s
+     where s.queue_id = p_queue_id and s.slot_no <= p_max
+       and not exists (select from millrace.lease l where l.job_id = s.job_id and l.token = s.token)
+     order by s.slot_no limit p_limit for update of s skip locked);
+end;
+$$;

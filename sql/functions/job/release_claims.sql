@@ -1,0 +1,40 @@
+-- millrace.release_claims: what a job that leaves its lease or ends gives up: dedupe key, place in a serial key, concurrency of a key,
+-- provider capacity; and the notes to millrace.advance about batches and dependents. Waits for nobody but on the provider rows.
+create or replace function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (select from unnest(p_rows) r where r.flags & 1 <> 0 and r.final_status is not null) then
+    delete from millrace.dedupe_key k using unnest(p_rows) r, millrace.job_fact f
+     where r.flags & 1 <> 0 and r.final_status is not null and f.job_id = r.job_id
+       and k.tenant_id = f.tenant_id and k.type_id = f.type_id and k.dedupe_key = f.dedupe_key and k.job_id = r.job_id;
+  end if;
+  if exists (select from unnest(p_rows) r where r.flags & 2 <> 0 and r.final_status is not null) then
+    with gone as (
+      delete from millrace.serial_member m using unnest(p_rows) r
+       where r.flags & 2 <> 0 and r.final_status is not null and m.job_id = r.job_id
+      returning m.tenant_id, m.queue_id, m.serial_key)
+    insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
+    select distinct 'serial', g.tenant_id, g.queue_id, 's:' || g.serial_key from gone g;
+  end if;
+  insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
+  select distinct 'concurrency', r.tenant_id, r.queue_id, r.lease_key from unnest(p_rows) r where left(r.lease_key, 2) = 'c:';
+  if exists (select from unnest(p_rows) r where r.flags & 8 <> 0 and r.final_status is not null) then
+    insert into millrace.handoff (kind, tenant_id, batch_id, completed, failed, cancelled)
+    select 'batch', r.tenant_id, f.batch_id, count(*) filter (where r.final_status = 'completed'),
+           count(*) filter (where r.final_status = 'failed'), count(*) filter (where r.final_status = 'cancelled')
+      from unnest(p_rows) r join millrace.job_fact f on f.job_id = r.job_id
+     where r.flags & 8 <> 0 and r.final_status is not null group by r.tenant_id, f.batch_id;
+  end if;
+  insert into millrace.handoff (kind, tenant_id, job_id)
+  select distinct 'dependency', d.tenant_id, d.job_id
+    from unnest(p_rows) r join millrace.dependency d on d.depends_on = r.job_id where r.final_status is not null;
+  if p_from = 'leased' and exists (select from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
+                                    where t.provider_name is not null) then
+    perform millrace.capacity_settle(array_agg(r.job_id), array_agg(r.token), array_agg(r.type_id), array_agg(r.outcome),
+                                     array_agg(r.actual_tokens), array_agg(r.until_at),
+                                     array_agg(coalesce(r.error ->> 'message', r.error ->> 'error_type')))
+       from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id where t.provider_name is not null;
+  end if;
+end;
+$$;

@@ -1,0 +1,29 @@
+-- millrace.report_progress: progress of held jobs, 0 to 100, never backwards within one delivery. A stale caller changes nothing.
+create or replace function millrace.report_progress(p_worker_id text, p_items jsonb)
+  returns table (job_id uuid, answer text, cancel_requested boolean)
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+begin
+  return query
+  with item as materialized (
+    select millrace.uuid_or_null(e.item ->> 'job_id') as job_id, millrace.uuid_or_null(e.item ->> 'token') as token,
+           least(100, greatest(0, (e.item ->> 'progress')::numeric))::smallint as progress, left(e.item ->> 'message', 500) as message,
+           case when pg_column_size(e.item -> 'data') <= 8192 then e.item -> 'data' end as data
+      from jsonb_array_elements(p_items) e(item)),
+  held as materialized (
+    select l.job_id from millrace.lease l join item i on i.job_id = l.job_id
+     where l.token = i.token and l.worker_id = p_worker_id order by l.job_id for no key update of l),
+  x as (
+    update millrace.lease l
+       set progress = greatest(l.progress, coalesce(i.progress, l.progress)), progress_message = coalesce(i.message, l.progress_message),
+           progress_data = coalesce(i.data, l.progress_data)
+      from held h join item i on i.job_id = h.job_id where l.job_id = h.job_id
+    returning l.job_id, l.tenant_id, l.queue_id, l.progress, l.progress_message, l.cancel_requested_at is not null as cancel),
+  e as (
+    insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)
+    select millrace.now(), x.tenant_id, 'job.progress', x.queue_id, array[x.job_id],
+           jsonb_build_object('progress', x.progress, 'message', x.progress_message) from x)
+  select i.job_id, case when x.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end, coalesce(x.cancel, false)
+    from item i left join x on x.job_id = i.job_id;
+end;
+$$;

@@ -1,0 +1,33 @@
+-- millrace.settle_jobs: records outcomes for the deliveries that hold their leases, with their effects, in one transaction.
+-- Fence: a lease is matched by job, worker and token; a caller whose lease was given away changes nothing and is answered 'lease_lost'.
+-- Idempotent: the token stays in history and attempts, so a repeat after an unknown commit is answered 'already_settled'.
+-- One stale job never disturbs the others of the call.
+create or replace function millrace.settle_jobs(p_worker_id text, p_settlements jsonb)
+  returns table (job_id uuid, answer text)
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_items millrace.moving[];
+  v_taken millrace.moving[];
+  v_item record;
+  v_done uuid[] := '{}';
+begin
+  v_items := millrace.settlements_from_json(p_worker_id, p_settlements);
+  -- Jobs with effects one by one: an effect that cannot be written must fail its own job only.
+  for v_item in
+    select millrace.uuid_or_null(e.item ->> 'job_id') as id, millrace.uuid_or_null(e.item ->> 'token') as token, e.item -> 'effects' as effects
+      from jsonb_array_elements(p_settlements) e(item) where jsonb_typeof(e.item -> 'effects') = 'object'
+  loop
+    v_taken := millrace.settle_with_effects(p_worker_id, array(select i from unnest(v_items) i where i.job_id = v_item.id and i.token = v_item.token), v_item.effects);
+    v_done := v_done || array(select t.job_id from unnest(v_taken) t);
+  end loop;
+  v_taken := millrace.take_leases(p_worker_id, array(select i from unnest(v_items) i
+    where not exists (select from jsonb_array_elements(p_settlements) e(item)
+                       where e.item ->> 'job_id' = i.job_id::text and jsonb_typeof(e.item -> 'effects') = 'object')));
+  perform millrace.settle_core(v_taken, p_worker_id);
+  v_done := v_done || array(select t.job_id from unnest(v_taken) t);
+  return query
+  select i.job_id, case when i.job_id = any (v_done) then 'settled' else millrace.explain_stale(i.job_id, i.token) end
+    from unnest(v_items) i;
+end;
+$$;

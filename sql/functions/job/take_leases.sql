@@ -1,0 +1,28 @@
+-- millrace.take_leases: the fence. Deletes the leases that these deliveries hold and returns them with their outcomes. Rows are
+-- locked in the order of their ids.
+create or replace function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[]
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_taken millrace.moving[];
+begin
+  if coalesce(cardinality(p_items), 0) = 0 then
+    return '{}';
+  end if;
+  with held as materialized (
+    select l.job_id from millrace.lease l join unnest(p_items) i on i.job_id = l.job_id
+     where l.token = i.token and l.worker_id = p_worker_id
+     order by l.job_id for update of l),
+  d as (
+    delete from millrace.lease l using held h where l.job_id = h.job_id returning l.*)
+  select array_agg(row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count,
+           d.crash_count + i.crash_count, d.suspect_count, d.snooze_count, d.born_at, null, d.token, d.worker_id, d.leased_at, d.lease_key,
+           d.ready_seq, d.progress, d.progress_data,
+           case when d.cancel_requested_at is not null then coalesce(d.cancel_reason, 'cancelled') end,
+           i.outcome, i.charged, i.result, i.error, i.carry, i.actual_tokens, i.until_at, null, i.final_reason, null, null)::millrace.moving
+           order by d.job_id)
+    into v_taken
+    from d join unnest(p_items) i on i.job_id = d.job_id and i.token = d.token;
+  return coalesce(v_taken, '{}');
+end;
+$$;

@@ -1,0 +1,22 @@
+-- millrace.drop_time_partitions: drops the partitions of events or audit that ended before p_before.
+create or replace function millrace.drop_time_partitions(p_table text, p_before timestamptz) returns integer
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part record;
+  v_count integer := 0;
+begin
+  for v_part in
+    select c.relname from pg_class c join pg_inherits i on i.inhrelid = c.oid
+     where i.inhparent = format('millrace.%I', p_table)::regclass and c.relname ~ ('^' || p_table || '_p[0-9]+$')
+       and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)''\)')::timestamptz < p_before
+  loop
+    execute format('drop table millrace.%I', v_part.relname);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+exception when lock_not_available then
+  raise notice 'partitions of % not dropped: %', p_table, sqlerrm;
+  return v_count;
+end;
+$$;

@@ -1,0 +1,17 @@
+-- millrace.make_time_partition: a partition of events or audit for [p_from, p_to).
+create or replace function millrace.make_time_partition(p_table text, p_from timestamptz, p_to timestamptz) returns integer
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name text := p_table || '_p' || to_char(p_from at time zone 'UTC', 'YYYYMMDD');
+begin
+  if to_regclass(format('millrace.%I', v_name)) is not null then
+    return 0;
+  end if;
+  execute format('create table millrace.%I partition of millrace.%I for values from (%L) to (%L)', v_name, p_table, p_from, p_to);
+  return 1;
+exception when check_violation or invalid_object_definition or lock_not_available then
+  raise notice 'partition % not made: %', v_name, sqlerrm;
+  return 0;
+end;
+$$;

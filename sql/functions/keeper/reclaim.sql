@@ -1,0 +1,26 @@
+-- millrace.reclaim: takes over what dead workers held. Two kinds of death: a process whose row has expired (all its jobs), and a job
+-- whose own deadline has passed. Rows that somebody settles at this moment are skipped. At most p_limit jobs a call.
+-- The process rows go first, in a statement of their own: the second statement then sees every lease they still have.
+create or replace function millrace.reclaim(p_limit integer) returns integer
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_count integer;
+  v_dead uuid[];
+begin
+  delete from millrace.worker w
+   using (select x.worker_id from millrace.worker x where x.lease_until < millrace.now() order by x.lease_until limit 100 for update skip locked) s
+   where w.worker_id = s.worker_id;
+  with recursive p as (
+    (select l.process from millrace.lease l where l.process is not null order by l.process limit 1)
+    union all
+    select (select l.process from millrace.lease l where l.process > p.process order by l.process limit 1) from p where p.process is not null)
+  select array_agg(p.process) into v_dead from p
+   where p.process is not null and not exists (select from millrace.worker w where w.nonce = p.process);
+  v_count := millrace.reclaim_leases(array(
+    select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit p_limit for update skip locked), 'worker_timeout', true);
+  return v_count + millrace.reclaim_leases(array(
+    select l.job_id from millrace.lease l where l.lease_until < millrace.now() order by l.lease_until limit greatest(0, p_limit - v_count)
+       for update skip locked), 'worker_timeout', false);
+end;
+$$;

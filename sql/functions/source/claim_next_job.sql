@@ -1,0 +1,11 @@
+-- millrace.claim_next_job: the name of Guardian v2 for millrace.claim_next_job_v3; its column is called payload.
+create or replace function millrace.claim_next_job(worker_id text, job_types text[] default null)
+  returns table (job_id uuid, job_type text, payload jsonb, retry_count integer)
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select c.job_id, c.job_type, c.job_payload, c.retry_count
+    from millrace.claim_next_job_v3(claim_next_job.worker_id, claim_next_job.job_types) c;
+end;
+$$;

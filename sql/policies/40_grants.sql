@@ -1,0 +1,127 @@
+-- Who may do what: least privilege per component. Everything is taken away first, also from the roles that hosted platforms
+-- give default privileges to, and then granted by name. tests/golden/grants.golden.txt is the whole result.
+-- Roles that do not exist on this server are skipped; a function that does not exist is a mistake and stops the run.
+--
+-- Nobody but the owner writes a table (COPY into millrace.job_intake excepted, whose trigger makes jobs of the rows). Columns that
+-- hold a fence (lease.token, lease.process, worker.nonce) are not for clients.
+do $$
+declare
+  v_row record;
+  v_role text;
+begin
+  for v_row in
+    select quote_ident(r.rolname) as role from pg_catalog.pg_roles r
+     where r.rolname in ('anon', 'authenticated', 'service_role', 'millrace_api', 'millrace_worker', 'millrace_keeper', 'millrace_reader')
+    union all select 'public'
+  loop
+    execute format('revoke all on schema millrace from %s', v_row.role);
+    execute format('revoke all on all tables in schema millrace from %s', v_row.role);
+    execute format('revoke all on all sequences in schema millrace from %s', v_row.role);
+    execute format('revoke all on all routines in schema millrace from %s', v_row.role);
+    execute format('alter default privileges in schema millrace revoke all on tables from %s', v_row.role);
+    execute format('alter default privileges in schema millrace revoke all on sequences from %s', v_row.role);
+    execute format('alter default privileges in schema millrace revoke all on routines from %s', v_row.role);
+    -- PUBLIC's right to execute new functions is a global default; a role of our own can be cured of it.
+    if current_user = 'millrace_owner' then
+      execute format('alter default privileges revoke all on tables from %s', v_row.role);
+      execute format('alter default privileges revoke all on sequences from %s', v_row.role);
+      execute format('alter default privileges revoke all on routines from %s', v_row.role);
+    end if;
+  end loop;
+  for v_row in
+    select t.oid::regtype::text as name from pg_catalog.pg_type t
+     where t.typnamespace = 'millrace'::regnamespace and t.typtype = 'e'
+  loop
+    execute format('revoke all on type %s from public', v_row.name);
+  end loop;
+
+  for v_role in
+    select quote_ident(r.rolname) from pg_catalog.pg_roles r
+     where r.rolname in ('authenticated', 'service_role', 'millrace_api', 'millrace_worker', 'millrace_keeper', 'millrace_reader')
+  loop
+    execute format('grant usage on schema millrace to %s', v_role);
+  end loop;
+
+  -- Functions. Components: W worker, K keeper, A api, R reader, S service_role, C client with a user's token.
+  for v_row in
+    select f.name, quote_ident(r.rolname) as role, p.oid::regprocedure::text as signature
+      from (values
+        -- What row policies and views evaluate with the rights of whoever reads.
+        ('caller', 'ARSC'), ('claimed_tenant', 'ARSC'), ('current_tenant', 'ARSC'), ('current_user_id', 'ARSC'), ('jwt_claims', 'ARSC'),
+        ('tenant_scope', 'ARSC'), ('uuid_or_null', 'ARSC'), ('is_service_role', 'ARS'), ('jsonb_merge', 'ARSC'),
+        ('jsonb_merge_agg', 'ARSC'), ('json_integer', 'ARSC'), ('error_text', 'ARSC'), ('now', 'WKARS'), ('new_id', 'AS'),
+        -- The sources' names.
+        ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
+        ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'),
+        ('fetch_next_export_job', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
+        ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
+        ('log_audit_event', 'WAS'),
+        -- Producers.
+        ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
+        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('get_job', 'ARS'),
+        -- Operators.
+        ('redrive_jobs', 'A'), ('run_now', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
+        ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
+        ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
+        ('cron_next', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'), ('horizon', 'KAR'),
+        -- Auditors.
+        ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
+        -- Workers.
+        ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('release_unheld', 'W'),
+        ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('complete_jobs', 'W'), ('report_progress', 'W'),
+        ('append_logs', 'W'), ('ensure_job_types', 'WA'),
+        -- The keeper.
+        ('elect', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
+        ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
+        ('expire_slots', 'K'), ('seal_audit', 'K')
+      ) as f (name, components)
+      cross join (values ('W', 'millrace_worker'), ('K', 'millrace_keeper'), ('A', 'millrace_api'), ('R', 'millrace_reader'),
+                         ('S', 'service_role'), ('C', 'authenticated')) as c (letter, role)
+      left join pg_catalog.pg_roles r on r.rolname = c.role
+      left join pg_catalog.pg_proc p on p.pronamespace = 'millrace'::regnamespace and p.proname = f.name
+     where position(c.letter in f.components) > 0
+  loop
+    if v_row.signature is null then
+      raise notice 'grants name millrace.%, which does not exist', v_row.name;
+    elsif v_row.role is not null then
+      execute format('grant execute on routine %s to %s', v_row.signature, v_row.role);
+    end if;
+  end loop;
+
+  -- Reading. Tables appear because the views run with the rights of the reader; row policies decide which rows. Operators read
+  -- every table; they can settle nothing, so a fence is of no use to them.
+  for v_row in
+    select c.relname as name, quote_ident(r.rolname) as role
+      from pg_catalog.pg_class c cross join pg_catalog.pg_roles r
+     where c.relnamespace = 'millrace'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+       and c.relname <> 'job_intake' and r.rolname in ('millrace_api', 'millrace_reader')
+  loop
+    execute format('grant select on millrace.%I to %s', v_row.name, v_row.role);
+  end loop;
+  for v_row in
+    select g.name, g.columns, quote_ident(r.rolname) as role
+      from (values
+        ('jobs', null, 'S'), ('job_queue', null, 'S'), ('export_jobs', null, 'SC'), ('upload_jobs', null, 'SC'), ('job', null, 'SC'),
+        ('job_row', null, 'SC'), ('job_fact', null, 'SC'), ('job_type', null, 'SC'), ('queue', null, 'SC'),
+        ('ready', 'job_id, generation, attempt, delivery_count, ready_at', 'SC'),
+        ('delayed', 'job_id, generation, attempt, delivery_count, reason, due_at, delayed_at', 'SC'),
+        ('lease', 'job_id, generation, attempt, delivery_count, worker_id, leased_at, renewed_at, lease_until, cancel_requested_at, '
+                  'cancel_reason, progress, progress_message, progress_data', 'SC'),
+        ('job_history', 'job_id, generation, status, reason, finished_at, started_at, worker_id, attempt, delivery_count, progress, '
+                        'progress_data, result, error, redriven_at', 'SC'),
+        ('attempt', 'job_id, attempt_seq, generation, outcome, charged, worker_id, started_at, ended_at, due_at, error', 'SC'),
+        ('worker', 'worker_id, beat_at, lease_until', 'S'), ('api_rate_limits', null, 'S')
+      ) as g (name, columns, components)
+      cross join (values ('S', 'service_role'), ('C', 'authenticated')) as c (letter, role)
+      join pg_catalog.pg_roles r on r.rolname = c.role
+     where position(c.letter in g.components) > 0
+  loop
+    execute format('grant select%s on millrace.%I to %s', coalesce(' (' || v_row.columns || ')', ''), v_row.name, v_row.role);
+  end loop;
+  for v_role in
+    select quote_ident(r.rolname) from pg_catalog.pg_roles r where r.rolname in ('service_role', 'millrace_api')
+  loop
+    execute format('grant insert on millrace.job_intake to %s', v_role);
+  end loop;
+end;
+$$;
