@@ -1,4 +1,5 @@
--- millrace.expire_waiting: jobs that were not started before their start deadline end as failed (expired).
+-- millrace.expire_waiting: jobs that were not started before their start deadline end as failed (expired); and jobs that wait for a key or
+-- another job although nothing holds them back any more get their note again.
 create or replace function millrace.expire_waiting(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -17,6 +18,7 @@ begin
            jsonb_build_object('error_type', 'start_deadline', 'message', 'not started before its start deadline', 'start_deadline', d.start_deadline),
            null, null, null, null, 'expired', null, null)::millrace.moving) into v_gone from d;
   perform millrace.settle_core(v_gone, null, 'delayed');
+  perform millrace.recheck_blocked(p_limit);
   return cardinality(v_ready) + coalesce(cardinality(v_gone), 0);
 end;
 $$;
