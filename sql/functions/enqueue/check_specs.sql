@@ -79,10 +79,12 @@ begin
   select s.ord, a.job_id into v_bad
     from unnest(p_specs) s cross join lateral unnest(s.after_jobs) a(job_id)
    where not exists (select from millrace.job_fact f where f.job_id = a.job_id and f.tenant_id = p_tenant)
-     and not exists (select from unnest(p_specs) o where o.id = a.job_id)
+     and not exists (select from unnest(p_specs) o where o.id = a.job_id and o.ord < s.ord)
    order by s.ord limit 1;
   if found then
-    raise exception 'after.jobs names job %, which does not exist', v_bad.job_id using errcode = 'MR019';
+    -- Only what stands earlier in the list can be waited for, so jobs cannot wait for each other in a circle.
+    raise exception 'after.jobs names job %, which neither exists nor stands earlier in the list', v_bad.job_id
+      using errcode = 'MR019';
   end if;
 end;
 $$;

@@ -20,12 +20,14 @@ begin
   perform millrace.check_specs(p_specs, p_tenant);
   v_facts := millrace.resolve_specs(p_specs, p_tenant);
   if exists (select from unnest(p_specs) s where s.dedupe_key is not null or s.idempotency_key is not null or s.id is not null) then
-    v_existing := millrace.take_keys(p_specs, v_facts, p_tenant);
-    v_existing := array(select coalesce(e.job_id, o.job_id)
-                          from unnest(v_existing) with ordinality e(job_id, i)
-                          left join unnest(v_facts) with ordinality f on f.ordinality = e.i
-                          left join millrace.job_fact o on o.job_id = f.job_id and (p_specs[e.i]).id is not null
-                         order by e.i);
+    -- Ids before keys: a repeat must not take the keys of a job that has ended. Callers with an equal id wait for each other.
+    perform pg_advisory_xact_lock(hashtextextended(s.id::text, 7078))
+       from (select distinct u.id from unnest(p_specs) u where u.id is not null order by u.id) s;
+    v_existing := array(
+      select case when exists (select from millrace.job_fact o where o.job_id = s.id)
+                    or s.i > min(s.i) over (partition by s.id) then s.id end
+        from (select u.id, u.ordinality as i from unnest(p_specs) with ordinality u) s order by s.i);
+    v_existing := millrace.take_keys(p_specs, v_facts, v_existing, p_tenant);
     if exists (select from unnest(v_existing) e(id) join millrace.job_fact o on o.job_id = e.id where o.tenant_id <> p_tenant) then
       raise exception 'id is in use' using errcode = 'MR024';
     end if;

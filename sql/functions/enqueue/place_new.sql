@@ -47,7 +47,7 @@ begin
 
   insert into millrace.delayed (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, reason, due_at, wait_key, wait_seq, start_deadline, delayed_at)
-  select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, f.created_at,
+  select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, greatest(f.created_at, f.scheduled_at),
          case when w.dependent then 'dependency' when f.scheduled_at > p_now then 'scheduled' else 'serial' end::millrace.wait_reason,
          case when w.dependent then 'infinity' when f.scheduled_at > p_now then f.scheduled_at else 'infinity' end,
          case when not w.dependent and f.scheduled_at <= p_now then 's:' || f.serial_key end,

@@ -30,14 +30,16 @@ begin
     cross join lateral (
       select case when (j.job ->> 'delay_seconds')::numeric < 0 then 'delay_seconds must not be negative'
                   when (j.job ->> 'delay_seconds')::numeric > 315360000 then 'delay_seconds must be less than 10 years'
-                  when (j.job ->> 'start_within_seconds')::numeric <= 0 then 'start_within_seconds must be positive'
+                  when (j.job ->> 'start_within_seconds')::numeric not between 0.001 and 315360000
+                    then 'start_within_seconds must be positive and less than 10 years'
                   when (j.job ->> 'delay_seconds') is not null and (j.job ->> 'scheduled_at') is not null
                     then 'delay_seconds and scheduled_at exclude each other' end, 'MR006'
        union all
       select case when (j.job ->> 'priority')::numeric not between 0 and 1000 or (j.job ->> 'priority')::numeric % 1 <> 0
                     then format('priority must be a whole number between 0 and 1000, got %s', j.job ->> 'priority') end, 'MR005'
        union all
-      select case when (j.job ->> 'max_attempts')::numeric not between 1 and 1000 then 'max_attempts must be between 1 and 1000'
+      select case when (j.job ->> 'max_attempts')::numeric not between 1 and 1000 or (j.job ->> 'max_attempts')::numeric % 1 <> 0
+                    then 'max_attempts must be a whole number between 1 and 1000'
                   when abs((j.job ->> 'run_timeout_seconds')::numeric) > 604800 then 'run_timeout_seconds must be between 0.01 and 604800'
                   when abs((j.job ->> 'dedupe_keep_seconds')::numeric) > 31536000
                     then 'dedupe_keep_seconds must be between 0 and 365 days' end, 'MR024'
@@ -59,7 +61,7 @@ begin
   end if;
   return array(
     select (j.i, millrace.uuid_or_null(j.job ->> 'id'), j.job ->> 'job_type', j.job ->> 'queue', j.job -> 'payload',
-            j.job ->> 'job_name', j.job ->> 'job_category', millrace.uuid_or_null(j.job ->> 'owner_id'), (j.job ->> 'priority')::integer,
+            j.job ->> 'job_name', j.job ->> 'job_category', millrace.uuid_or_null(j.job ->> 'owner_id'), (j.job ->> 'priority')::numeric::integer,
             coalesce(v_now + make_interval(secs => (j.job ->> 'delay_seconds')::double precision),
                      millrace.parse_time(j.job ->> 'scheduled_at', 'scheduled_at')),
             j.job ->> 'dedupe_key', make_interval(secs => (j.job ->> 'dedupe_keep_seconds')::double precision), j.job ->> 'serial_key',
@@ -69,7 +71,7 @@ begin
             millrace.uuid_or_null(j.job ->> 'batch_id'), millrace.uuid_or_null(j.job ->> 'parent_id'),
             case when j.job #> '{after,jobs}' is not null
                  then array(select distinct (a.value)::uuid from jsonb_array_elements_text(j.job #> '{after,jobs}') a) end,
-            j.job #>> '{after,mode}', j.job #>> '{after,on_failure}', (j.job ->> 'max_attempts')::integer,
+            j.job #>> '{after,mode}', j.job #>> '{after,on_failure}', (j.job ->> 'max_attempts')::numeric::integer,
             make_interval(secs => (j.job ->> 'run_timeout_seconds')::double precision),
             coalesce(v_now + make_interval(secs => (j.job ->> 'start_within_seconds')::double precision),
                      millrace.parse_time(j.job ->> 'start_deadline', 'start_deadline')))::millrace.job_spec

@@ -1,10 +1,12 @@
--- millrace.take_keys: claims the dedupe and idempotency keys of new facts. Returns, by position, the id of the job that already
--- has the key (the fact is then not written), or null. Concurrent callers wait for each other only on an equal key.
-create or replace function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid)
+-- millrace.take_keys: claims the dedupe and idempotency keys of new facts, except those that p_existing knows already. Returns, by
+-- position, the id of the job that has the key (the fact is then not written), or null. Concurrent callers wait for each
+-- other only on an equal key.
+create or replace function millrace.take_keys(
+    p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid)
   returns uuid[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_existing uuid[] := array_fill(null::uuid, array[cardinality(p_specs)]);
+  v_existing uuid[] := p_existing;
   v_open integer[];
   v_row record;
   v_job uuid;
@@ -17,7 +19,7 @@ begin
              traceparent, pipeline, stage, batch_id, parent_id, after_jobs, after_mode, after_failure, max_attempts, run_timeout,
              start_deadline, i)
       cross join lateral (select (p_facts[s.i]).job_id) f
-     where s.idempotency_key is not null
+     where s.idempotency_key is not null and p_existing[s.i] is null
      order by s.idempotency_key, s.i
   loop
     loop
@@ -75,6 +77,19 @@ begin
       v_existing[v_row.i] := v_row.job_id;
     end loop;
     select array_agg(i order by i) into v_open from unnest(v_open) i where v_existing[i] is null;
+  end loop;
+
+  -- An idempotency key taken for a fact that a dedupe key then made a duplicate answers with the job that exists.
+  update millrace.idempotency_key k set job_id = v_existing[i]
+    from generate_subscripts(p_facts, 1) i
+   where v_existing[i] is not null and k.tenant_id = p_tenant and k.idempotency_key = (p_specs[i]).idempotency_key
+     and k.job_id = (p_facts[i]).job_id and k.job_id <> v_existing[i];
+  for v_row in
+    select i, k.job_id from generate_subscripts(p_facts, 1) i
+      join millrace.idempotency_key k on k.tenant_id = p_tenant and k.idempotency_key = (p_specs[i]).idempotency_key
+     where p_existing[i] is null and k.job_id <> (p_facts[i]).job_id
+  loop
+    v_existing[v_row.i] := v_row.job_id;
   end loop;
   return v_existing;
 end;

@@ -11,11 +11,12 @@ begin
          case when i.at_ms is not null and abs(i.at_ms - extract(epoch from n.now) * 1000) < 86400000 then to_timestamp(i.at_ms / 1000.0) else n.now end,
          case when i.level in ('debug', 'info', 'warn', 'error') then i.level else 'info' end, left(i.message, 8192)
     from (select millrace.uuid_or_null(e.item ->> 'job_id') as job_id, millrace.uuid_or_null(e.item ->> 'token') as token, e.item ->> 'level' as level,
-                 coalesce(e.item ->> 'message', '') as message, (e.item ->> 'at_ms')::numeric as at_ms, e.i
+                 coalesce(e.item ->> 'message', '') as message, (e.item ->> 'at_ms')::numeric as at_ms, e.i,
+                 row_number() over (partition by e.item ->> 'job_id', e.item ->> 'token' order by e.i) as nth
             from jsonb_array_elements(p_items) with ordinality e(item, i)) i
     join millrace.lease l on l.job_id = i.job_id and l.token = i.token and l.worker_id = p_worker_id
     cross join (select millrace.now() as now) n
-   where (select count(*) from (select from millrace.job_log g where g.job_id = l.job_id and g.delivery_count = l.delivery_count limit 1000) c) < 1000
+   where (select count(*) from (select from millrace.job_log g where g.job_id = l.job_id and g.delivery_count = l.delivery_count limit 1000) c) + i.nth <= 1000
    order by i.i;
   get diagnostics v_kept = row_count;
   return v_kept;

@@ -3,7 +3,10 @@
 create or replace function millrace.backoff_delay(p_queue_id smallint, p_failures integer) returns interval
   language sql volatile set search_path = pg_catalog, pg_temp
 as $$
-  select least(q.backoff_cap, q.backoff_base * power(q.backoff_factor, least(p_failures - 1, 64))::double precision)
-         * (q.jitter_low + (q.jitter_high - q.jitter_low) * random()::numeric)::double precision
+  -- In seconds until it is capped: an interval cannot hold what a large factor makes of the exponent.
+  select make_interval(secs => least(extract(epoch from q.backoff_cap)::double precision,
+                                     extract(epoch from q.backoff_base)::double precision
+                                       * power(q.backoff_factor::double precision, least(p_failures - 1, 64)))
+                               * (q.jitter_low + (q.jitter_high - q.jitter_low) * random()::numeric)::double precision)
     from millrace.queue q where q.queue_id = p_queue_id
 $$;

@@ -27,6 +27,6 @@ begin
   perform millrace.settle_core(v_taken, p_worker_id);
   return query
   select i.job_id, case when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
-    from unnest(v_items) i left join unnest(v_taken) t on t.job_id = i.job_id;
+    from unnest(v_items) i left join unnest(v_taken) t on t.job_id = i.job_id and t.token = i.token;
 end;
 $$;

@@ -3,14 +3,22 @@
 create or replace function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_locked integer[];
 begin
   if (select count(*) from millrace.queue_slot s where s.queue_id = p_queue_id and s.slot_no <= p_max) < p_max then
     insert into millrace.queue_slot (queue_id, slot_no) select p_queue_id, n from generate_series(1, p_max) n on conflict do nothing;
   end if;
-  return array(
+  v_locked := array(
     select s.slot_no from millrace.queue_slot s
      where s.queue_id = p_queue_id and s.slot_no <= p_max
        and not exists (select from millrace.lease l where l.job_id = s.job_id and l.token = s.token)
      order by s.slot_no limit p_limit for update of s skip locked);
+  -- Looked at again under the lock: a slot that was given away after the first look began has a lease it could not see.
+  return array(
+    select s.slot_no from millrace.queue_slot s
+     where s.queue_id = p_queue_id and s.slot_no = any (v_locked)
+       and not exists (select from millrace.lease l where l.job_id = s.job_id and l.token = s.token)
+     order by s.slot_no);
 end;
 $$;

@@ -10,6 +10,7 @@ declare
   v_now timestamptz := millrace.now();
   v_dead record;
   v_n integer := 0;
+  v_seen uuid[] := '{}';
   v_ids uuid[] := case when p_filter ? 'job_ids' then array(select millrace.uuid_or_null(x) from jsonb_array_elements_text(p_filter -> 'job_ids') x) end;
   v_bad text := (select k from jsonb_object_keys(p_filter) k where k not in ('job_ids', 'queue', 'job_type', 'fingerprint', 'failed_before') limit 1);
 begin
@@ -34,6 +35,7 @@ begin
      order by h.job_id limit p_limit for update of h skip locked
   loop
     job_id := v_dead.job_id;
+    v_seen := v_seen || v_dead.job_id;
     due_at := case when p_per_minute is null then v_now else v_now + v_n * interval '1 minute' / p_per_minute end;
     answer := millrace.redrive_one(v_dead.job_id, v_dead.generation, due_at, p_reason);
     v_n := v_n + case when answer = 'redriven' then 1 else 0 end;
@@ -42,7 +44,7 @@ begin
   if v_ids is not null then
     return query select u, case when exists (select from millrace.job_fact f where f.job_id = u and (v_scope is null or f.tenant_id = v_scope))
                                 then 'not_failed' else 'not_found' end, null::timestamptz
-      from unnest(v_ids) u where not exists (select from millrace.job_history h where h.job_id = u and h.status = 'failed'
+      from unnest(v_ids) u where not u = any (v_seen) and not exists (select from millrace.job_history h where h.job_id = u and h.status = 'failed' and h.redriven_at is null
                                                 and (v_scope is null or h.tenant_id = v_scope));
   end if;
 end;

@@ -17,8 +17,10 @@ begin
     insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
     select distinct 'serial', g.tenant_id, g.queue_id, 's:' || g.serial_key from gone g;
   end if;
+  -- A serial key that is only let go until a retry: an earlier job may have come to wait for it meanwhile.
   insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
-  select distinct 'concurrency', r.tenant_id, r.queue_id, r.lease_key from unnest(p_rows) r where left(r.lease_key, 2) = 'c:';
+  select distinct case when left(r.lease_key, 2) = 'c:' then 'concurrency' else 'serial' end, r.tenant_id, r.queue_id, r.lease_key
+    from unnest(p_rows) r where left(r.lease_key, 2) = 'c:' or (left(r.lease_key, 2) = 's:' and r.final_status is null);
   if exists (select from unnest(p_rows) r where r.flags & 8 <> 0 and r.final_status is not null) then
     insert into millrace.handoff (kind, tenant_id, batch_id, completed, failed, cancelled)
     select 'batch', r.tenant_id, f.batch_id, count(*) filter (where r.final_status = 'completed'),

@@ -10,24 +10,27 @@ declare
   v_items millrace.moving[];
   v_taken millrace.moving[];
   v_item record;
-  v_done uuid[] := '{}';
+  v_done millrace.moving[] := '{}';
 begin
   v_items := millrace.settlements_from_json(p_worker_id, p_settlements);
-  -- Jobs with effects one by one: an effect that cannot be written must fail its own job only.
+  -- Jobs with effects one by one: an effect that cannot be written must fail its own job only. All leases of the call are
+  -- locked before, in the order of their ids, as everywhere.
+  perform from millrace.lease l join unnest(v_items) i on i.job_id = l.job_id
+    where l.token = i.token and l.worker_id = p_worker_id order by l.job_id for update of l;
   for v_item in
     select millrace.uuid_or_null(e.item ->> 'job_id') as id, millrace.uuid_or_null(e.item ->> 'token') as token, e.item -> 'effects' as effects
       from jsonb_array_elements(p_settlements) e(item) where jsonb_typeof(e.item -> 'effects') = 'object'
   loop
     v_taken := millrace.settle_with_effects(p_worker_id, array(select i from unnest(v_items) i where i.job_id = v_item.id and i.token = v_item.token), v_item.effects);
-    v_done := v_done || array(select t.job_id from unnest(v_taken) t);
+    v_done := v_done || v_taken;
   end loop;
   v_taken := millrace.take_leases(p_worker_id, array(select i from unnest(v_items) i
     where not exists (select from jsonb_array_elements(p_settlements) e(item)
                        where e.item ->> 'job_id' = i.job_id::text and jsonb_typeof(e.item -> 'effects') = 'object')));
   perform millrace.settle_core(v_taken, p_worker_id);
-  v_done := v_done || array(select t.job_id from unnest(v_taken) t);
+  v_done := v_done || v_taken;
   return query
-  select i.job_id, case when i.job_id = any (v_done) then 'settled' else millrace.explain_stale(i.job_id, i.token) end
-    from unnest(v_items) i;
+  select i.job_id, case when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
+    from unnest(v_items) i left join unnest(v_done) t on t.job_id = i.job_id and t.token = i.token;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- millrace.settle_with_effects: settles one job and writes its follow-up jobs and events with it. Where an effect is refused (unknown
--- type, bad field, full queue) nothing of it stays: a full queue makes the attempt a retry, anything else a permanent failure
--- that names the reason.
+-- type, bad field, full queue) nothing of it stays: what passes (a full queue, enqueue switched off) makes the attempt a retry,
+-- anything else a permanent failure that names the reason.
 create or replace function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -19,8 +19,9 @@ begin
     if p_effects ? 'jobs' then
       perform e.job_id from millrace.enqueue_specs(
         millrace.specs_from_json((
-          select jsonb_agg(jsonb_build_object('parent_id', v_row.job_id) || jsonb_strip_nulls(jsonb_build_object('correlation_id', f.correlation_id)) || j.job)
-            from jsonb_array_elements(p_effects -> 'jobs') j(job), millrace.job_fact f where f.job_id = v_row.job_id)),
+          select coalesce(jsonb_agg(jsonb_build_object('parent_id', v_row.job_id)
+                   || jsonb_strip_nulls(jsonb_build_object('correlation_id', f.correlation_id)) || j.job order by j.i), '[]')
+            from jsonb_array_elements(p_effects -> 'jobs') with ordinality j(job, i), millrace.job_fact f where f.job_id = v_row.job_id)),
         (v_taken[1]).tenant_id) e;
     end if;
     if p_effects ? 'events' then
@@ -35,9 +36,9 @@ begin
       raise;
     end if;
   end;
-  v_row.outcome := case when v_state = 'MR008' then 'retry' else 'permanent' end;
+  v_row.outcome := case when v_state in ('MR008', 'MR021') then 'retry' else 'permanent' end;
   v_row.result := null;
-  v_row.final_reason := case when v_state = 'MR008' then null else 'invalid_effects' end;
+  v_row.final_reason := case when v_state in ('MR008', 'MR021') then null else 'invalid_effects' end;
   v_row.error := jsonb_build_object('error_type', 'invalid_effects', 'message', v_message, 'sqlstate', v_state);
   v_taken := millrace.take_leases(p_worker_id, array[v_row]);
   perform millrace.settle_core(v_taken, p_worker_id);

@@ -17,6 +17,7 @@ begin
                    when coalesce(jsonb_typeof(s.item -> 'retry_after_seconds'), 'null') not in ('number', 'null') then 'retry_after_seconds must be a number'
                    when coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null') then 'actual_tokens must be a number'
                    when coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null') then 'error must be an object'
+                   when coalesce(jsonb_typeof(s.item -> 'crash'), 'null') not in ('boolean', 'null') then 'crash must be true or false'
               end as message into v_bad
     from jsonb_array_elements(p_settlements) with ordinality s(item, i)
    where jsonb_typeof(s.item) <> 'object' or millrace.uuid_or_null(s.item ->> 'job_id') is null or millrace.uuid_or_null(s.item ->> 'token') is null
@@ -24,6 +25,7 @@ begin
       or coalesce(jsonb_typeof(s.item -> 'retry_after_seconds'), 'null') not in ('number', 'null')
       or coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null')
       or coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null')
+      or coalesce(jsonb_typeof(s.item -> 'crash'), 'null') not in ('boolean', 'null')
    order by s.i limit 1;
   if found then
     raise exception 'settlement %: %', v_bad.i, v_bad.message using errcode = 'MR016';
@@ -34,10 +36,10 @@ begin
     select row((s.item ->> 'job_id')::uuid, null, null, null, null, null, null, null, null,
                case when (s.item ->> 'crash')::boolean then 1 else 0 end, 0, 0, null, null, (s.item ->> 'token')::uuid, p_worker_id, null, null, null,
                null, null, null, case when b.too_large then 'permanent' else s.item ->> 'outcome' end, null,
-               case when b.too_large then null else s.item -> 'result' end,
+               case when b.too_large then null else nullif(s.item -> 'result', 'null'::jsonb) end,
                case when b.too_large
                     then jsonb_build_object('error_type', 'result_too_large', 'message', 'result is larger than 262144 bytes', 'sqlstate', 'MR004')
-                    else s.item -> 'error' end,
+                    else nullif(s.item -> 'error', 'null'::jsonb) end,
                case when s.item ->> 'outcome' = 'partial' then coalesce(s.item -> 'parts', '{}') end,
                greatest(0, (s.item ->> 'actual_tokens')::numeric)::bigint,
                case when (s.item ->> 'retry_after_seconds')::numeric between 0 and 86400

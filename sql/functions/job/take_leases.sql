@@ -1,5 +1,5 @@
 -- millrace.take_leases: the fence. Deletes the leases that these deliveries hold and returns them with their outcomes. Rows are
--- locked in the order of their ids.
+-- locked in the order of their ids. A delivery that is named twice is taken once, with the outcome named first.
 create or replace function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -22,7 +22,8 @@ begin
            i.outcome, i.charged, i.result, i.error, i.carry, i.actual_tokens, i.until_at, null, i.final_reason, null, null)::millrace.moving
            order by d.job_id)
     into v_taken
-    from d join unnest(p_items) i on i.job_id = d.job_id and i.token = d.token;
+    from d join (select distinct on (u.job_id, u.token) u.* from unnest(p_items) with ordinality u
+                  order by u.job_id, u.token, u.ordinality) i on i.job_id = d.job_id and i.token = d.token;
   return coalesce(v_taken, '{}');
 end;
 $$;

@@ -9,6 +9,7 @@ declare
   v_start timestamptz;
   v_made integer := 0;
   v_dropped integer := 0;
+  v_expired integer;
   v_part record;
 begin
   for v_n in 0 .. 2 loop
@@ -24,8 +25,9 @@ begin
                  where p.ends_at < v_now - make_interval(days => millrace.config_integer('retention.history_days', 30)) order by p.ends_at loop
     v_dropped := v_dropped + millrace.drop_job_partition(v_part.suffix, v_now - make_interval(days => millrace.config_integer('retention.history_days', 30)));
   end loop;
+  v_expired := millrace.expire_defaults(v_now - make_interval(days => millrace.config_integer('retention.history_days', 30)), 10000);
   v_dropped := v_dropped + millrace.drop_time_partitions('event', v_now - make_interval(days => millrace.config_integer('retention.event_days', 7)));
   v_dropped := v_dropped + millrace.drop_time_partitions('audit', v_now - make_interval(days => millrace.config_integer('retention.audit_days', 2555)));
-  return jsonb_build_object('made', v_made, 'dropped', v_dropped);
+  return jsonb_build_object('made', v_made, 'dropped', v_dropped, 'expired', v_expired);
 end;
 $$;

@@ -1,15 +1,17 @@
 -- millrace.reconcile: compares the counters with the places in one snapshot, corrects a difference by a delta and reports it, and
 -- checks the accounting identity enqueued = completed + failed + cancelled + live. Skipped while more jobs live than p_limit.
+-- Also writes the notes again of waiting jobs that nothing holds back any more.
 create or replace function millrace.reconcile(p_limit integer) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_wrong integer;
   v_broken integer;
+  v_rechecked integer := millrace.recheck_blocked(p_limit);
 begin
   if (select count(*) from (select from millrace.ready limit p_limit + 1) r) > p_limit
      or (select count(*) from (select from millrace.delayed limit p_limit + 1) d) > p_limit then
-    return jsonb_build_object('checked', false);
+    return jsonb_build_object('checked', false, 'rechecked', v_rechecked);
   end if;
   with real as (
     select p.queue_id, p.tenant_id, sum(p.ready) as ready, sum(p.delayed) as delayed, sum(p.leased) as leased from (
@@ -34,6 +36,6 @@ begin
     select millrace.now(), f.tenant_id, 'counter.corrected', f.queue_id, jsonb_build_object('ready', f.ready, 'delayed', f.delayed, 'leased', f.leased) from fix f)
   select count(*) into v_wrong from fix;
   select count(*) into v_broken from millrace.queue_counts() c where c.enqueued <> c.completed + c.failed + c.cancelled + c.live;
-  return jsonb_build_object('checked', true, 'corrected', v_wrong, 'identity_broken', v_broken);
+  return jsonb_build_object('checked', true, 'corrected', v_wrong, 'identity_broken', v_broken, 'rechecked', v_rechecked);
 end;
 $$;

@@ -5,7 +5,8 @@ create or replace function millrace.settle_tokens(
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_delta bigint := greatest(p_actual, 0) - p_estimate;
+  -- greatest() ignores nulls, an unknown figure must not become 0.
+  v_delta bigint := case when p_actual < 0 then 0 else p_actual end - p_estimate;
 begin
   if v_delta is null or v_delta = 0 then
     return;

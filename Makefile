@@ -1,0 +1,56 @@
+# The front door. Everything else is in tools/ and CMakePresets.json.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-asan test-tsan build check bench chaos fmt clean setup
+
+# demo and test bring their own database; what the shell points at is not to be touched.
+unexport DATABASE_URL
+ifeq ($(HOME),)
+export CCACHE_DIR := $(CURDIR)/build/ccache
+endif
+
+define test_preset
+	cmake --preset $(1)
+	cmake --build --preset $(1)
+	ctest --preset $(1) $(if $(FILTER),-R '$(FILTER)')
+endef
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+demo: build  ## Build, then watch jobs of every kind run on a private PostgreSQL (KEEP=1 stays up)
+	build/release/millrace demo $(if $(KEEP),--keep) $(ARGS)
+
+test: setup build/release/build.ninja  ## Build and run all tests (FILTER=regex for some)
+	cmake --build --preset release
+	ctest --preset release $(if $(FILTER),-R '$(FILTER)')
+
+test-asan: setup  ## The same under AddressSanitizer and UBSan
+	$(call test_preset,asan)
+
+test-tsan: setup  ## The same under ThreadSanitizer
+	$(call test_preset,tsan)
+
+build: setup build/release/build.ninja  ## Build build/release/millrace
+	cmake --build --preset release --target millrace
+
+check: setup  ## Format, clang-tidy, layers, source rules
+	tools/check $(ARGS)
+
+bench: build  ## Run the benchmarks (ARGS="drain --jobs 100000")
+	build/release/millrace bench $(ARGS)
+
+chaos: build  ## Kill things at random and balance the account afterwards
+	tools/chaos $(ARGS)
+
+fmt:  ## Format all C++ files
+	git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format-19 -i
+
+clean:  ## Remove everything that was built
+	rm -rf build
+
+setup:  ## Install what is missing (apt; sudo when not root)
+	@tools/setup
+
+build/release/build.ninja:
+	cmake --preset release

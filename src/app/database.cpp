@@ -1,0 +1,59 @@
+#include "app/database.h"
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace millrace::app {
+namespace {
+
+bool process_lives(std::int64_t pid) {
+  return pid > 0 && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
+}  // namespace
+
+std::optional<std::string> running_cluster_url(const std::filesystem::path& data_dir) {
+  const auto text = read_file(data_dir / "owner.lock", 64 * 1024);
+  if (!text) return std::nullopt;
+  const auto lock = parse_json_object(*text);
+  if (!lock) return std::nullopt;
+  const auto* pid = lock->if_contains("pid");
+  const auto* url = lock->if_contains("database_url");
+  if (pid == nullptr || !pid->is_int64() || !process_lives(pid->as_int64())) return std::nullopt;
+  if (url == nullptr || !url->is_string() || url->as_string().empty()) return std::nullopt;
+  return std::string(url->as_string());
+}
+
+Result<Database> find_database(const Settings& settings) {
+  const auto& given = settings.get("database.url");
+  if (!given.value.empty()) return Database{.url = given.value, .origin = given.origin};
+  const auto& data_dir = settings.text("database.data_dir");
+  if (auto url = running_cluster_url(data_dir)) {
+    return Database{.url = std::move(*url),
+                    .origin = fmt::format("private cluster in {}", data_dir),
+                    .is_private = true};
+  }
+  return fail(Error{
+      .kind = ErrorKind::unavailable,
+      .message =
+          fmt::format("cannot connect: no DATABASE_URL and no private cluster in {}", data_dir),
+      .hint = data_dir == ".millrace" ? "start one with 'millrace up'"
+                                      : fmt::format("start one with 'millrace up --data-dir {}'",
+                                                    data_dir)});
+}
+
+pg::ConnectOptions connect_as(const Database& database, const std::string& role,
+                              std::string application_name) {
+  auto options = pg::connect_options(database.url);
+  options.application_name = std::move(application_name);
+  if (database.is_private && !role.empty()) options.overrides["user"] = role;
+  return options;
+}
+
+}  // namespace millrace::app

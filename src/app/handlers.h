@@ -1,0 +1,34 @@
+// Handlers: from [[handler]] tables to the registry of a worker, and the queues it then serves.
+#pragma once
+
+#include "app/config/settings.h"
+#include "app/terminal.h"
+#include "base/result.h"
+#include "http/client.h"
+#include "store/admin_store.h"
+#include "worker/handler_registry.h"
+#include "worker/options.h"
+
+#include <string>
+#include <vector>
+
+namespace millrace::app {
+
+// One handler. `client` outlives it.
+std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
+                                              const Environment& environment, http::Client& client,
+                                              bool test_outcomes);
+
+// Those of the settings, and noop and sleep unless the settings say otherwise.
+Result<worker::HandlerRegistry> make_registry(const Settings& settings,
+                                              const Environment& environment, http::Client& client);
+
+// Names of the types that make_registry gives handlers.
+std::vector<std::string> handled_types(const Settings& settings);
+
+// Creates the queues of [[queue]] that do not exist, and tells which queues hold the handled types:
+// worker.queues if set, else those of the types.
+Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings,
+                                                        store::AdminStore& store);
+
+}  // namespace millrace::app

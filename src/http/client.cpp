@@ -1,0 +1,234 @@
+#include "http/client.h"
+
+#include "base/assert.h"
+#include "http/transfer.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace millrace::http {
+namespace {
+
+namespace asio = boost::asio;
+using Descriptor = asio::posix::stream_descriptor;
+
+void init_curl() {
+  static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+  MR_ASSERT(code == CURLE_OK);
+}
+
+// One of libcurl's sockets: libcurl opens and closes it, Asio says when it is ready.
+struct Watch {
+  explicit Watch(const Executor& strand) : descriptor(strand) {}
+
+  Descriptor descriptor;
+  int wanted = CURL_POLL_NONE;  // CURL_POLL_IN, _OUT or _INOUT, which are bits.
+  bool waiting_in = false;
+  bool waiting_out = false;
+};
+
+}  // namespace
+
+// Everything below runs on strand_. libcurl calls on_socket and on_timer from inside its own
+// functions, so those two never call back into it.
+class Client::Impl final : public std::enable_shared_from_this<Client::Impl> {
+ public:
+  Impl(const Executor& executor, ClientOptions options)
+      : strand_(asio::make_strand(executor)),
+        options_(std::move(options)),
+        timer_(strand_),
+        multi_(curl_multi_init()) {
+    MR_ASSERT(multi_ != nullptr);
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Impl::on_socket);
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Impl::on_timer);
+    curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
+                      static_cast<long>(options_.idle_connections_max));
+  }
+
+  ~Impl() {
+    // libcurl closes its sockets; Asio must have forgotten them by then.
+    for (auto& [socket, watch] : watches_) watch->descriptor.release();
+    watches_.clear();
+    curl_multi_cleanup(multi_);
+  }
+
+  // Both keep the Impl for as long as they run, whatever happens to the client.
+  static Task<Response> send(std::shared_ptr<Impl> impl, Request request, CancelToken cancel) {
+    const Executor strand = impl->strand_;
+    co_return co_await asio::co_spawn(
+        strand, send_here(std::move(impl), std::move(request), std::move(cancel)),
+        asio::use_awaitable);
+  }
+  static void stop(std::shared_ptr<Impl> impl) {
+    const Executor strand = impl->strand_;
+    asio::post(strand, [impl = std::move(impl)] { impl->stop_here(); });
+  }
+
+ private:
+  static Task<Response> send_here(std::shared_ptr<Impl> impl, Request request, CancelToken cancel) {
+    co_return co_await impl->send_here(std::move(request), std::move(cancel));
+  }
+
+  void stop_here() {
+    stopped_ = true;
+    for (const Transfer* transfer : transfers_) transfer->done().set();
+  }
+
+  Task<Response> send_here(Request request, CancelToken cancel) {
+    if (stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
+    if (cancel.cancelled()) co_return fail(cancelled_error(cancel, false));
+    MR_CO_TRY(const auto transfer, Transfer::make(std::move(request), options_));
+    const Added added(this, transfer.get());
+    if (!added.good()) {
+      co_return fail(ErrorKind::unavailable,
+                     fmt::format("cannot start a request to {}", transfer->origin()));
+    }
+    {
+      const CancelCallback on_cancel(cancel, [done = transfer->done()]() mutable { done.set(); });
+      co_await transfer->done().wait();
+    }
+    if (transfer->finished()) co_return transfer->result();
+    if (stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
+    co_return fail(cancelled_error(cancel, transfer->sent()));
+  }
+
+  // A transfer is in the multi handle exactly as long as its coroutine waits for it.
+  class Added {
+   public:
+    Added(Impl* impl, Transfer* transfer) : impl_(impl), transfer_(transfer) {
+      good_ = curl_multi_add_handle(impl_->multi_, transfer_->easy()) == CURLM_OK;
+      if (good_) impl_->transfers_.insert(transfer_);
+    }
+    Added(const Added&) = delete;
+    Added& operator=(const Added&) = delete;
+    ~Added() {
+      if (!good_) return;
+      impl_->transfers_.erase(transfer_);
+      curl_multi_remove_handle(impl_->multi_, transfer_->easy());
+    }
+    bool good() const { return good_; }
+
+   private:
+    Impl* impl_;
+    Transfer* transfer_;
+    bool good_;
+  };
+
+  static Error cancelled_error(const CancelToken& cancel, bool sent) {
+    const auto reason = cancel.reason();
+    return {.kind = ErrorKind::cancelled,
+            .message = reason.empty() ? "the request was cancelled"
+                                      : fmt::format("the request was cancelled: {}", reason),
+            .detail = sent ? "the request had been sent" : "the request had not been sent"};
+  }
+
+  void act(curl_socket_t socket, int events) {
+    int running = 0;
+    curl_multi_socket_action(multi_, socket, events, &running);
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg == CURLMSG_DONE) {
+        Transfer::of(message->easy_handle).finish(message->data.result);
+      }
+    }
+  }
+
+  static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
+    static_cast<Impl*>(self)->watch(socket, what);
+    return 0;
+  }
+
+  void watch(curl_socket_t socket, int what) {
+    auto found = watches_.find(socket);
+    if (what == CURL_POLL_REMOVE) {
+      if (found == watches_.end()) return;
+      found->second->wanted = CURL_POLL_NONE;
+      found->second->descriptor.release();
+      watches_.erase(found);
+      return;
+    }
+    if (found == watches_.end()) {
+      auto added = std::make_shared<Watch>(strand_);
+      boost::system::error_code error;
+      added->descriptor.assign(socket, error);
+      if (error) return;  // Nobody will report progress; the request's timeout ends it.
+      found = watches_.emplace(socket, std::move(added)).first;
+    }
+    found->second->wanted = what;
+    wait_for(found->second, socket);
+  }
+
+  void wait_for(const std::shared_ptr<Watch>& watch, curl_socket_t socket) {
+    if ((watch->wanted & CURL_POLL_IN) != 0 && !std::exchange(watch->waiting_in, true)) {
+      wait_for(watch, socket, Descriptor::wait_read);
+    }
+    if ((watch->wanted & CURL_POLL_OUT) != 0 && !std::exchange(watch->waiting_out, true)) {
+      wait_for(watch, socket, Descriptor::wait_write);
+    }
+  }
+
+  void wait_for(const std::shared_ptr<Watch>& watch, curl_socket_t socket,
+                Descriptor::wait_type type) {
+    watch->descriptor.async_wait(
+        type, [weak = weak_from_this(), watch, socket, type](boost::system::error_code error) {
+          const bool in = type == Descriptor::wait_read;
+          (in ? watch->waiting_in : watch->waiting_out) = false;
+          const auto self = weak.lock();
+          if (!self || error == asio::error::operation_aborted) return;
+          if ((watch->wanted & (in ? CURL_POLL_IN : CURL_POLL_OUT)) != 0) {
+            self->act(socket, in ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
+          }
+          self->wait_for(watch, socket);
+        });
+  }
+
+  static int on_timer(CURLM*, long timeout_ms, void* self) {
+    static_cast<Impl*>(self)->set_timer(timeout_ms);
+    return 0;
+  }
+
+  void set_timer(long timeout_ms) {
+    timer_.cancel();
+    if (timeout_ms < 0) return;
+    timer_.expires_after(std::chrono::milliseconds(timeout_ms));
+    timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+      const auto self = weak.lock();
+      if (self && !error) self->act(CURL_SOCKET_TIMEOUT, 0);
+    });
+  }
+
+  Executor strand_;
+  ClientOptions options_;
+  asio::steady_timer timer_;
+  std::unordered_map<curl_socket_t, std::shared_ptr<Watch>> watches_;  // Shared with its waits.
+  std::unordered_set<const Transfer*> transfers_;
+  bool stopped_ = false;
+  CURLM* multi_;
+};
+
+Client::Client(Executor executor, ClientOptions options) {
+  init_curl();
+  impl_ = std::make_shared<Impl>(executor, std::move(options));
+}
+
+Client::~Client() { Impl::stop(std::move(impl_)); }
+
+Task<Response> Client::send(Request request, CancelToken cancel) {
+  return Impl::send(impl_, std::move(request), std::move(cancel));
+}
+
+}  // namespace millrace::http

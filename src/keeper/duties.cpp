@@ -1,0 +1,100 @@
+#include "keeper/duties.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace::keeper {
+namespace {
+
+using namespace std::chrono_literals;
+using store::KeeperStore;
+
+Task<std::int64_t> reclaim(KeeperStore& store, Logger&, int batch_max) {
+  return store.reclaim(batch_max);
+}
+
+Task<std::int64_t> promote_due(KeeperStore& store, Logger&, int batch_max) {
+  return store.promote_due(batch_max);
+}
+
+Task<std::int64_t> advance(KeeperStore& store, Logger&, int batch_max) {
+  return store.advance(batch_max);
+}
+
+Task<std::int64_t> expire_waiting(KeeperStore& store, Logger&, int batch_max) {
+  return store.expire_waiting(batch_max);
+}
+
+Task<std::int64_t> run_cron(KeeperStore& store, Logger&, int batch_max) {
+  return store.run_cron(batch_max);
+}
+
+Task<std::int64_t> fold_counters(KeeperStore& store, Logger&, int) {
+  return store.fold_counters();
+}
+
+Task<std::int64_t> expire_keys(KeeperStore& store, Logger&, int batch_max) {
+  return store.expire_keys(batch_max);
+}
+
+Task<std::int64_t> expire_slots(KeeperStore& store, Logger&, int batch_max) {
+  return store.expire_slots(batch_max);
+}
+
+Task<std::int64_t> seal_audit(KeeperStore& store, Logger&, int batch_max) {
+  return store.seal_audit(batch_max);
+}
+
+Task<std::int64_t> reconcile(KeeperStore& store, Logger& log, int batch_max) {
+  MR_CO_TRY(auto report, co_await store.reconcile(batch_max));
+  log.debug("reconciled", {{"report", std::move(report)}});
+  co_return 0;
+}
+
+Task<std::int64_t> maintain_partitions(KeeperStore& store, Logger& log, int) {
+  MR_CO_TRY(auto report, co_await store.maintain_partitions());
+  log.debug("partitions_maintained", {{"report", std::move(report)}});
+  co_return 0;
+}
+
+Task<std::int64_t> watch_horizon(KeeperStore& store, Logger& log,
+                                 std::chrono::milliseconds warning) {
+  MR_CO_TRY(auto holders, co_await store.horizon());
+  const auto oldest = std::ranges::max_element(holders, {}, &store::HorizonHolder::age);
+  if (oldest == holders.end() || oldest->age < warning) co_return 0;
+  log.warn("horizon_held", {{"kind", oldest->kind},
+                            {"pid", oldest->pid},
+                            {"application", oldest->name},
+                            {"state", oldest->state},
+                            {"age_seconds", oldest->age.count()},
+                            {"effect", "dead rows cannot be removed; claims get slower"},
+                            {"hint", oldest->hint}});
+  co_return 1;
+}
+
+}  // namespace
+
+std::vector<Duty> standard_duties(DutyOptions options) {
+  const int many = options.batch_max;
+  return {
+      {.name = "promote_due", .interval = 100ms, .batch_max = many, .run = promote_due},
+      {.name = "advance", .interval = 200ms, .batch_max = many, .run = advance},
+      {.name = "reclaim", .interval = 250ms, .batch_max = many, .run = reclaim},
+      {.name = "run_cron", .interval = 500ms, .batch_max = 100, .run = run_cron},
+      {.name = "fold_counters", .interval = 1s, .batch_max = 0, .run = fold_counters},
+      {.name = "seal_audit", .interval = 1s, .batch_max = many, .run = seal_audit},
+      {.name = "expire_waiting", .interval = 1s, .batch_max = many, .run = expire_waiting},
+      {.name = "expire_slots", .interval = 5s, .batch_max = many, .run = expire_slots},
+      {.name = "horizon",
+       .interval = 15s,
+       .batch_max = 0,
+       .run = [warning = options.horizon_warning](
+                  KeeperStore& store, Logger& log,
+                  int) { return watch_horizon(store, log, warning); }},
+      {.name = "reconcile", .interval = 30s, .batch_max = many, .run = reconcile},
+      {.name = "expire_keys", .interval = 60s, .batch_max = many, .run = expire_keys},
+      {.name = "maintain_partitions", .interval = 10min, .batch_max = 0, .run = maintain_partitions},
+  };
+}
+
+}  // namespace millrace::keeper

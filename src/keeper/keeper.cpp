@@ -1,0 +1,118 @@
+#include "keeper/keeper.h"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace::keeper {
+
+namespace {
+
+using std::chrono::milliseconds;
+using namespace boost::asio::experimental::awaitable_operators;
+
+constexpr const char* kDuty = "keeper";
+constexpr int kRoundsMax = 100;  // Full batches in a row before the others' connections get a turn.
+
+}  // namespace
+
+Keeper::Keeper(Executor executor, store::KeeperStore& store, Clock& clock, Random& random,
+               Logger& log, Options options, std::vector<Duty> duties)
+    : store_(store),
+      clock_(clock),
+      random_(random),
+      log_(log),
+      options_(std::move(options)),
+      duties_(std::move(duties)),
+      tasks_(std::move(executor), log_) {}
+
+void Keeper::start() {
+  if (started_ || stopping_.is_set()) return;
+  started_ = true;
+  tasks_.add("keeper election", run_election());
+  for (std::size_t i = 0; i < duties_.size(); ++i) {
+    tasks_.add("keeper duty " + duties_[i].name, run_duty(i));
+  }
+}
+
+awaitable<void> Keeper::stop() {
+  stopping_.set();
+  co_await tasks_.join();
+  if (!leading_) co_return;
+  set_leading(false, {});
+  const auto resigned = co_await store_.resign(kDuty, options_.holder);
+  if (!resigned.has_value()) {
+    log_.warn("keeper_resign_failed", {{"error", resigned.error().describe()}});
+  }
+}
+
+bool Keeper::leading() const { return leading_ && clock_.now() < held_until_; }
+
+void Keeper::set_leading(bool leading, Clock::Steady held_until) {
+  held_until_ = held_until;
+  if (leading == leading_) return;
+  leading_ = leading;
+  if (leading) {
+    elected_.set();
+    log_.info("keeper_elected", {{"holder", options_.holder}});
+  } else {
+    elected_.reset();
+    log_.info("keeper_stepped_down", {{"holder", options_.holder}});
+  }
+}
+
+awaitable<void> Keeper::pause(milliseconds duration) {
+  if (stopping_.is_set()) co_return;
+  co_await (clock_.sleep_for(duration) || stopping_.wait());
+}
+
+awaitable<void> Keeper::run_election() {
+  while (!stopping_.is_set()) {
+    const auto asked_at = clock_.now();  // Our view must never outlast the database's.
+    auto elected = co_await store_.elect(kDuty, options_.holder, options_.ttl);
+    if (elected.has_value()) {
+      set_leading(*elected, asked_at + options_.ttl);
+    } else {
+      log_.warn("keeper_election_failed", {{"error", elected.error().describe()}});
+      if (leading_ && clock_.now() >= held_until_) set_leading(false, {});
+    }
+    co_await pause(random_.jitter(options_.ttl / 3, 0.1));
+  }
+}
+
+awaitable<void> Keeper::run_duty(std::size_t index) {
+  const Duty& duty = duties_[index];
+  auto wait = duty.interval;
+  while (!stopping_.is_set()) {
+    if (!leading()) {
+      if (!elected_.is_set()) co_await (elected_.wait() || stopping_.wait());
+      // Elected, but the lease has run out unrenewed: the election loop will say.
+      if (!stopping_.is_set() && !leading()) co_await pause(duty.interval);
+      continue;
+    }
+    const bool succeeded = co_await run_batches(duty);
+    wait = succeeded ? duty.interval
+                     : std::min(std::max(wait * 2, milliseconds(500)), options_.failure_pause_max);
+    co_await pause(std::max(wait, duty.interval));
+  }
+}
+
+awaitable<bool> Keeper::run_batches(const Duty& duty) {
+  std::int64_t handled = 0;
+  for (int round = 0; round < kRoundsMax; ++round) {
+    if (stopping_.is_set() || !leading()) break;
+    auto count = co_await duty.run(store_, log_, duty.batch_max);
+    if (!count.has_value()) {
+      log_.warn("keeper_duty_failed",
+                {{"duty", duty.name}, {"handled", handled}, {"error", count.error().describe()}});
+      co_return false;
+    }
+    handled += *count;
+    if (duty.batch_max == 0 || *count < duty.batch_max) break;
+  }
+  if (handled > 0) log_.debug("keeper_duty", {{"duty", duty.name}, {"handled", handled}});
+  co_return true;
+}
+
+}  // namespace millrace::keeper

@@ -1,0 +1,192 @@
+#include "keeper/keeper.h"
+
+#include "base/run.h"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace millrace::keeper {
+namespace {
+
+using namespace std::chrono_literals;
+
+class FakeKeeperStore final : public store::KeeperStore {
+ public:
+  Task<bool> elect(std::string, std::string holder, std::chrono::milliseconds) override {
+    ++elections;
+    if (election_error) co_return fail(ErrorKind::unavailable, "no database");
+    if (taken_by.empty()) taken_by = holder;
+    co_return taken_by == holder;
+  }
+  Task<void> resign(std::string, std::string holder) override {
+    if (taken_by == holder) taken_by.clear();
+    ++resigned;
+    co_return ok();
+  }
+  Task<std::int64_t> reclaim(int) override { return take("reclaim"); }
+  Task<std::int64_t> promote_due(int) override { return take("promote_due"); }
+  Task<std::int64_t> advance(int) override { return take("advance"); }
+  Task<std::int64_t> expire_waiting(int) override { return take("expire_waiting"); }
+  Task<std::int64_t> run_cron(int) override { return take("run_cron"); }
+  Task<std::int64_t> fold_counters() override { return take("fold_counters"); }
+  Task<std::string> reconcile(int) override { return report("reconcile"); }
+  Task<std::int64_t> expire_keys(int) override { return take("expire_keys"); }
+  Task<std::int64_t> expire_slots(int) override { return take("expire_slots"); }
+  Task<std::string> maintain_partitions() override { return report("maintain_partitions"); }
+  Task<std::int64_t> seal_audit(int) override { return take("seal_audit"); }
+  Task<std::vector<store::HorizonHolder>> horizon() override {
+    ++calls["horizon"];
+    co_return holders;
+  }
+
+  std::string taken_by;
+  bool election_error = false;
+  int elections = 0;
+  int resigned = 0;
+  std::map<std::string, int> calls;
+  std::map<std::string, std::vector<std::int64_t>> counts;  // Answers in order, then 0.
+  std::map<std::string, bool> broken;
+  std::vector<store::HorizonHolder> holders;
+
+ private:
+  Task<std::int64_t> take(std::string name) {
+    ++calls[name];
+    if (broken[name]) co_return fail(ErrorKind::internal, name + " is broken");
+    auto& left = counts[name];
+    if (left.empty()) co_return 0;
+    const auto count = left.front();
+    left.erase(left.begin());
+    co_return count;
+  }
+  Task<std::string> report(std::string name) {
+    ++calls[name];
+    co_return "{}";
+  }
+};
+
+class KeeperTest : public ::testing::Test {
+ protected:
+  // Lets everything happen that can happen without time passing.
+  void settle() {
+    io.restart();
+    io.poll();
+  }
+  void advance(std::chrono::milliseconds total, std::chrono::milliseconds step = 50ms) {
+    for (auto passed = 0ms; passed < total; passed += step) {
+      clock.advance(step);
+      settle();
+    }
+  }
+  void start() {
+    keeper.start();
+    settle();
+  }
+  void TearDown() override { run_blocking(io, keeper.stop()); }
+
+  boost::asio::io_context io{1};
+  ManualClock clock;
+  SeededRandom random{7};
+  std::vector<std::string> lines;
+  Logger log{clock, [this](std::string_view line) { lines.emplace_back(line); },
+             Logger::Format::json, LogLevel::debug};
+  FakeKeeperStore store;
+  Keeper keeper{io.get_executor(), store, clock, random, log, {.holder = "me", .ttl = 9s}};
+};
+
+TEST_F(KeeperTest, DoesEveryDutyOnceElected) {
+  start();
+  EXPECT_TRUE(keeper.leading());
+  for (const auto& duty : standard_duties()) {
+    EXPECT_GE(store.calls[duty.name], 1) << duty.name;
+  }
+}
+
+TEST_F(KeeperTest, DoesNothingWhileAnotherIsElected) {
+  store.taken_by = "other";
+  start();
+  advance(20s, 500ms);
+  EXPECT_FALSE(keeper.leading());
+  EXPECT_TRUE(store.calls.empty());
+  EXPECT_GE(store.elections, 5);
+  store.taken_by.clear();  // The other one died.
+  advance(4s, 500ms);
+  EXPECT_TRUE(keeper.leading());
+  EXPECT_GE(store.calls["reclaim"], 1);
+}
+
+TEST_F(KeeperTest, RepeatsAFullBatchAtOnceAndWaitsAfterAShortOne) {
+  store.counts["promote_due"] = {1000, 1000, 3};
+  start();
+  EXPECT_EQ(store.calls["promote_due"], 3);
+  advance(100ms);
+  EXPECT_EQ(store.calls["promote_due"], 4);
+}
+
+TEST_F(KeeperTest, AFailingDutyBacksOffAndStopsNoOther) {
+  store.broken["reclaim"] = true;
+  start();
+  advance(10s);
+  const int failing = store.calls["reclaim"];
+  EXPECT_GE(failing, 2);
+  EXPECT_LE(failing, 8);
+  EXPECT_GE(store.calls["promote_due"], 90);
+  store.broken["reclaim"] = false;
+  advance(10s);  // The longest pause.
+  const int recovered = store.calls["reclaim"];
+  advance(1s);
+  EXPECT_GE(store.calls["reclaim"], recovered + 3);
+}
+
+TEST_F(KeeperTest, StopsItsDutiesWhenTheDatabaseStaysAwayForTheWholeTerm) {
+  start();
+  store.election_error = true;
+  advance(8s);
+  EXPECT_TRUE(keeper.leading());
+  advance(2s);
+  EXPECT_FALSE(keeper.leading());
+  const auto calls = store.calls;
+  advance(5s);
+  EXPECT_EQ(store.calls, calls);
+  store.election_error = false;
+  advance(4s);
+  EXPECT_TRUE(keeper.leading());
+}
+
+TEST_F(KeeperTest, ResignsWhenStoppedSoThatAnotherNeedNotWait) {
+  start();
+  run_blocking(io, keeper.stop());
+  EXPECT_EQ(store.resigned, 1);
+  EXPECT_EQ(store.taken_by, "");
+  run_blocking(io, keeper.stop());
+  EXPECT_EQ(store.resigned, 1);
+}
+
+TEST_F(KeeperTest, WarnsWhenAnOldSnapshotHoldsTheHorizon) {
+  store.holders = {{.kind = "session", .name = "worker", .pid = 1, .age = 2s},
+                   {.kind = "session", .name = "report", .pid = 4711, .age = 61s}};
+  start();
+  const auto warned = std::ranges::count_if(lines, [](const std::string& line) {
+    return line.contains("horizon_held") && line.contains("4711") && line.contains("report");
+  });
+  EXPECT_EQ(warned, 1);
+}
+
+TEST(KeeperBeforeStart, CanBeStopped) {
+  boost::asio::io_context io{1};
+  ManualClock clock;
+  SeededRandom random{1};
+  auto log = Logger::silent();
+  FakeKeeperStore store;
+  Keeper keeper(io.get_executor(), store, clock, random, log, {.holder = "me"});
+  run_blocking(io, keeper.stop());
+  keeper.start();
+  io.restart();
+  io.poll();
+  EXPECT_EQ(store.elections, 0);
+}
+
+}  // namespace
+}  // namespace millrace::keeper

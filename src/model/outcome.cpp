@@ -1,0 +1,114 @@
+#include "model/outcome.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace millrace {
+namespace {
+
+constexpr std::array<std::pair<Outcome::Kind, std::string_view>, 8> kKinds{{
+    {Outcome::Kind::ok, "ok"},
+    {Outcome::Kind::retry, "retry"},
+    {Outcome::Kind::throttled, "throttled"},
+    {Outcome::Kind::blocked, "blocked"},
+    {Outcome::Kind::permanent, "permanent"},
+    {Outcome::Kind::partial, "partial"},
+    {Outcome::Kind::cancelled, "cancelled"},
+    {Outcome::Kind::handback, "handback"},
+}};
+
+Outcome failed(Outcome::Kind kind, std::string_view error_type, std::string_view message) {
+  Outcome outcome;
+  outcome.kind = kind;
+  outcome.error_json = error_json(error_type, message);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome Outcome::ok(std::string result) {
+  Outcome outcome;
+  outcome.result_json = std::move(result);
+  return outcome;
+}
+
+Outcome Outcome::ok_value(const json::Value& result) { return ok(to_json(result)); }
+
+Outcome Outcome::retry(std::string_view error_type, std::string_view message,
+                       std::optional<std::chrono::milliseconds> after) {
+  auto outcome = failed(Kind::retry, error_type, message);
+  outcome.retry_after = after;
+  return outcome;
+}
+
+Outcome Outcome::throttled(std::string_view message,
+                           std::optional<std::chrono::milliseconds> after) {
+  auto outcome = failed(Kind::throttled, "throttled", message);
+  outcome.retry_after = after;
+  return outcome;
+}
+
+Outcome Outcome::blocked(std::string_view provider, std::string_view message) {
+  auto outcome = failed(Kind::blocked, "blocked", message);
+  outcome.provider = provider;
+  return outcome;
+}
+
+Outcome Outcome::permanent(std::string_view error_type, std::string_view message) {
+  return failed(Kind::permanent, error_type, message);
+}
+
+Outcome Outcome::partial(std::string parts, std::string_view message) {
+  auto outcome = failed(Kind::partial, "partial", message);
+  outcome.parts_json = std::move(parts);
+  return outcome;
+}
+
+Outcome Outcome::cancelled(std::string_view reason) {
+  return failed(Kind::cancelled, "cancelled", reason);
+}
+
+Outcome Outcome::handback(std::string_view reason) {
+  return failed(Kind::handback, "handback", reason);
+}
+
+std::string_view to_string(Outcome::Kind kind) {
+  for (const auto& [value, label] : kKinds) {
+    if (value == kind) return label;
+  }
+  return "unknown";
+}
+
+Result<Outcome::Kind> parse_outcome_kind(std::string_view text) {
+  for (const auto& [value, label] : kKinds) {
+    if (label == text) return value;
+  }
+  return fail(ErrorKind::invalid_argument, "unknown outcome '" + std::string(text) + "'");
+}
+
+std::string error_json(std::string_view error_type, std::string_view message) {
+  return "{\"error_type\":" + json_quote(storable_text(error_type)) +
+         ",\"message\":" + json_quote(storable_text(message)) + "}";
+}
+
+std::string storable_text(std::string_view text, std::size_t max_bytes) {
+  std::string result;
+  result.reserve(std::min(text.size(), max_bytes));
+  for (const char c : text.substr(0, max_bytes)) {
+    if (c != '\0') result += c;
+  }
+  // A character cut in half becomes U+FFFD in json_quote; take its beginning away instead.
+  if (text.size() > max_bytes) {
+    while (!result.empty() && (static_cast<unsigned char>(result.back()) & 0xc0U) == 0x80U) {
+      result.pop_back();
+    }
+    if (!result.empty() && (static_cast<unsigned char>(result.back()) & 0x80U) != 0) {
+      result.pop_back();
+    }
+    result += "…";
+  }
+  return result;
+}
+
+}  // namespace millrace

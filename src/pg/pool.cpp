@@ -1,0 +1,257 @@
+#include "pg/pool.h"
+
+#include "base/event.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace millrace::pg {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+using std::chrono::milliseconds;
+
+struct Waiter {
+  Event served;
+  // What it was given: a connection, or (null) the right to open one.
+  std::optional<std::unique_ptr<Connection>> given;
+};
+
+}  // namespace
+
+struct Pool::State {
+  State(Executor e, ConnectOptions c, PoolOptions o, Random& r)
+      : executor(std::move(e)), connect(std::move(c)), options(o), random(r) {}
+
+  const Executor executor;
+  const ConnectOptions connect;
+  const PoolOptions options;
+  Random& random;
+
+  std::mutex mutex;  // Guards all below.
+  bool closed = false;
+  std::size_t open = 0;
+  std::vector<std::unique_ptr<Connection>> idle;
+  std::deque<std::shared_ptr<Waiter>> waiters;
+  milliseconds backoff{0};  // Zero while connecting works.
+  SteadyTime next_attempt{};
+
+  // A connection comes back, or (null) a place for one becomes free. Called without the lock; what
+  // is dropped is returned, so that it is closed without the lock too.
+  std::unique_ptr<Connection> give_back(std::unique_ptr<Connection> connection) {
+    const std::lock_guard lock(mutex);
+    const bool reusable =
+        !closed && connection && connection->healthy() && !connection->in_transaction();
+    if (!closed && !waiters.empty()) {
+      auto waiter = std::move(waiters.front());
+      waiters.pop_front();
+      waiter->given = reusable ? std::move(connection) : nullptr;
+      waiter->served.set();
+      return connection;
+    }
+    if (reusable) {
+      idle.push_back(std::move(connection));
+      return nullptr;
+    }
+    --open;
+    return connection;
+  }
+
+  // True when the waiter left the queue unserved.
+  bool leave(const std::shared_ptr<Waiter>& waiter) {
+    const std::lock_guard lock(mutex);
+    return std::erase(waiters, waiter) > 0;
+  }
+
+  void note_failure() {
+    const std::lock_guard lock(mutex);
+    backoff = std::clamp(backoff * 2, options.backoff_min, options.backoff_max);
+    next_attempt = std::chrono::steady_clock::now() + random.jitter(backoff, 0.5);
+  }
+
+  void note_success() {
+    const std::lock_guard lock(mutex);
+    backoff = milliseconds(0);
+    next_attempt = {};
+  }
+
+  SteadyTime earliest_attempt() {
+    const std::lock_guard lock(mutex);
+    return next_attempt;
+  }
+
+  void shut() {
+    std::vector<std::unique_ptr<Connection>> dropped;
+    const std::lock_guard lock(mutex);
+    closed = true;
+    open -= idle.size();
+    dropped.swap(idle);
+    for (auto& waiter : waiters) waiter->served.set();
+    waiters.clear();
+  }
+};
+
+namespace {
+
+// The right to hold one of the pool's places; gives it up unless a connection was made of it.
+struct Place {
+  explicit Place(std::function<void()> give_up) : give_up_(std::move(give_up)) {}
+  ~Place() {
+    if (give_up_) give_up_();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  void keep() { give_up_ = nullptr; }
+
+ private:
+  std::function<void()> give_up_;
+};
+
+Error closed_error() {
+  return {.kind = ErrorKind::cancelled, .message = "the connection pool is closed"};
+}
+
+milliseconds left_until(SteadyTime time) {
+  return std::chrono::ceil<milliseconds>(time - std::chrono::steady_clock::now());
+}
+
+// False when the coroutine was cancelled.
+awaitable<bool> sleep_until(SteadyTime time) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, time);
+  const auto [code] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return !code;
+}
+
+}  // namespace
+
+Pool::Pool(Executor executor, ConnectOptions connect, PoolOptions options, Random& random)
+    : state_(std::make_shared<State>(std::move(executor), std::move(connect), options, random)) {}
+
+Pool::~Pool() { close(); }
+
+void Pool::close() { state_->shut(); }
+
+Pool::Counts Pool::counts() const {
+  const std::lock_guard lock(state_->mutex);
+  return {.open = state_->open, .idle = state_->idle.size(), .waiting = state_->waiters.size()};
+}
+
+Task<PooledConnection> Pool::acquire(milliseconds timeout) {
+  auto state = state_;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::shared_ptr<Waiter> waiter;
+  std::unique_ptr<Connection> connection;
+  std::vector<std::unique_ptr<Connection>> dead;
+  {
+    const std::lock_guard lock(state->mutex);
+    if (state->closed) co_return fail(closed_error());
+    while (!connection && !state->idle.empty()) {
+      connection = std::move(state->idle.back());
+      state->idle.pop_back();
+      if (connection->check_idle()) break;
+      dead.push_back(std::move(connection));
+      --state->open;
+    }
+    if (!connection && state->open < state->options.connections_max) {
+      ++state->open;
+    } else if (!connection) {
+      if (state->waiters.size() >= state->options.waiters_max) {
+        co_return fail(ErrorKind::throttled,
+                       fmt::format("{} callers wait for a database connection already",
+                                   state->waiters.size()));
+      }
+      waiter = std::make_shared<Waiter>();
+      state->waiters.push_back(waiter);
+    }
+  }
+  dead.clear();
+  if (waiter) {
+    // Leaves the queue, or passes on what it was given, also when the coroutine is thrown out of
+    // its wait.
+    Place in_queue([state, waiter] {
+      if (!state->leave(waiter) && waiter->given) {
+        const auto dropped = state->give_back(std::move(*waiter->given));
+      }
+    });
+    const bool served = co_await waiter->served.wait_for(left_until(deadline));
+    if (state->leave(waiter) || !served) {
+      const bool late = std::chrono::steady_clock::now() >= deadline;
+      if (!waiter->given) {
+        in_queue.keep();
+        if (!late)
+          co_return fail(ErrorKind::cancelled, "waiting for a database connection was abandoned");
+        co_return fail(
+            ErrorKind::unavailable,
+            fmt::format("no database connection became free within {} ms", timeout.count()));
+      }
+    }
+    in_queue.keep();
+    if (!waiter->given) co_return fail(closed_error());
+    connection = std::move(*waiter->given);
+  }
+  if (connection) co_return PooledConnection(state, std::move(connection));
+
+  Place place([state] { const auto dropped = state->give_back(nullptr); });
+  for (;;) {
+    if (const auto at = state->earliest_attempt(); at > std::chrono::steady_clock::now()) {
+      if (!co_await sleep_until(std::min(at, deadline))) {
+        co_return fail(ErrorKind::cancelled, "connecting was abandoned");
+      }
+    }
+    auto options = state->connect;
+    options.connect_timeout = std::clamp(left_until(deadline), milliseconds(1),
+                                         std::max(options.connect_timeout, milliseconds(1)));
+    auto connected = co_await Connection::connect(state->executor, std::move(options));
+    if (connected) {
+      state->note_success();
+      place.keep();
+      co_return PooledConnection(state, std::move(*connected));
+    }
+    if (connected.error().kind != ErrorKind::unavailable) co_return fail(connected.error());
+    state->note_failure();
+    if (std::max(state->earliest_attempt(), std::chrono::steady_clock::now()) >= deadline) {
+      co_return fail(connected.error());
+    }
+  }
+}
+
+PooledConnection::PooledConnection() = default;
+
+PooledConnection::PooledConnection(std::shared_ptr<Pool::State> pool,
+                                   std::unique_ptr<Connection> connection)
+    : pool_(std::move(pool)), connection_(std::move(connection)) {}
+
+PooledConnection::PooledConnection(PooledConnection&&) noexcept = default;
+
+PooledConnection& PooledConnection::operator=(PooledConnection&& other) noexcept {
+  if (this != &other) {
+    release();
+    pool_ = std::move(other.pool_);
+    connection_ = std::move(other.connection_);
+  }
+  return *this;
+}
+
+PooledConnection::~PooledConnection() { release(); }
+
+void PooledConnection::release() {
+  if (!connection_) return;
+  const auto dropped = pool_->give_back(std::move(connection_));
+  pool_.reset();
+}
+
+}  // namespace millrace::pg

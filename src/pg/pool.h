@@ -1,0 +1,76 @@
+// Pool: a fixed small number of connections shared by many coroutines.
+//
+// Connections are opened when first needed, reused last-in first-out, checked when handed out, and
+// dropped when they come back broken or inside a transaction. When the server is away, attempts are
+// spaced by a backoff with jitter that all callers share. Waiters are served in order and their
+// number is bounded. Threading: all members from any thread. Lifetime: a PooledConnection may
+// outlive its Pool.
+#pragma once
+
+#include "base/random.h"
+#include "base/task.h"
+#include "pg/connection.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+namespace millrace::pg {
+
+struct PoolOptions {
+  std::size_t connections_max = 4;
+  std::size_t waiters_max = 1024;
+  std::chrono::milliseconds backoff_min{50};
+  std::chrono::milliseconds backoff_max{5'000};
+};
+
+class PooledConnection;
+
+class Pool {
+ public:
+  Pool(Executor executor, ConnectOptions connect, PoolOptions options, Random& random);
+  ~Pool();  // As close().
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Waits for a free connection or opens one, retrying until `timeout`; then `unavailable` with the
+  // last reason. `throttled` at once when too many wait already, `cancelled` after close().
+  Task<PooledConnection> acquire(std::chrono::milliseconds timeout);
+
+  // Drops idle connections and refuses from now on; connections in use are dropped when returned.
+  void close();
+
+  struct Counts {
+    std::size_t open = 0;  // Idle, in use or being opened.
+    std::size_t idle = 0;
+    std::size_t waiting = 0;
+  };
+  Counts counts() const;
+
+ private:
+  friend class PooledConnection;
+  struct State;
+  std::shared_ptr<State> state_;  // Shared with connections in use.
+};
+
+// Returns its connection to the pool when it goes away.
+class PooledConnection {
+ public:
+  PooledConnection();
+  PooledConnection(PooledConnection&&) noexcept;
+  PooledConnection& operator=(PooledConnection&&) noexcept;
+  ~PooledConnection();
+
+  Connection& operator*() const { return *connection_; }
+  Connection* operator->() const { return connection_.get(); }
+  explicit operator bool() const { return connection_ != nullptr; }
+  void release();  // Early.
+
+ private:
+  friend class Pool;
+  PooledConnection(std::shared_ptr<Pool::State> pool, std::unique_ptr<Connection> connection);
+  std::shared_ptr<Pool::State> pool_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace millrace::pg

@@ -1,0 +1,160 @@
+// AdminStore: what people ask of the database: the command line, doctor, demo and bench.
+//
+// One call per SQL function or per question; blocking, over one SyncConnection. Lists come as JSON
+// rows, ready to be printed. With a tenant every call is confined to it (millrace.tenant_id, set for
+// the one transaction, so that a pooler may sit in between). One thread at a time. Movable.
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/uuid.h"
+#include "pg/sync_connection.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::store {
+
+struct EnqueueAnswer {
+  JobId id;
+  bool created = true;  // False: a live job with the same dedupe or idempotency key was found.
+};
+
+// One row of a batch verb: what became of the job.
+struct AdminAnswer {
+  JobId id;
+  std::string answer;
+  std::optional<std::string> due_at;
+};
+
+struct JobFilter {
+  std::optional<std::string> queue;
+  std::optional<std::string> job_type;
+  std::optional<std::string> status;
+  std::optional<Uuid> batch;
+  std::optional<std::string> correlation_id;
+  std::int64_t limit = 50;
+};
+
+struct DeadFilter {
+  std::optional<std::string> queue;
+  std::optional<std::string> job_type;
+  std::optional<std::string> fingerprint;
+  std::int64_t limit = 50;
+};
+
+// What all queues together hold; from counters.
+struct Counts {
+  std::int64_t enqueued = 0;
+  std::int64_t completed = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t redriven = 0;
+  std::int64_t ready = 0;
+  std::int64_t delayed = 0;
+  std::int64_t leased = 0;
+  std::int64_t live() const { return ready + delayed + leased; }
+};
+
+class AdminStore {
+ public:
+  static Result<AdminStore> connect(pg::ConnectOptions options,
+                                    std::optional<Uuid> tenant = std::nullopt);
+
+  pg::SyncConnection& connection() { return connection_; }
+  // Unavailable with a clear hint when the schema is missing.
+  Result<void> check_schema();
+
+  // Jobs.
+  Result<std::vector<EnqueueAnswer>> enqueue_jobs(const json::Array& jobs);
+  Result<std::vector<JobId>> enqueue_array(const std::string& job_type,
+                                           const std::vector<std::string>& payloads,
+                                           const json::Object& options);
+  // COPY into the intake: `row(i)` gives the payload of job i.
+  Result<std::int64_t> copy_jobs(const std::string& job_type, const std::string& queue,
+                                 std::int64_t count,
+                                 const std::function<std::string(std::int64_t)>& payload);
+  Result<json::Object> get_job(const JobId& id);
+  Result<json::Array> job_logs(const JobId& id, std::int64_t after_seq, std::int64_t limit);
+  Result<json::Array> list_jobs(const JobFilter& filter);
+  Result<std::vector<AdminAnswer>> cancel_jobs(const std::vector<JobId>& ids,
+                                               std::optional<std::string> reason);
+  Result<std::vector<AdminAnswer>> redrive_jobs(const json::Object& filter, std::int64_t limit,
+                                                std::optional<std::int64_t> per_minute,
+                                                std::optional<std::string> reason);
+  Result<std::vector<AdminAnswer>> run_now(const std::vector<JobId>& ids,
+                                           const std::string& reason);
+
+  // Dead letters.
+  Result<json::Array> list_dead(const DeadFilter& filter);
+  Result<json::Array> group_dead(const DeadFilter& filter);
+
+  // Queues and job types.
+  Result<json::Array> list_queues();
+  Result<json::Array> list_job_types();
+  Result<bool> queue_exists(const std::string& queue);
+  Result<void> set_queue(const std::string& queue, const json::Object& policy);
+  Result<void> set_job_type(const std::string& job_type, const json::Object& policy);
+  Result<void> ensure_job_types(const std::vector<std::string>& types, const std::string& queue);
+  Result<void> pause_queue(const std::string& queue, const std::string& reason);
+  Result<void> resume_queue(const std::string& queue);
+  Result<Counts> counts(std::optional<std::string> queue = std::nullopt);
+
+  // Limits.
+  Result<json::Array> list_limits();
+  Result<void> set_limit(const std::string& provider, const std::string& endpoint,
+                         const json::Object& values);
+  Result<void> override_limit(const std::string& provider, const std::string& endpoint,
+                              const json::Object& values, const std::string& reason,
+                              std::optional<std::chrono::milliseconds> ttl);
+  Result<void> clear_override(const std::string& provider, const std::string& endpoint);
+  Result<void> reset_breaker(const std::string& provider, const std::string& endpoint);
+
+  // Cron.
+  Result<json::Array> list_cron();
+  Result<Uuid> set_cron(const std::string& name, const std::string& schedule,
+                        const json::Object& job, const json::Object& options);
+  Result<void> delete_cron(const std::string& name);
+  Result<JobId> cron_now(const std::string& name);
+
+  // Batches.
+  Result<json::Array> list_batches(std::int64_t limit);
+  Result<json::Object> get_batch(const BatchId& id);
+  Result<BatchId> create_batch(const json::Array& jobs, const json::Object& options);
+
+  // Running and evidence.
+  Result<json::Array> list_workers();
+  Result<json::Array> list_audit(std::int64_t limit);
+  Result<json::Array> job_audit(const JobId& id);
+  Result<json::Array> verify_audit();
+  Result<json::Array> list_configuration();
+  Result<void> set_configuration(const std::string& key, const std::string& value);
+
+  // Doctor's questions: facts only, judged elsewhere.
+  Result<json::Object> server_facts();
+  Result<json::Array> missing_grants();
+  Result<json::Array> horizon();
+  Result<json::Array> hot_tables();
+  Result<json::Object> stuck_work();
+  Result<json::Array> types_without_worker();
+  Result<json::Array> counter_mismatches();
+
+ private:
+  AdminStore(pg::SyncConnection connection, std::optional<Uuid> tenant)
+      : connection_(std::move(connection)), tenant_(tenant) {}
+
+  Result<pg::ResultSet> call(std::string sql, pg::Params params = {}, bool read_only = false);
+  Result<json::Array> rows(std::string_view select, pg::Params params = {});
+  Result<json::Object> object(std::string sql, pg::Params params, std::string_view missing);
+  Result<std::vector<AdminAnswer>> answers(std::string sql, pg::Params params);
+
+  pg::SyncConnection connection_;
+  std::optional<Uuid> tenant_;
+};
+
+}  // namespace millrace::store

@@ -1,0 +1,378 @@
+#include "store/pg_job_store.h"
+
+#include "base/json.h"
+#include "store/settlement_json.h"
+#include "store/sqlstate.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+namespace millrace::store {
+namespace {
+
+using std::chrono::milliseconds;
+
+json::Array json_array(const std::vector<std::string>& values) {
+  json::Array array;
+  for (const auto& value : values) array.emplace_back(value);
+  return array;
+}
+
+json::Object worker_info_json(const WorkerInfo& info) {
+  json::Object object;
+  if (!info.supervisor_id.empty()) object["supervisor_id"] = info.supervisor_id;
+  object["host"] = info.host;
+  object["pid"] = info.pid;
+  object["version"] = info.version;
+  object["slots"] = info.slots;
+  object["queues"] = json_array(info.queues);
+  object["job_types"] = json_array(info.job_types);
+  object["lease_ms"] = info.lease.count();
+  object["client_time_ms"] = info.client_time_ms;
+  return object;
+}
+
+Result<BeatAnswer> read_beat_answer(std::string_view text) {
+  MR_TRY(auto object, parse_json_object(text, {.max_bytes = 16 * 1024 * 1024}));
+  BeatAnswer answer;
+  answer.alive = object.contains("alive") && object.at("alive") == true;
+  if (const auto* lease = object.if_contains("lease_ms"); lease != nullptr && lease->is_number()) {
+    answer.lease = milliseconds(lease->to_number<std::int64_t>());
+  }
+  if (const auto* suspects = object.if_contains("suspects");
+      suspects != nullptr && suspects->is_number()) {
+    answer.suspects = suspects->to_number<int>();
+  }
+  const auto* cancel = object.if_contains("cancel");
+  if (cancel == nullptr || !cancel->is_array()) return answer;
+  for (const auto& item : cancel->as_array()) {
+    CancelRequest request;
+    MR_TRY(request.id, JobId::parse(item.at("job_id").as_string()));
+    MR_TRY(request.token, LeaseToken::parse(item.at("token").as_string()));
+    const auto* reason = item.as_object().if_contains("reason");
+    if (reason != nullptr && reason->is_string()) request.reason = reason->as_string();
+    answer.cancel.push_back(std::move(request));
+  }
+  return answer;
+}
+
+std::string text_or_empty(const pg::Row& row, const char* column) {
+  return row.opt_text(column).value_or("");
+}
+
+ClaimedJob read_claimed(const pg::Row& row, const std::string& queue) {
+  ClaimedJob job;
+  job.id = row.id<JobId>("job_id");
+  job.token = row.id<LeaseToken>("token");
+  job.tenant = row.id<TenantId>("tenant_id");
+  job.queue = queue;
+  job.job_type = row.text("job_type");
+  job.payload_json = row.text("payload");
+  job.priority = row.i32("priority");
+  job.attempt = row.i32("attempt");
+  job.max_attempts = row.i32("max_attempts");
+  job.delivery_count = row.i32("delivery_count");
+  job.generation = row.i32("generation");
+  job.run_timeout = milliseconds(row.i64("run_timeout_ms"));
+  job.lease = milliseconds(row.i64("lease_ms"));
+  job.job_name = text_or_empty(row, "job_name");
+  job.owner = row.opt_uuid("owner_id");
+  job.correlation_id = text_or_empty(row, "correlation_id");
+  job.traceparent = text_or_empty(row, "traceparent");
+  job.pipeline = text_or_empty(row, "pipeline");
+  job.stage = text_or_empty(row, "stage");
+  job.batch = row.opt_uuid("batch_id");
+  job.parent = row.opt_uuid("parent_id");
+  job.serial_key = text_or_empty(row, "serial_key");
+  job.carry_json = row.opt_text("carry");
+  job.alone = row.boolean("alone");
+  job.mark = text_or_empty(row, "mark");
+  return job;
+}
+
+pg::Statement complete_statement(const std::string& worker_id,
+                                 const std::vector<const Settlement*>& settlements) {
+  std::vector<Uuid> ids;
+  std::vector<Uuid> tokens;
+  for (const auto* settlement : settlements) {
+    ids.push_back(settlement->id.value);
+    tokens.push_back(settlement->token.value);
+  }
+  pg::Params params;
+  params.add(worker_id).add_uuid_array(ids).add_uuid_array(tokens);
+  const auto results = results_json(settlements);
+  if (results.empty()) {
+    params.add_null();
+  } else {
+    params.add(results);
+  }
+  return {.sql = "select job_id, answer from millrace.complete_jobs($1, $2, $3, $4)",
+          .params = std::move(params),
+          .name = "mr_complete_jobs"};
+}
+
+pg::Statement settle_statement(const std::string& worker_id,
+                               const std::vector<const Settlement*>& settlements) {
+  return {.sql = "select job_id, answer from millrace.settle_jobs($1, $2)",
+          .params = pg::params(worker_id, settlements_json(settlements)),
+          .name = "mr_settle_jobs"};
+}
+
+pg::Statement logs_statement(const std::string& worker_id, const std::vector<JobLogItem>& items) {
+  return {.sql = "select millrace.append_logs($1, $2)",
+          .params = pg::params(worker_id, logs_json(items)),
+          .name = "mr_append_logs"};
+}
+
+std::vector<JobLogItem> log_items(const std::vector<Settlement>& settlements) {
+  std::vector<JobLogItem> items;
+  for (const auto& settlement : settlements) {
+    for (const auto& line : settlement.logs) {
+      items.push_back({.id = settlement.id, .token = settlement.token, .line = line});
+    }
+  }
+  return items;
+}
+
+struct SettlePlan {
+  std::vector<pg::Statement> statements;
+  std::size_t answers_from = 0;  // The statements before it return no answers.
+};
+
+SettlePlan plan_settlements(const std::string& worker_id,
+                            const std::vector<Settlement>& settlements) {
+  std::vector<const Settlement*> plain;
+  std::vector<const Settlement*> other;
+  for (const auto& settlement : settlements) {
+    (settlement.outcome.plain() ? plain : other).push_back(&settlement);
+  }
+  SettlePlan plan;
+  if (const auto logs = log_items(settlements); !logs.empty()) {
+    plan.statements.push_back(logs_statement(worker_id, logs));
+    plan.answers_from = 1;
+  }
+  if (!plain.empty()) plan.statements.push_back(complete_statement(worker_id, plain));
+  if (!other.empty()) plan.statements.push_back(settle_statement(worker_id, other));
+  return plan;
+}
+
+using AnswerMap = std::unordered_map<JobId, Answer>;
+
+Result<void> read_answers(const pg::ResultSet& rows, AnswerMap& answers) {
+  for (const auto row : rows) {
+    MR_TRY(const auto answer, parse_answer(row.text("answer")));
+    answers[row.id<JobId>("job_id")] = answer;
+  }
+  return ok();
+}
+
+}  // namespace
+
+Task<pg::ResultSet> PgJobStore::call(pg::Pool& pool, pg::Statement statement,
+                                     milliseconds timeout) {
+  MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire));
+  auto name = std::move(statement.name);
+  if (name.empty()) {
+    co_return translate(co_await connection->query(std::move(statement.sql),
+                                                   std::move(statement.params), timeout));
+  }
+  co_return translate(co_await connection->prepared(std::move(name), std::move(statement.sql),
+                                                    std::move(statement.params), timeout));
+}
+
+Task<int> PgJobStore::count(pg::Pool& pool, pg::Statement statement, milliseconds timeout) {
+  MR_CO_TRY(auto rows, co_await call(pool, std::move(statement), timeout));
+  co_return static_cast<int>(rows[0].opt_i64(0).value_or(0));
+}
+
+Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std::string queue) {
+  pg::Params params;
+  params.add_array(job_types).add(queue);
+  MR_CO_TRY_VOID(co_await call(
+      work_, {.sql = "select millrace.ensure_job_types($1, $2)", .params = std::move(params)},
+      timeouts_.call));
+  co_return ok();
+}
+
+Task<Uuid> PgJobStore::register_worker(std::string worker_id, WorkerInfo info) {
+  pg::Params params;
+  params.add(worker_id).add_json(worker_info_json(info));
+  MR_CO_TRY(auto rows,
+            co_await call(beats_,
+                          {.sql = "select millrace.register_worker($1, $2)",
+                           .params = std::move(params)},
+                          timeouts_.beat));
+  co_return rows[0].uuid(0);
+}
+
+Task<BeatAnswer> PgJobStore::beat_worker(WorkerKey worker, BeatInfo info) {
+  json::Object object;
+  object["running"] = info.running;
+  object["draining"] = info.draining;
+  object["client_time_ms"] = info.client_time_ms;
+  pg::Params params;
+  params.add(worker.worker_id).add(worker.process).add_json(object);
+  MR_CO_TRY(auto rows, co_await call(beats_,
+                                     {.sql = "select millrace.beat_worker($1, $2, $3)",
+                                      .params = std::move(params),
+                                      .name = "mr_beat_worker"},
+                                     timeouts_.beat));
+  co_return read_beat_answer(rows[0].text(0));
+}
+
+Task<int> PgJobStore::retire_worker(WorkerKey worker) {
+  co_return co_await count(beats_,
+                           {.sql = "select millrace.retire_worker($1, $2)",
+                            .params = pg::params(worker.worker_id, worker.process)},
+                           timeouts_.call);
+}
+
+Task<int> PgJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) {
+  pg::Params params;
+  params.add(worker.worker_id).add(worker.process).add_id_array(std::span<const JobId>(held));
+  co_return co_await count(
+      work_,
+      {.sql = "select millrace.release_unheld($1, $2, $3)", .params = std::move(params)},
+      timeouts_.call);
+}
+
+Task<int> PgJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {
+  co_return co_await count(work_,
+                           {.sql = "select millrace.hand_back_process($1, $2)",
+                            .params = pg::params(supervisor_id, worker_id)},
+                           timeouts_.call);
+}
+
+Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
+  pg::Params params;
+  params.add(request.worker.worker_id).add(request.worker.process).add(request.queue);
+  params.add(request.limit).add_array(request.job_types);
+  if (request.marks) {
+    params.add(marks_json(*request.marks));
+  } else {
+    params.add_null();
+  }
+  params.add(request.alone);
+  MR_CO_TRY(auto rows,
+            co_await call(work_,
+                          {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7)",
+                           .params = std::move(params),
+                           .name = "mr_claim_jobs"},
+                          timeouts_.call));
+  std::vector<ClaimedJob> jobs;
+  jobs.reserve(rows.rows());
+  for (const auto row : rows) jobs.push_back(read_claimed(row, request.queue));
+  co_return jobs;
+}
+
+Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,
+                                                          std::vector<HeldLease> leases,
+                                                          milliseconds extend) {
+  std::vector<Uuid> ids;
+  std::vector<Uuid> tokens;
+  for (const auto& lease : leases) {
+    ids.push_back(lease.id.value);
+    tokens.push_back(lease.token.value);
+  }
+  pg::Params params;
+  params.add(worker_id).add_uuid_array(ids).add_uuid_array(tokens).add(extend.count());
+  MR_CO_TRY(auto rows,
+            co_await call(work_,
+                          {.sql = "select job_id, answer, cancel_requested "
+                                  "from millrace.extend_leases($1, $2, $3, $4)",
+                           .params = std::move(params)},
+                          timeouts_.call));
+  std::vector<ExtendAnswer> answers;
+  for (const auto row : rows) {
+    answers.push_back({.id = row.id<JobId>("job_id"),
+                       .extended = row.text("answer") == "extended",
+                       .cancel_requested = row.opt_boolean("cancel_requested").value_or(false)});
+  }
+  co_return answers;
+}
+
+Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
+                                                std::vector<Settlement> settlements) {
+  auto plan = plan_settlements(worker_id, settlements);
+  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
+  MR_CO_TRY(auto results, translate(co_await connection->pipeline(std::move(plan.statements),
+                                                                  timeouts_.call)));
+  AnswerMap answers;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    // The statements after a failed one only say that they were not run.
+    if (!results[i].has_value()) co_return fail(translate(std::move(results[i]).error()));
+    if (i >= plan.answers_from) MR_CO_TRY_VOID(read_answers(*results[i], answers));
+  }
+  std::vector<JobAnswer> ordered;
+  ordered.reserve(settlements.size());
+  for (const auto& settlement : settlements) {
+    const auto found = answers.find(settlement.id);
+    ordered.push_back({.id = settlement.id,
+                       .answer = found == answers.end() ? Answer::not_found : found->second});
+  }
+  co_return ordered;
+}
+
+Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlement,
+                                     std::vector<SqlStatement> statements) {
+  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
+  MR_CO_TRY(auto transaction, co_await pg::Transaction::begin(*connection, timeouts_.call));
+  const std::vector<const Settlement*> one{&settlement};
+  if (!settlement.logs.empty()) {
+    auto logs = logs_statement(worker_id, log_items({settlement}));
+    MR_CO_TRY_VOID(translate(co_await connection->query(logs.sql, logs.params, timeouts_.call)));
+  }
+  auto settle = settle_statement(worker_id, one);
+  MR_CO_TRY(auto rows,
+            translate(co_await connection->query(settle.sql, settle.params, timeouts_.call)));
+  AnswerMap answers;
+  MR_CO_TRY_VOID(read_answers(rows, answers));
+  const auto found = answers.find(settlement.id);
+  const auto answer = found == answers.end() ? Answer::not_found : found->second;
+  if (answer != Answer::settled) {
+    // Fenced, or settled before by a call whose answer was lost: nothing of ours may happen now.
+    MR_CO_TRY_VOID(co_await transaction.rollback(timeouts_.call));
+    co_return answer;
+  }
+  for (auto& statement : statements) {
+    pg::Params params;
+    for (const auto& value : statement.params) params.add(value);
+    auto done = co_await connection->query(statement.sql, std::move(params), timeouts_.call);
+    if (!done.has_value()) {
+      auto error = translate(std::move(done).error());
+      (void)co_await transaction.rollback(timeouts_.call);
+      // Nothing was committed, whatever became of the connection.
+      if (error.kind == ErrorKind::in_doubt) error.kind = ErrorKind::unavailable;
+      co_return fail(std::move(error));
+    }
+  }
+  MR_CO_TRY_VOID(translate(co_await transaction.commit(timeouts_.call)));
+  co_return answer;
+}
+
+Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker_id,
+                                                              std::vector<ProgressItem> items) {
+  MR_CO_TRY(auto rows,
+            co_await call(work_,
+                          {.sql = "select job_id, answer, cancel_requested "
+                                  "from millrace.report_progress($1, $2)",
+                           .params = pg::params(worker_id, progress_json(items)),
+                           .name = "mr_report_progress"},
+                          timeouts_.call));
+  std::vector<ProgressAnswer> answers;
+  for (const auto row : rows) {
+    const auto answer = row.text("answer");
+    answers.push_back({.id = row.id<JobId>("job_id"),
+                       .held = answer != "lease_lost" && answer != "not_found",
+                       .cancel_requested = row.opt_boolean("cancel_requested").value_or(false)});
+  }
+  co_return answers;
+}
+
+Task<int> PgJobStore::append_logs(std::string worker_id, std::vector<JobLogItem> items) {
+  co_return co_await count(work_, logs_statement(worker_id, items), timeouts_.call);
+}
+
+}  // namespace millrace::store

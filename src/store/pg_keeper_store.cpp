@@ -1,0 +1,99 @@
+#include "store/pg_keeper_store.h"
+
+#include "store/sqlstate.h"
+
+#include <utility>
+
+namespace millrace::store {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAcquire{5'000};
+constexpr milliseconds kCall{60'000};
+
+}  // namespace
+
+Task<pg::ResultSet> PgKeeperStore::call(std::string sql, pg::Params params) {
+  MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire));
+  co_return translate(co_await connection->query(std::move(sql), std::move(params), kCall));
+}
+
+Task<std::int64_t> PgKeeperStore::count(std::string sql, pg::Params params) {
+  MR_CO_TRY(auto rows, co_await call(std::move(sql), std::move(params)));
+  co_return rows[0].opt_i64(0).value_or(0);
+}
+
+Task<bool> PgKeeperStore::elect(std::string duty, std::string holder, milliseconds ttl) {
+  pg::Params params;
+  params.add(duty).add(holder).add(std::chrono::microseconds(ttl));
+  MR_CO_TRY(auto rows, co_await call("select millrace.elect($1, $2, $3)", std::move(params)));
+  co_return rows[0].boolean(0);
+}
+
+Task<void> PgKeeperStore::resign(std::string duty, std::string holder) {
+  MR_CO_TRY_VOID(co_await call("select millrace.resign($1, $2)", pg::params(duty, holder)));
+  co_return ok();
+}
+
+Task<std::int64_t> PgKeeperStore::reclaim(int limit) {
+  co_return co_await count("select millrace.reclaim($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::promote_due(int limit) {
+  co_return co_await count("select millrace.promote_due($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::advance(int limit) {
+  co_return co_await count("select millrace.advance($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::expire_waiting(int limit) {
+  co_return co_await count("select millrace.expire_waiting($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::run_cron(int limit) {
+  co_return co_await count("select millrace.run_cron($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::fold_counters() {
+  co_return co_await count("select millrace.fold_counters()", {});
+}
+
+Task<std::string> PgKeeperStore::reconcile(int limit) {
+  MR_CO_TRY(auto rows, co_await call("select millrace.reconcile($1)", pg::params(limit)));
+  co_return rows[0].opt_text(0).value_or("{}");
+}
+
+Task<std::int64_t> PgKeeperStore::expire_keys(int limit) {
+  co_return co_await count("select millrace.expire_keys($1)", pg::params(limit));
+}
+
+Task<std::int64_t> PgKeeperStore::expire_slots(int limit) {
+  co_return co_await count("select millrace.expire_slots($1)", pg::params(limit));
+}
+
+Task<std::string> PgKeeperStore::maintain_partitions() {
+  MR_CO_TRY(auto rows, co_await call("select millrace.maintain_partitions()", {}));
+  co_return rows[0].opt_text(0).value_or("{}");
+}
+
+Task<std::int64_t> PgKeeperStore::seal_audit(int limit) {
+  co_return co_await count("select millrace.seal_audit($1)", pg::params(limit));
+}
+
+Task<std::vector<HorizonHolder>> PgKeeperStore::horizon() {
+  MR_CO_TRY(auto rows, co_await call("select * from millrace.horizon()", {}));
+  std::vector<HorizonHolder> holders;
+  for (const auto row : rows) {
+    holders.push_back({.kind = std::string(row.text("kind")),
+                       .name = row.opt_text("name").value_or(""),
+                       .pid = static_cast<int>(row.opt_i64("pid").value_or(0)),
+                       .state = row.opt_text("state").value_or(""),
+                       .age = std::chrono::seconds(row.opt_i64("age_seconds").value_or(0)),
+                       .hint = row.opt_text("hint").value_or("")});
+  }
+  co_return holders;
+}
+
+}  // namespace millrace::store

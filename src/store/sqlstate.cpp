@@ -1,0 +1,89 @@
+#include "store/sqlstate.h"
+
+#include <array>
+#include <utility>
+
+namespace millrace::store {
+namespace {
+
+constexpr std::array<SqlStateEntry, 24> kStates{{
+    {SqlState::lease_lost, "MR001", "lease_lost"},
+    {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
+    {SqlState::invalid_payload, "MR003", "invalid_payload"},
+    {SqlState::payload_too_large, "MR004", "payload_too_large"},
+    {SqlState::invalid_priority, "MR005", "invalid_priority"},
+    {SqlState::invalid_schedule, "MR006", "invalid_schedule"},
+    {SqlState::unknown_queue, "MR007", "unknown_queue"},
+    {SqlState::queue_full, "MR008", "queue_full"},
+    {SqlState::job_not_found, "MR009", "job_not_found"},
+    {SqlState::job_is_final, "MR010", "job_is_final"},
+    {SqlState::idempotency_mismatch, "MR011", "idempotency_mismatch"},
+    {SqlState::invalid_cron, "MR012", "invalid_cron"},
+    {SqlState::no_rate_limit, "MR013", "no_rate_limit"},
+    {SqlState::cost_over_limit, "MR014", "cost_over_limit"},
+    {SqlState::tenant_refused, "MR015", "tenant_refused"},
+    {SqlState::invalid_settlement, "MR016", "invalid_settlement"},
+    {SqlState::invalid_policy, "MR017", "invalid_policy"},
+    {SqlState::invalid_batch, "MR018", "invalid_batch"},
+    {SqlState::invalid_dependency, "MR019", "invalid_dependency"},
+    {SqlState::invalid_configuration, "MR020", "invalid_configuration"},
+    {SqlState::enqueue_disabled, "MR021", "enqueue_disabled"},
+    {SqlState::immutable, "MR022", "immutable"},
+    {SqlState::worker_unknown, "MR023", "worker_unknown"},
+    {SqlState::invalid_argument, "MR024", "invalid_argument"},
+}};
+
+}  // namespace
+
+std::span<const SqlStateEntry> sqlstates() { return kStates; }
+
+std::optional<SqlState> find_sqlstate(std::string_view code) {
+  for (const auto& entry : kStates) {
+    if (entry.code == code) return entry.state;
+  }
+  return std::nullopt;
+}
+
+// No default: a new code does not compile until its reaction is chosen.
+ErrorKind kind_of(SqlState state) {
+  switch (state) {
+    case SqlState::lease_lost:
+    case SqlState::worker_unknown:
+      return ErrorKind::lease_lost;
+    case SqlState::unknown_job_type:
+    case SqlState::invalid_payload:
+    case SqlState::payload_too_large:
+    case SqlState::invalid_priority:
+    case SqlState::invalid_schedule:
+    case SqlState::invalid_cron:
+    case SqlState::cost_over_limit:
+    case SqlState::tenant_refused:
+    case SqlState::invalid_settlement:
+    case SqlState::invalid_policy:
+    case SqlState::invalid_batch:
+    case SqlState::invalid_dependency:
+    case SqlState::invalid_configuration:
+    case SqlState::invalid_argument:
+      return ErrorKind::invalid_argument;
+    case SqlState::unknown_queue:
+    case SqlState::job_not_found:
+    case SqlState::no_rate_limit:
+      return ErrorKind::not_found;
+    case SqlState::queue_full:
+      return ErrorKind::throttled;
+    case SqlState::job_is_final:
+    case SqlState::idempotency_mismatch:
+    case SqlState::immutable:
+      return ErrorKind::conflict;
+    case SqlState::enqueue_disabled:
+      return ErrorKind::unavailable;
+  }
+  return ErrorKind::internal;
+}
+
+Error translate(Error error) {
+  if (const auto state = find_sqlstate(error.sqlstate)) error.kind = kind_of(*state);
+  return error;
+}
+
+}  // namespace millrace::store

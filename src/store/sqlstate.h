@@ -1,0 +1,62 @@
+// The SQLSTATEs that the SQL functions raise: code, name, and how to react.
+//
+// The table millrace.sqlstate, docs/sqlstates.md and this enum list the same codes; a test compares
+// them.
+#pragma once
+
+#include "base/result.h"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace millrace::store {
+
+// Named as in millrace.sqlstate.
+enum class SqlState {
+  lease_lost,
+  unknown_job_type,
+  invalid_payload,
+  payload_too_large,
+  invalid_priority,
+  invalid_schedule,
+  unknown_queue,
+  queue_full,
+  job_not_found,
+  job_is_final,
+  idempotency_mismatch,
+  invalid_cron,
+  no_rate_limit,
+  cost_over_limit,
+  tenant_refused,
+  invalid_settlement,
+  invalid_policy,
+  invalid_batch,
+  invalid_dependency,
+  invalid_configuration,
+  enqueue_disabled,
+  immutable,
+  worker_unknown,
+  invalid_argument,
+};
+
+struct SqlStateEntry {
+  SqlState state;
+  std::string_view code;  // "MR001".
+  std::string_view name;
+};
+
+std::span<const SqlStateEntry> sqlstates();
+std::optional<SqlState> find_sqlstate(std::string_view code);
+ErrorKind kind_of(SqlState state);
+
+// The error with the kind that its MR code stands for; others pass unchanged.
+Error translate(Error error);
+
+template <class T>
+Result<T> translate(Result<T> result) {
+  if (result.has_value()) return result;
+  return std::unexpected(translate(std::move(result).error()));
+}
+
+}  // namespace millrace::store

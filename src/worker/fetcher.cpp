@@ -1,0 +1,317 @@
+#include "worker/fetcher.h"
+
+#include "worker/pause.h"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace millrace::worker {
+
+namespace {
+
+using namespace boost::asio::experimental::awaitable_operators;
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr int kClaimMax = 10'000;
+constexpr std::size_t kMarksMax = 256;
+constexpr auto kPollFirst = 20ms;  // Without notifications an empty queue is asked soon, then less.
+constexpr auto kListenCheck = 5s;
+constexpr auto kAlonePauseMax = 5min;
+constexpr auto kUnknownQueuePause = 10s;
+
+// "type:tenant:priority:ready_seq" into its group and its place.
+void add_mark(store::Marks& marks, std::string_view mark) {
+  const auto colon = mark.rfind(':');
+  if (colon == std::string_view::npos) return;
+  std::int64_t place = 0;
+  const auto* end = mark.data() + mark.size();
+  if (std::from_chars(mark.data() + colon + 1, end, place).ptr != end) return;
+  auto& known = marks[std::string(mark.substr(0, colon))];
+  known = std::max(known, place);
+}
+
+}  // namespace
+
+Fetcher::Fetcher(Services services, const Options& options, std::vector<std::string> job_types,
+                 ProcessLease& lease, Dispatcher& dispatcher)
+    : services_(services),
+      options_(options),
+      job_types_(std::move(job_types)),
+      lease_(lease),
+      dispatcher_(dispatcher),
+      backoff_(services.random, 50ms, 5s) {
+  for (const auto& choice : options.queues) {
+    Queue queue;
+    queue.name = choice.name;
+    queue.weight = std::max(1, choice.weight);
+    queues_.push_back(std::move(queue));
+  }
+}
+
+void Fetcher::stop() {
+  stopping_.set();
+  wake_.set();
+}
+
+void Fetcher::wake() {
+  for (auto& queue : queues_) {
+    queue.ask_at = {};
+    queue.empty_in_a_row = 0;
+    queue.rescan = true;
+  }
+  wake_.set();
+}
+
+void Fetcher::forget_marks() {
+  unheld_ = false;
+  wake();
+}
+
+// All processes hear of a suspect at about the same time, and one of them is enough.
+void Fetcher::set_suspects(int count) {
+  if (suspects_ == 0 && count > 0) {
+    const auto spread = std::max(1ms, lease_.beat_interval());
+    alone_at_ = services_.clock.now() + std::max(alone_pause_, milliseconds(services_.random.between(
+                                                                    0, spread.count())));
+  }
+  suspects_ = count;
+  if (alone_due()) wake_.set();
+}
+
+bool Fetcher::alone_due() const { return suspects_ > 0 && services_.clock.now() >= alone_at_; }
+
+awaitable<void> Fetcher::listen() {
+  Backoff backoff(services_.random, 200ms, 10s);
+  while (services_.wake != nullptr && !stopping_.is_set()) {
+    auto waited = co_await (services_.wake->wait(kListenCheck) || stopping_.wait());
+    auto* hint = std::get_if<0>(&waited);
+    if (hint == nullptr) co_return;
+    if (!hint->has_value()) {
+      listening_ = false;
+      services_.log.debug("wake_source_failed", {{"error", hint->error().describe()}});
+      co_await wait_for(services_.clock, stopping_, backoff.next());
+      continue;
+    }
+    backoff.reset();
+    if (!std::exchange(listening_, true) || **hint) wake();
+  }
+}
+
+awaitable<void> Fetcher::run() {
+  while (!stopping_.is_set()) {
+    if (!lease_.key()) {
+      co_await (lease_.registered().wait() || stopping_.wait());
+      continue;
+    }
+    if (unheld_ && !co_await repair()) continue;
+    if (alone_due()) {
+      co_await alone_session();
+      continue;
+    }
+    const int want = dispatcher_.claimable();
+    if (want == 0 || askable().empty()) {
+      co_await wait_for_use();
+      continue;
+    }
+    co_await claim_round(want);
+  }
+  ended_.set();
+}
+
+std::vector<Fetcher::Queue*> Fetcher::askable() {
+  std::vector<Queue*> result;
+  const auto now = services_.clock.now();
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    auto& queue = queues_[(first_ + i) % queues_.size()];
+    if (queue.ask_at <= now) result.push_back(&queue);
+  }
+  return result;
+}
+
+// Until a slot is free, a queue is due, a notification came or a suspect waits.
+awaitable<void> Fetcher::wait_for_use() {
+  auto changed = dispatcher_.changed();
+  changed.reset();
+  wake_.reset();
+  auto until = services_.clock.now() + 1min;
+  if (dispatcher_.claimable() > 0) {
+    for (const auto& queue : queues_) until = std::min(until, queue.ask_at);
+  }
+  if (suspects_ > 0) until = std::min(until, alone_at_);
+  const auto left = until - services_.clock.now();
+  if (left <= 0ms || stopping_.is_set()) co_return;
+  co_await (changed.wait() || wake_.wait() || services_.clock.sleep_for(left));
+}
+
+// Each queue that may have work is offered its share; what one leaves goes to those that took all.
+awaitable<void> Fetcher::claim_round(int want) {
+  auto queues = askable();
+  ++first_;
+  while (want > 0 && !queues.empty() && !stopping_.is_set()) {
+    int weights = 0;
+    for (const auto* queue : queues) weights += queue->weight;
+    const int round = want;
+    std::vector<Queue*> hungry;
+    for (auto* queue : queues) {
+      const int share = std::min(want, std::max(1, round * queue->weight / weights));
+      if (share == 0 || stopping_.is_set()) break;
+      auto got = co_await claim(queue, share);
+      if (!got.has_value()) {
+        co_await note_error(queue, std::move(got).error());
+        co_return;
+      }
+      backoff_.reset();
+      want -= *got;
+      if (*got == share) hungry.push_back(queue);
+    }
+    queues = std::move(hungry);
+  }
+}
+
+Task<int> Fetcher::claim(Queue* queue, int limit) {
+  const auto key = *lease_.key();
+  limit = std::min(limit, kClaimMax);
+  const auto asked_at = services_.clock.now();
+  const bool rescan = queue->rescan || queue->marks.empty() ||
+                      asked_at - queue->rescanned_at >= options_.rescan_interval;
+  store::ClaimRequest request{.worker = key,
+                              .queue = queue->name,
+                              .limit = limit,
+                              .job_types = job_types_,
+                              .marks = std::nullopt,
+                              .alone = false};
+  if (rescan) {
+    queue->rescanned_at = asked_at;
+    queue->rescan = false;  // Unless a wake-up comes while the claim is under way.
+  } else {
+    request.marks = queue->marks;
+  }
+  MR_CO_TRY(auto jobs, co_await services_.store.claim_jobs(std::move(request)));
+  const int got = static_cast<int>(jobs.size());
+  note_marks(*queue, limit, jobs);
+  if (got > 0) queue->empty_in_a_row = 0;
+  // With marks an empty answer says nothing about what lies before them.
+  if (got == 0 && rescan && !queue->rescan) note_empty(*queue);
+  if (got < limit) queue->rescan = true;
+  hand_over(std::move(jobs), key, asked_at);
+  co_return got;
+}
+
+Task<int> Fetcher::claim_alone(Queue* queue) {
+  const auto key = *lease_.key();
+  const auto asked_at = services_.clock.now();
+  MR_CO_TRY(auto jobs, co_await services_.store.claim_jobs({.worker = key,
+                                                            .queue = queue->name,
+                                                            .limit = 1,
+                                                            .job_types = job_types_,
+                                                            .marks = std::nullopt,
+                                                            .alone = true}));
+  const int got = static_cast<int>(jobs.size());
+  hand_over(std::move(jobs), key, asked_at);
+  co_return got;
+}
+
+void Fetcher::hand_over(std::vector<ClaimedJob> jobs, const store::WorkerKey& key,
+                        Clock::Steady asked_at) {
+  const auto& current = lease_.key();
+  if (!current || current->process != key.process || stopping_.is_set()) {
+    dispatcher_.return_unused(std::move(jobs), key);
+  } else {
+    dispatcher_.accept(std::move(jobs), key, asked_at);
+  }
+}
+
+void Fetcher::note_marks(Queue& queue, int limit, const std::vector<ClaimedJob>& jobs) {
+  for (const auto& job : jobs) add_mark(queue.marks, job.mark);
+  if (static_cast<int>(jobs.size()) < limit || queue.marks.size() > kMarksMax) queue.marks.clear();
+}
+
+// Asked again at once the first time: the answer armed the notification.
+void Fetcher::note_empty(Queue& queue) {
+  const int empty = queue.empty_in_a_row++;
+  auto wait = 0ms;
+  if (empty > 0) {
+    const auto first = listening_ ? options_.poll_interval : milliseconds(kPollFirst);
+    wait = std::min(first * (1 << std::min(empty - 1, 16)), options_.poll_interval);
+  }
+  queue.ask_at = services_.clock.now() + services_.random.jitter(wait, 0.2);
+}
+
+awaitable<void> Fetcher::note_error(Queue* queue, Error error) {
+  services_.log.warn("claim_failed", {{"queue", queue->name}, {"error", error.describe()}});
+  queue->rescan = true;
+  if (error.kind == ErrorKind::not_found) {  // The queue: the others need not wait for it.
+    queue->ask_at = services_.clock.now() + kUnknownQueuePause;
+    co_return;
+  }
+  if (error.kind == ErrorKind::in_doubt) unheld_ = true;
+  if (error.kind == ErrorKind::lease_lost) lease_.doubt();
+  co_await pause(backoff_.next());
+}
+
+awaitable<bool> Fetcher::repair() {
+  const auto key = *lease_.key();
+  auto released = co_await services_.store.release_unheld(key, dispatcher_.held_jobs());
+  if (released.has_value()) {
+    unheld_ = false;
+    backoff_.reset();
+    services_.log.info("unheld_leases_released", {{"jobs", *released}});
+    co_return true;
+  }
+  services_.log.warn("unheld_leases_not_released", {{"error", released.error().describe()}});
+  if (released.error().kind == ErrorKind::lease_lost) lease_.doubt();
+  co_await pause(backoff_.next());
+  co_return false;
+}
+
+// Lets what runs finish, then takes suspects one at a time, for a while.
+awaitable<void> Fetcher::alone_session() {
+  int ran = 0;
+  if (co_await wait_until_idle()) ran = co_await run_suspects();
+  // Suspects that no queue or handler of ours is for must not stop us again and again.
+  alone_pause_ = ran > 0 ? 0ms : std::clamp<milliseconds>(alone_pause_ * 2, 10s, kAlonePauseMax);
+  suspects_ = 0;  // The next beat says whether there are more.
+  services_.log.info("suspects_run_alone", {{"jobs", ran}});
+}
+
+awaitable<int> Fetcher::run_suspects() {
+  int ran = 0;
+  const auto end = services_.clock.now() + options_.alone_session_max;
+  for (bool found = true; found && services_.clock.now() < end;) {
+    found = false;
+    for (auto& queue : queues_) {
+      if (stopping_.is_set() || !lease_.key()) co_return ran;
+      auto got = co_await claim_alone(&queue);
+      if (!got.has_value()) {
+        co_await note_error(&queue, std::move(got).error());
+        co_return ran;
+      }
+      if (*got == 0) continue;
+      found = true;
+      ++ran;
+      if (!co_await wait_until_idle()) co_return ran;
+    }
+  }
+  co_return ran;
+}
+
+// False when that cannot be: stopping, or a handler does not end.
+awaitable<bool> Fetcher::wait_until_idle() {
+  auto changed = dispatcher_.changed();
+  while (!dispatcher_.idle()) {
+    if (stopping_.is_set() || dispatcher_.stuck() > 0) co_return false;
+    changed.reset();
+    co_await (changed.wait() || stopping_.wait());
+  }
+  co_return !stopping_.is_set();
+}
+
+awaitable<void> Fetcher::pause(milliseconds duration) {
+  co_await wait_for(services_.clock, stopping_, duration);
+}
+
+}  // namespace millrace::worker

@@ -1,0 +1,108 @@
+#include "worker/handlers/exec_handler.h"
+
+#include "base/json.h"
+#include "model/job_json.h"
+#include "sandbox/child.h"
+#include "worker/handlers/exec_outcome.h"
+
+#include <boost/asio/this_coro.hpp>
+
+#include <cmath>
+#include <utility>
+
+namespace millrace::worker {
+namespace {
+
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+
+constexpr auto kRetryAfterMax = 24h;
+
+LogLevel level_of(const json::Object& line) {
+  const auto* level = line.if_contains("level");
+  if (level == nullptr || !level->is_string()) return LogLevel::info;
+  return parse_log_level(level->as_string()).value_or(LogLevel::info);
+}
+
+std::string text_of(const json::Object& line, const char* name) {
+  const auto* value = line.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+std::optional<double> number_of(const json::Object& line, const char* name) {
+  const auto* value = line.if_contains(name);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return value->to_number<double>();
+}
+
+void take_progress(const json::Object& line, double percent, JobContext& context) {
+  const auto* data = line.if_contains("data");
+  context.progress(static_cast<int>(std::clamp(percent, 0.0, 100.0)), text_of(line, "message"),
+                   data == nullptr ? std::string() : to_json(*data));
+}
+
+}  // namespace
+
+void take_control_line(std::string_view line, JobContext& context, ExecNotes& notes) {
+  const auto parsed = parse_json_object(line);
+  if (!parsed.has_value()) {
+    context.log(LogLevel::warn, "fd 3: " + parsed.error().message);
+    return;
+  }
+  bool known = false;
+  if (const auto percent = number_of(*parsed, "progress")) {
+    take_progress(*parsed, *percent, context);
+    known = true;
+  }
+  if (const auto text = text_of(*parsed, "log"); !text.empty()) {
+    context.log(level_of(*parsed), text);
+    known = true;
+  }
+  if (const auto seconds = number_of(*parsed, "retry_after")) {
+    known = true;
+    if (*seconds >= 0) {
+      const auto limit = std::chrono::duration<double>(kRetryAfterMax).count();
+      notes.retry_after = milliseconds(std::llround(std::min(*seconds, limit) * 1000));
+    }
+  }
+  if (!known) context.log(LogLevel::warn, "fd 3: a line without progress, log or retry_after");
+}
+
+milliseconds ExecHandler::wait_limit(milliseconds run_timeout) const {
+  return run_timeout + run_timeout / 10 + options_.kill_grace;
+}
+
+milliseconds ExecHandler::stop_grace() const { return options_.kill_grace + 1s; }
+
+awaitable<Outcome> ExecHandler::run(std::shared_ptr<JobContext> context) {
+  const auto& job = context->job();
+  sandbox::ChildSpec spec;
+  spec.argv = options_.argv;
+  spec.env = options_.env;
+  spec.env["MILLRACE_JOB_ID"] = job.id.to_string();
+  spec.env["MILLRACE_ATTEMPT"] = std::to_string(job.attempt);
+  spec.env["MILLRACE_CORRELATION_ID"] = storable_text(job.correlation_id);
+  spec.cwd = options_.cwd;
+  spec.stdin_data = job_json(job);
+  spec.timeout = context->run_timeout();
+  spec.kill_grace = options_.kill_grace;
+  spec.stdout_max_bytes = kExecResultMaxBytes;
+  spec.limits = options_.limits;
+  // Shared with the callbacks; Child::run calls them one at a time and not after its end.
+  auto notes = std::make_shared<ExecNotes>();
+  auto on_line = [context, notes](std::string_view line) {
+    context->log(LogLevel::info, line);
+    if (!line.empty()) notes->last_line = storable_text(line, 500);
+  };
+  auto on_control = [context, notes](std::string_view line) {
+    take_control_line(line, *context, *notes);
+  };
+  const auto executor = co_await boost::asio::this_coro::executor;
+  auto result = co_await sandbox::Child::run(executor, std::move(spec), std::move(on_line),
+                                             std::move(on_control), context->token());
+  // It never ran. Another machine may have the program, and an operator can put it right.
+  if (!result.has_value()) co_return Outcome::retry("exec_failed", result.error().describe());
+  co_return exec_outcome(*result, *notes);
+}
+
+}  // namespace millrace::worker

@@ -1,0 +1,72 @@
+#include "worker/handlers/http_handler.h"
+
+#include "model/job_json.h"
+#include "worker/handlers/http_outcome.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kAnswerMaxBytes = 256 * 1024 + 1;
+
+milliseconds a_tenth_longer(milliseconds duration) { return duration + duration / 10 + milliseconds(1); }
+
+std::string rfc3339(std::chrono::system_clock::time_point time) {
+  const auto ms = std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count();
+  const auto seconds = static_cast<std::time_t>(ms / 1000);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), ms % 1000);
+}
+
+// Ids come from producers; a control character would make the request unsendable.
+std::string header_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
+                           milliseconds run_timeout, std::chrono::system_clock::time_point now) {
+  http::Request request;
+  request.method = "POST";
+  request.url = options.url;
+  request.headers = options.headers;
+  const auto correlation =
+      job.correlation_id.empty() ? job.id.to_string() : header_text(job.correlation_id);
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.headers.emplace_back("x-correlation-id", correlation);
+  request.headers.emplace_back("Idempotency-Key", idempotency_key(job));
+  request.headers.emplace_back("X-Millrace-Deadline", rfc3339(now + run_timeout));
+  request.headers.emplace_back("X-Millrace-Timeout-Ms", std::to_string(run_timeout.count()));
+  if (!job.traceparent.empty()) {
+    request.headers.emplace_back("traceparent", header_text(job.traceparent));
+  }
+  request.body = job_json(job);
+  request.connect_timeout = std::min(options.connect_timeout, run_timeout);
+  request.total_timeout = a_tenth_longer(run_timeout);
+  request.response_max_bytes = kAnswerMaxBytes;
+  return request;
+}
+
+milliseconds HttpHandler::wait_limit(milliseconds run_timeout) const {
+  return a_tenth_longer(a_tenth_longer(run_timeout));
+}
+
+awaitable<Outcome> HttpHandler::run(std::shared_ptr<JobContext> context) {
+  auto request = http_request(context->job(), options_, context->run_timeout(),
+                              context->clock().wall());
+  auto response = co_await client_.send(std::move(request), context->token());
+  if (!response.has_value()) co_return http_outcome(response.error());
+  co_return http_outcome(*response, context->clock().wall());
+}
+
+}  // namespace millrace::worker

@@ -1,0 +1,24 @@
+// What an HTTP answer, or the lack of one, means for a job. One table; a test per row.
+#pragma once
+
+#include "base/result.h"
+#include "http/message.h"
+#include "model/outcome.h"
+
+#include <chrono>
+
+namespace millrace::worker {
+
+enum class StatusClass {
+  ok,               // 2xx
+  throttled,        // 429, 529; 503 only when it says for how long
+  retry,            // 408, 409, 425, other 5xx
+  permanent,        // Other 4xx; 3xx, because redirects are not followed
+};
+
+StatusClass classify_status(int status, bool has_retry_after);
+
+Outcome http_outcome(const http::Response& response, std::chrono::system_clock::time_point now);
+Outcome http_outcome(const Error& error);
+
+}  // namespace millrace::worker

@@ -1,0 +1,67 @@
+// JobContext: what a handler may do besides returning an Outcome.
+//
+// Everything here may be called from any thread while the handler runs. A handler that runs long
+// asks cancelled() now and then, or waits on token(): the job was cancelled, its time is up, the
+// lease is lost or the process is draining. What it returns after that is not used.
+#pragma once
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "model/job.h"
+#include "worker/job_output.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::worker {
+
+class JobContext {
+ public:
+  struct Parts {
+    const ClaimedJob& job;
+    JobOutput& output;
+    CancelToken token;
+    Clock& clock;
+    Clock::Steady deadline;
+    std::chrono::milliseconds run_timeout;
+  };
+
+  explicit JobContext(Parts parts) : parts_(std::move(parts)) {}
+
+  const ClaimedJob& job() const { return parts_.job; }
+
+  // Shown to people and stored at most once a second.
+  void progress(int percent, std::string message = {}, std::string data_json = {}) {
+    parts_.output.set_progress({.percent = percent,
+                                .message = std::move(message),
+                                .data_json = std::move(data_json)});
+  }
+  void log(LogLevel level, std::string_view message) { parts_.output.add_log(level, message); }
+
+  bool cancelled() const { return parts_.token.cancelled(); }
+  std::string cancel_reason() const { return parts_.token.reason(); }
+  CancelToken token() const { return parts_.token; }
+  Clock& clock() { return parts_.clock; }
+  Clock::Steady deadline() const { return parts_.deadline; }
+  std::chrono::milliseconds run_timeout() const { return parts_.run_timeout; }
+
+  // The following happen only if the outcome is ok or partial, in the transaction that records it.
+
+  // A follow-up job, as millrace.enqueue_jobs takes it.
+  void add_effect_job(json::Object spec) { parts_.output.add_job(std::move(spec)); }
+  void add_event(std::string_view kind, json::Value data) {
+    parts_.output.add_event(kind, std::move(data));
+  }
+  // Statements of the handler's own, run only if this delivery still holds the lease. Such a job is
+  // settled in a transaction of its own.
+  void in_settlement(std::vector<SqlStatement> statements) {
+    parts_.output.add_statements(std::move(statements));
+  }
+
+ private:
+  Parts parts_;
+};
+
+}  // namespace millrace::worker
