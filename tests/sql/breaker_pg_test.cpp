@@ -165,7 +165,7 @@ TEST_F(Breaker, ThrottledWithoutATimeWaitsTheProvidersDelayAndAnAbsurdOneIsCappe
   settle(start_job(), "throttled");
   EXPECT_EQ(row("throttled_until - millrace.now()"), "00:00:05");
   settle(start_job(), "throttled", "null", "'9999-01-01'");
-  EXPECT_EQ(row("throttled_until - millrace.now()"), "24:00:00");
+  EXPECT_EQ(row("throttled_until - millrace.now()"), "1 day");
 }
 
 TEST_F(Breaker, AnOperatorResetsBreakerAndWait) {

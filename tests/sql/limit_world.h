@@ -104,7 +104,7 @@ class LimitWorld : public ::testing::Test {
         "with l as (delete from millrace.lease where job_id = '{}' returning job_id, token, "
         "type_id)"
         " select millrace.capacity_settle(array[l.job_id], array[l.token], array[l.type_id],"
-        "    array['{}'], array[{}::bigint], array[{}::timestamptz], array[{}::text]) from l",
+        "    array['{}'], array[{}::bigint], array[({})::timestamptz], array[{}::text]) from l",
         job, outcome, actual, until, reason));
   }
   void bind_type() {

@@ -91,7 +91,7 @@ begin
           v_reason := coalesce(v_item.reason, format('%s failures in a row', v_failures));
         end if;
       end if;
-      if v_item.outcome = 'blocked' and v_state = 'open' then
+      if v_item.outcome = 'blocked' and v_state = 'open' and v_item.until_at is not null then
         v_until := greatest(v_until, least(v_item.until_at, v_at + interval '24 hours'));
       end if;
     end loop;
