@@ -16,7 +16,7 @@ define test_preset
 endef
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: build  ## Build, then watch jobs of every kind run on a private PostgreSQL (KEEP=1 stays up)
 	build/release/millrace demo $(if $(KEEP),--keep) $(ARGS)
@@ -34,8 +34,8 @@ test-tsan: setup  ## The same under ThreadSanitizer
 build: setup build/release/build.ninja  ## Build build/release/millrace
 	cmake --build --preset release --target millrace
 
-check: setup  ## Format, clang-tidy, layers, source rules
-	tools/check $(ARGS)
+check: setup build/release/build.ninja  ## Format, clang-tidy, layers, source rules
+	tools/check --tidy
 
 bench: build  ## Run the benchmarks (ARGS="drain --jobs 100000")
 	build/release/millrace bench $(ARGS)

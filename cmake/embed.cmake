@@ -1,7 +1,7 @@
 # millrace_embed_sql(dir): target millrace_sql, every *.sql file below `dir` inside the program.
 #
-# An assembler file with .incbin is instant, read-only and safe with ccache (#embed is not: a changed
-# file gives the old object). Adding a file re-runs CMake, changing one re-runs the assembler.
+# An assembler file with .incbin is instant, read-only and safe with ccache (#embed is not: a
+# changed file gives the old object). Adding a file re-runs CMake, changing one the assembler.
 function(millrace_embed_sql dir)
   file(GLOB_RECURSE files RELATIVE ${dir} CONFIGURE_DEPENDS ${dir}/*.sql)
   list(SORT files)

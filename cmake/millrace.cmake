@@ -22,8 +22,8 @@ function(_millrace_targets out)
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
 
-# millrace_library(base DEPS fmt::fmt [PRIVATE_DEPS ...] [TEST_DEPS ...] [SUBFOLDERS handlers]): the static
-# library millrace_<name> of every *.cpp in this folder, and <name>_test of every *_test.cpp.
+# millrace_library(base DEPS fmt::fmt [PRIVATE_DEPS ...] [TEST_DEPS ...] [SUBFOLDERS handlers]):
+# the static library millrace_<name> of every *.cpp here, and <name>_test of every *_test.cpp.
 function(millrace_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;PRIVATE_DEPS;TEST_DEPS;SUBFOLDERS")
   _millrace_targets(deps ${arg_DEPS})
@@ -57,8 +57,8 @@ function(millrace_library name)
   endif()
 endfunction()
 
-# millrace_test(base_test SOURCES ... DEPS base [POSTGRES] [TIMEOUT 60] [LABELS unit]): a gtest program,
-# one ctest entry per case.
+# millrace_test(base_test SOURCES ... DEPS base [POSTGRES] [TIMEOUT 60] [LABELS unit]): a gtest
+# program, one ctest entry per case.
 # POSTGRES: needs the throw-away server of tests/support.
 function(millrace_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "POSTGRES" "TIMEOUT;LABELS" "SOURCES;DEPS")
@@ -86,8 +86,8 @@ function(millrace_test name)
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES ${properties})
 endfunction()
 
-# millrace_pg_tests([DEPS ...] [EXCEPT names] [TIMEOUT 300]): every *_pg_test.cpp of this folder becomes a
-# program of its own, linked with all of src/ except app, so that adding a test means adding a file.
+# millrace_pg_tests([DEPS ...] [EXCEPT names] [TIMEOUT 300]): every *_pg_test.cpp of this folder
+# becomes a program of its own, linked with all of src/ except app: adding a test is adding a file.
 function(millrace_pg_tests)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TIMEOUT" "DEPS;EXCEPT")
   if(NOT arg_TIMEOUT)
@@ -101,6 +101,7 @@ function(millrace_pg_tests)
     if(name IN_LIST arg_EXCEPT)
       continue()
     endif()
-    millrace_test(${name} POSTGRES TIMEOUT ${arg_TIMEOUT} SOURCES ${test} DEPS ${libraries} ${arg_DEPS})
+    millrace_test(${name} POSTGRES TIMEOUT ${arg_TIMEOUT}
+      SOURCES ${test} DEPS ${libraries} ${arg_DEPS})
   endforeach()
 endfunction()

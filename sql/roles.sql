@@ -1,15 +1,18 @@
--- The roles of the engine. The migrator runs this before anything else; it may be run any number of times,
--- and does what the connected role is allowed to do:
+-- The roles of the engine. The migrator runs this before anything else; it may be run any number of
+-- times, and does what the connected role is allowed to do:
 --   superuser or CREATEROLE   creates what is missing and becomes a member of millrace_owner
 --   neither                   creates nothing; everything is then owned by the connected role
--- Settings: millrace_migrator.client_roles = on creates anon, authenticated and service_role as on Supabase;
--- millrace_migrator.engine_login = on lets the engine's roles log in (the private cluster).
+-- Settings: millrace_migrator.client_roles = on creates anon, authenticated and service_role as on
+-- Supabase; millrace_migrator.engine_login = on lets the engine's roles log in (private cluster).
 
 do $roles$
 declare
-  v_me constant pg_catalog.pg_roles := (select r from pg_catalog.pg_roles r where r.rolname = current_user);
-  v_clients constant boolean := coalesce(current_setting('millrace_migrator.client_roles', true), '') = 'on';
-  v_login constant boolean := coalesce(current_setting('millrace_migrator.engine_login', true), '') = 'on';
+  v_me constant pg_catalog.pg_roles :=
+    (select r from pg_catalog.pg_roles r where r.rolname = current_user);
+  v_clients constant boolean :=
+    coalesce(current_setting('millrace_migrator.client_roles', true), '') = 'on';
+  v_login constant boolean :=
+    coalesce(current_setting('millrace_migrator.engine_login', true), '') = 'on';
   v_role record;
   v_may_become_owner boolean;
 begin
@@ -27,10 +30,12 @@ begin
         ('millrace_reader', 'nologin', true),
         ('anon',            'nologin noinherit', v_clients),
         ('authenticated',   'nologin noinherit', v_clients),
-        -- As on Supabase, where only its superuser can say so.
-        ('service_role',    'nologin noinherit' || case when v_me.rolsuper then ' bypassrls' else '' end, v_clients)
+        -- Bypasses row security as on Supabase; only a superuser can say so.
+        ('service_role',
+         'nologin noinherit' || case when v_me.rolsuper then ' bypassrls' else '' end, v_clients)
       ) as w (name, options, wanted)
-     where w.wanted and not exists (select from pg_catalog.pg_roles r where r.rolname = w.name)
+     where w.wanted
+       and not exists (select from pg_catalog.pg_roles r where r.rolname = w.name)
   loop
     begin
       execute format('create role %I %s', v_role.name, v_role.options);
@@ -42,16 +47,17 @@ begin
   if v_login then
     for v_role in
       select r.rolname as name from pg_catalog.pg_roles r
-       where r.rolname in ('millrace_api', 'millrace_worker', 'millrace_keeper', 'millrace_reader')
-         and not r.rolcanlogin
+       where not r.rolcanlogin
+         and r.rolname in
+             ('millrace_api', 'millrace_worker', 'millrace_keeper', 'millrace_reader')
        order by r.rolname
     loop
       execute format('alter role %I login', v_role.name);
     end loop;
   end if;
 
-  -- PostgreSQL 16 tells apart being a member from being allowed to act as the role, and gives the creator
-  -- of a role only the right to grant it.
+  -- PostgreSQL 16 tells apart being a member from being allowed to act as the role, and gives the
+  -- creator of a role only the right to grant it.
   if current_setting('server_version_num')::integer >= 160000 then
     v_may_become_owner := pg_has_role(current_user, 'millrace_owner', 'SET');
   else
@@ -60,8 +66,11 @@ begin
   if not v_may_become_owner then
     begin
       execute format('grant millrace_owner to %I', current_user);
-    exception when insufficient_privilege then
-      null;  -- Somebody else's millrace_owner: the connected role owns everything.
+    exception
+      when insufficient_privilege then
+        null;  -- Somebody else's millrace_owner: the connected role owns everything.
+      when unique_violation then
+        null;  -- Granted at the same moment from another database of this server.
     end;
   end if;
 end;

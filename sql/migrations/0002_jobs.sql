@@ -69,6 +69,8 @@ create table millrace.ready (
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 -- Exactly the claim order: one group per (queue, type, tenant, priority), oldest first inside it.
 create index ready_claim_idx on millrace.ready (queue_id, type_id, tenant_id, priority, ready_seq);
+-- Suspects are rare and are looked for by every heartbeat.
+create index ready_suspect_idx on millrace.ready (queue_id, ready_seq) where suspect_count >= 3;
 create index ready_deadline_idx on millrace.ready (start_deadline) where start_deadline is not null;
 
 create table millrace.delayed (

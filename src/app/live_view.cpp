@@ -13,9 +13,24 @@ LiveView::~LiveView() { finish(); }
 
 void LiveView::draw(const std::string& block) {
   if (!active()) return;
+  const std::lock_guard lock(mutex_);
+  draw_locked(block, {});
+}
+
+void LiveView::print_above(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  if (!active() || lines_ == 0) {
+    context_.print(fmt::format("{}\n", line));
+    return;
+  }
+  draw_locked(block_, line);
+}
+
+void LiveView::draw_locked(const std::string& block, std::string_view above) {
   std::string out;
   if (lines_ == 0) out += "\x1b[?25l";  // Hide the cursor.
   if (lines_ > 0) out += fmt::format("\x1b[{}A\r", lines_);
+  if (!above.empty()) out += fmt::format("{}\x1b[K\n", above);
   std::size_t drawn = 0;
   for (std::size_t at = 0; at < block.size(); ++drawn) {
     const auto end = std::min(block.find('\n', at), block.size());
@@ -24,10 +39,12 @@ void LiveView::draw(const std::string& block) {
   }
   out += "\x1b[J";  // What was below before.
   lines_ = drawn;
+  block_ = block;
   context_.print(out);
 }
 
 void LiveView::finish() {
+  const std::lock_guard lock(mutex_);
   if (lines_ == 0) return;
   context_.print("\x1b[?25h");
   lines_ = 0;

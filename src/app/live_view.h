@@ -1,6 +1,7 @@
 // LiveView: a block of lines that is drawn again in place on a terminal.
 //
 // On anything but a terminal draw() does nothing; whoever uses it prints lines of its own there.
+// Threading: any; log lines of other threads come in through print_above().
 #pragma once
 
 #include "app/context.h"
@@ -8,7 +9,10 @@
 
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace millrace::app {
 
@@ -19,11 +23,17 @@ class LiveView {
 
   bool active() const { return context_.terminal.out_tty && !context_.json(); }
   void draw(const std::string& block);
+  // A line above the block, which moves down.
+  void print_above(std::string_view line);
   // Leaves what was drawn on the screen and goes on below it.
   void finish();
 
  private:
+  void draw_locked(const std::string& block, std::string_view above);
+
   const Context& context_;
+  std::mutex mutex_;  // Guards what follows and the order of writes.
+  std::string block_;
   std::size_t lines_ = 0;
 };
 

@@ -32,7 +32,7 @@ namespace {
 }  // namespace
 
 void spawn(Executor executor, awaitable<void> task, Logger& log, std::string name) {
-  asio::co_spawn(std::move(executor), std::move(task),
+  asio::co_spawn(executor, std::move(task),
                  [&log, name = std::move(name)](const std::exception_ptr& thrown) {
                    if (thrown) die(log, name, thrown);
                  });

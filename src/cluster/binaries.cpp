@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <unistd.h>
 
 namespace millrace::cluster {
 
@@ -26,7 +25,8 @@ std::optional<int> leading_number(std::string_view text) {
   return value;
 }
 
-// Asks every pg_config on the usual path; Debian's belongs to libpq-dev and names the server's folder.
+// Asks every pg_config on the usual path; Debian's belongs to libpq-dev and names the server's
+// folder.
 std::vector<fs::path> configured_directories() {
   std::vector<fs::path> found;
   for (const char* program : {"/usr/local/bin/pg_config", "/usr/bin/pg_config", "/bin/pg_config"}) {
@@ -95,17 +95,18 @@ Result<Binaries> find_binaries(const BinarySearch& search) {
     seen.push_back(fmt::format("{} in {}", binaries->version, directory.string()));
   }
   if (search.major) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("this data directory was made by PostgreSQL {0}, which is not installed "
-                            "here (found: {1}); install PostgreSQL {0} (run tools/setup)",
-                            *search.major,
-                            seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("this data directory was made by PostgreSQL {0}, which is not installed "
+                    "here (found: {1}); install PostgreSQL {0} (run tools/setup)",
+                    *search.major,
+                    seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
   }
-  return fail(ErrorKind::unavailable,
-              fmt::format("PostgreSQL {} or newer is not installed (found: {}); run tools/setup, or "
-                          "set DATABASE_URL to use another server",
-                          kOldestMajor,
-                          seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("PostgreSQL {} or newer is not installed (found: {}); run tools/setup, or "
+                  "set DATABASE_URL to use another server",
+                  kOldestMajor, seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
 }
 
 }  // namespace millrace::cluster

@@ -27,7 +27,8 @@ struct BinarySearch {
   std::optional<int> major;                        // What an existing cluster needs.
 };
 
-// Where pg_config points to, then /usr/lib/postgresql/*/bin, newest first. The first that fits wins.
+// Where pg_config points to, then /usr/lib/postgresql/*/bin, newest first. The first that fits
+// wins.
 Result<Binaries> find_binaries(const BinarySearch& search);
 
 // From `postgres --version`: "postgres (PostgreSQL) 15.6 (Debian 15.6-0+deb12u1)" gives "15.6".

@@ -9,17 +9,16 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
+#include <poll.h>
 #include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace millrace::cluster {
 
@@ -54,11 +53,12 @@ std::string read_all(int fd) {
 }
 
 Result<void> write_lock(int fd, const std::string& text, const fs::path& shown) {
-  const bool written = ::ftruncate(fd, 0) == 0 &&
-                       ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  const bool written = ::ftruncate(fd, 0) == 0 && ::pwrite(fd, text.data(), text.size(), 0) ==
+                                                      static_cast<ssize_t>(text.size());
   if (written) return {};
-  return fail(ErrorKind::unavailable,
-              fmt::format("cannot write {}: {}", (shown / kLockName).string(), system_error(errno)));
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("cannot write {}: {}", (shown / kLockName).string(), system_error(errno)));
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ Result<void> DataDir::prepare_directory() {
                 fmt::format("cannot create {}: {}", shown().string(), system_error(errno)));
   }
   // Whose it is can be seen even where it cannot be opened.
-  struct stat status {};
+  struct stat status{};
   if (::lstat(absolute_.c_str(), &status) != 0) status.st_uid = ::geteuid();
   if (!root && status.st_uid != ::geteuid()) {
     const auto owner = find_user(status.st_uid);
@@ -144,9 +144,9 @@ Result<void> DataDir::prepare_directory() {
   }
   if (::fchown(directory_.get(), user_.uid, user_.gid) != 0 ||
       ::fchmod(directory_.get(), 0700) != 0) {
-    return fail(ErrorKind::unavailable, fmt::format("cannot give {} to user {}: {}",
-                                                    shown().string(), user_.name,
-                                                    system_error(errno)));
+    return fail(ErrorKind::unavailable,
+                fmt::format("cannot give {} to user {}: {}", shown().string(), user_.name,
+                            system_error(errno)));
   }
   return {};
 }
@@ -184,19 +184,19 @@ Result<bool> DataDir::is_ours() const {
 }
 
 Result<void> DataDir::lock(const Clock& clock) {
-  lock_ = UniqueFd(::open((root_ / kLockName).c_str(),
-                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  lock_ = UniqueFd(
+      ::open((root_ / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock_) {
-    return fail(ErrorKind::unavailable, fmt::format("cannot open {}: {}",
-                                                    (shown() / kLockName).string(),
-                                                    system_error(errno)));
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("cannot open {}: {}", (shown() / kLockName).string(), system_error(errno)));
   }
   const auto deadline = clock.now() + kDeadOwnerPatience;
   while (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
-      return fail(ErrorKind::unavailable, fmt::format("cannot lock {}: {}",
-                                                      (shown() / kLockName).string(),
-                                                      system_error(errno)));
+      return fail(
+          ErrorKind::unavailable,
+          fmt::format("cannot lock {}: {}", (shown() / kLockName).string(), system_error(errno)));
     }
     const auto text = read_all(lock_.get());
     const auto holder = parse_json_object(text);
@@ -257,10 +257,9 @@ Result<void> DataDir::load_marker(const Clock& clock) {
   const auto object = parse_json_object(*text);
   const auto format = object ? number(*object, "format") : 0;
   if (format < 1) {
-    return fail(ErrorKind::conflict, fmt::format("{} is damaged: {}",
-                                                 (shown() / kMarkerName).string(),
-                                                 object ? "it has no format number"
-                                                        : object.error().message));
+    return fail(ErrorKind::conflict,
+                fmt::format("{} is damaged: {}", (shown() / kMarkerName).string(),
+                            object ? "it has no format number" : object.error().message));
   }
   if (format > kFormat) {
     return fail(ErrorKind::conflict,
@@ -287,12 +286,11 @@ Result<void> DataDir::save(Marker marker) {
 
 Result<DataDir::ServerPath> DataDir::server_path(const std::string& name) const {
   if (root_ == absolute_) return ServerPath{.path = absolute_ / name, .directory = {}};
-  UniqueFd fd(::openat(directory_.get(), name.c_str(),
-                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  UniqueFd fd(
+      ::openat(directory_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) {
-    return fail(ErrorKind::unavailable, fmt::format("cannot open {}: {}",
-                                                    (shown() / name).string(),
-                                                    system_error(errno)));
+    return fail(ErrorKind::unavailable,
+                fmt::format("cannot open {}: {}", (shown() / name).string(), system_error(errno)));
   }
   return ServerPath{.path = fmt::format("/proc/self/fd/{}", kInheritedDirectoryFd),
                     .directory = std::move(fd)};
@@ -301,16 +299,15 @@ Result<DataDir::ServerPath> DataDir::server_path(const std::string& name) const 
 Result<fs::path> DataDir::socket_directory() {
   const AsUser as_user(user_);
   const auto is_private = [&](const fs::path& path) {
-    struct stat status {};
+    struct stat status{};
     return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
            status.st_uid == user_.uid && (status.st_mode & 077) == 0;
   };
   const auto inside = absolute_ / "run";
   if (root_ == absolute_ && fits_socket(inside)) {
     if (::mkdir(inside.c_str(), 0700) == 0 || is_private(inside)) return inside;
-    return fail(ErrorKind::unavailable,
-                fmt::format("{} is not a private directory of user {}",
-                            (shown() / "run").string(), user_.name));
+    return fail(ErrorKind::unavailable, fmt::format("{} is not a private directory of user {}",
+                                                    (shown() / "run").string(), user_.name));
   }
   if (!marker_.socket_directory.empty() && is_private(marker_.socket_directory)) {
     return fs::path(marker_.socket_directory);
@@ -323,9 +320,9 @@ Result<fs::path> DataDir::socket_directory() {
     MR_TRY_VOID(save(std::move(changed)));
     return fs::path(pattern);
   }
-  return fail(ErrorKind::unavailable,
-              fmt::format("cannot make a directory for the socket below /tmp: {}",
-                          system_error(errno)));
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("cannot make a directory for the socket below /tmp: {}", system_error(errno)));
 }
 
 }  // namespace millrace::cluster

@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cerrno>
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
-
-#include <array>
-#include <cerrno>
 
 namespace millrace::cluster {
 

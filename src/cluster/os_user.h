@@ -8,11 +8,10 @@
 
 #include "base/result.h"
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace millrace::cluster {

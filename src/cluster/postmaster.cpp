@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <utility>
+#include <sys/stat.h>
 
 namespace millrace::cluster {
 
@@ -65,25 +63,21 @@ std::optional<PostmasterPid> read_postmaster_pid(const fs::path& pgdata) {
 
 std::string telling_line(std::string_view log) {
   std::string_view last;
-  std::string_view before;
+  std::string_view remark;
   std::string_view marked;
   for (const auto line : lines_of(log)) {
     const auto text = trim(line);
     if (text.empty()) continue;
-    before = std::exchange(last, text);
+    last = text;
+    if (const auto at = text.find("LOG:"); at != std::string_view::npos) remark = text.substr(at);
     for (const std::string_view mark : {"PANIC:", "FATAL:", "ERROR:", "error:"}) {
       const auto at = text.find(mark);
       if (at == std::string_view::npos) continue;
       // Without the time stamp, and without initdb's "creating subdirectories ... ".
       const auto step = text.find(" ... ");
-      marked = mark != "error:" ? text.substr(at)
-               : step < at      ? text.substr(step + 5)
-                                : text;
-      // "FATAL:  configuration file ... contains errors": which, says the line before.
-      const auto log_mark = before.find("LOG:");
-      if (text.ends_with("contains errors") && log_mark != std::string_view::npos) {
-        marked = before.substr(log_mark);
-      }
+      marked = mark != "error:" ? text.substr(at) : step < at ? text.substr(step + 5) : text;
+      // "FATAL:  configuration file ... contains errors": which, says the remark before.
+      if (text.ends_with("contains errors") && !remark.empty()) marked = remark;
       break;
     }
   }
@@ -91,8 +85,8 @@ std::string telling_line(std::string_view log) {
 }
 
 bool works_in(pid_t pid, const fs::path& pgdata) {
-  struct stat wanted {};
-  struct stat actual {};
+  struct stat wanted{};
+  struct stat actual{};
   const auto proc = fmt::format("/proc/{}", pid);
   if (::stat(pgdata.c_str(), &wanted) != 0) return false;
   if (::stat((proc + "/cwd").c_str(), &actual) != 0) return false;

@@ -4,13 +4,12 @@
 #include "base/result.h"
 #include "cluster/os_user.h"
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace millrace::cluster {
@@ -27,8 +26,8 @@ struct PostmasterPid {
 std::optional<PostmasterPid> parse_postmaster_pid(std::string_view text);
 std::optional<PostmasterPid> read_postmaster_pid(const std::filesystem::path& pgdata);
 
-// The line of a log or of initdb's output that says what went wrong: the last that PostgreSQL marked as
-// an error, without its time stamp; else the last line.
+// The line of a log or of initdb's output that says what went wrong: the last that PostgreSQL
+// marked as an error, without its time stamp; else the last line.
 std::string telling_line(std::string_view log);
 
 // The server processes that work in `pgdata`: postmaster and backends, orphaned ones too. Needs the

@@ -48,10 +48,12 @@ TEST(TellingLine, KeepsInitdbsWordsButNotItsProgress) {
 }
 
 TEST(TellingLine, NamesTheSettingThatIsWrong) {
-  EXPECT_EQ(telling_line("2026-01-01 10:00:00.000 GMT [7] LOG:  invalid value for parameter \"x\"\n"
-                         "2026-01-01 10:00:00.000 GMT [7] FATAL:  configuration file \"/d/local.conf\""
-                         " contains errors\n"),
-            "LOG:  invalid value for parameter \"x\"");
+  EXPECT_EQ(
+      telling_line("2026-01-01 10:00:00.000 GMT [7] LOG:  invalid value for parameter \"x\"\n"
+                   "2026-01-01 10:00:00.000 GMT [7] HINT:  Valid units are ...\n"
+                   "2026-01-01 10:00:00.000 GMT [7] FATAL:  configuration file \"/d/local.conf\""
+                   " contains errors\n"),
+      "LOG:  invalid value for parameter \"x\"");
 }
 
 TEST(TellingLine, IsTheLastLineWhenNothingIsMarked) {

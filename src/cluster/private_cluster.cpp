@@ -8,15 +8,14 @@
 
 #include <fmt/format.h>
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
 #include <thread>
 
 namespace millrace::cluster {
@@ -46,13 +45,20 @@ std::optional<int> major_of(const DataDir& data) {
 
 std::string_view to_string(ClusterStage stage) {
   switch (stage) {
-    case ClusterStage::creating: return "creating";
-    case ClusterStage::starting: return "starting";
-    case ClusterStage::adopted: return "adopted";
-    case ClusterStage::ready: return "ready";
-    case ClusterStage::restarting: return "restarting";
-    case ClusterStage::stopping: return "stopping";
-    case ClusterStage::stopped: return "stopped";
+    case ClusterStage::creating:
+      return "creating";
+    case ClusterStage::starting:
+      return "starting";
+    case ClusterStage::adopted:
+      return "adopted";
+    case ClusterStage::ready:
+      return "ready";
+    case ClusterStage::restarting:
+      return "restarting";
+    case ClusterStage::stopping:
+      return "stopping";
+    case ClusterStage::stopped:
+      return "stopped";
   }
   return "unknown";
 }
@@ -268,9 +274,7 @@ std::string PrivateCluster::url(std::string_view user) const {
   return connection_url(impl_->socket_directory(), user);
 }
 
-std::filesystem::path PrivateCluster::socket_directory() const {
-  return impl_->socket_directory();
-}
+std::filesystem::path PrivateCluster::socket_directory() const { return impl_->socket_directory(); }
 
 pid_t PrivateCluster::postmaster_pid() const { return impl_->postmaster_pid(); }
 std::filesystem::path PrivateCluster::data_dir() const { return impl_->data().shown(); }

@@ -6,20 +6,19 @@
 //
 // Who dies when: the postmaster is started by the supervisor thread and gets a fast shutdown from
 // the kernel when that thread ends, so no server is left behind by kill -9 of our process. The next
-// owner waits for such a shutdown to end. If a server of this directory still runs (that request can
-// be lost, or somebody started it by hand) the next owner adopts it. If the postmaster is killed,
-// its orphaned backends are ended before a new one is started, because two generations must never
-// work on the same files.
+// owner waits for such a shutdown to end. If a server of this directory still runs (that request
+// can be lost, or somebody started it by hand) the next owner adopts it. If the postmaster is
+// killed, its orphaned backends are ended before a new one is started, because two generations must
+// never work on the same files.
 //
-// Threading: start() and stop() from one thread at a time, the rest from any. `progress` is called in
-// open_or_create() by its caller and later by the supervisor. Lifetime: clock and log outlive it.
+// Threading: start() and stop() from one thread at a time, the rest from any. `progress` is called
+// in open_or_create() by its caller and later by the supervisor. Lifetime: clock and log outlive
+// it.
 #pragma once
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <filesystem>
@@ -28,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace millrace::cluster {
@@ -52,9 +52,9 @@ struct ClusterProgress {
 
 struct ClusterOptions {
   std::filesystem::path data_dir = ".millrace";
-  std::vector<std::string> app_logins;        // Roles of the application that may connect as well.
-  std::optional<uid_t> sudo_uid;              // Root only: the person behind sudo (SUDO_UID).
-  std::filesystem::path runtime_directory;    // For the socket if data_dir's path is too long.
+  std::vector<std::string> app_logins;      // Roles of the application that may connect as well.
+  std::optional<uid_t> sudo_uid;            // Root only: the person behind sudo (SUDO_UID).
+  std::filesystem::path runtime_directory;  // For the socket if data_dir's path is too long.
   std::vector<std::filesystem::path> bin_dirs;  // Look for PostgreSQL only here, when not empty.
   std::chrono::milliseconds start_timeout{300'000};  // Crash recovery takes its time.
   std::chrono::milliseconds stop_timeout{30'000};    // Then the shutdown is immediate.

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
@@ -12,11 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 
 namespace millrace::cluster {
 
@@ -69,9 +68,10 @@ struct ChildSetup {
     if (directory_fd >= 0) ::dup2(directory_fd, kInheritedDirectoryFd);
 
     if (user) {
-      const bool dropped = ::syscall(SYS_setgroups, user->groups.size(), user->groups.data()) == 0 &&
-                           ::syscall(SYS_setresgid, user->gid, user->gid, user->gid) == 0 &&
-                           ::syscall(SYS_setresuid, user->uid, user->uid, user->uid) == 0;
+      const bool dropped =
+          ::syscall(SYS_setgroups, user->groups.size(), user->groups.data()) == 0 &&
+          ::syscall(SYS_setresgid, user->gid, user->gid, user->gid) == 0 &&
+          ::syscall(SYS_setresuid, user->uid, user->uid, user->uid) == 0;
       if (!dropped) give_up();
     }
     // After the change of user, which would clear it.
@@ -250,17 +250,16 @@ Result<CommandOutput> run_command(SpawnSpec spec, std::chrono::milliseconds time
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   bool closed = false;
   while (!process.wait({})) {
-    std::array<pollfd, 2> items{pollfd{.fd = process.pidfd(), .events = POLLIN, .revents = 0},
-                                pollfd{.fd = closed ? -1 : read_end.get(),
-                                       .events = POLLIN,
-                                       .revents = 0}};
+    std::array<pollfd, 2> items{
+        pollfd{.fd = process.pidfd(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = closed ? -1 : read_end.get(), .events = POLLIN, .revents = 0}};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
       process.signal(SIGKILL);
       process.wait(std::chrono::seconds(10));
-      return fail(ErrorKind::unavailable, fmt::format("{} did not end within {} s", spec.argv[0],
-                                                      timeout.count() / 1000));
+      return fail(ErrorKind::unavailable,
+                  fmt::format("{} did not end within {} s", spec.argv[0], timeout.count() / 1000));
     }
     ::poll(items.data(), items.size(), static_cast<int>(left.count()));
     if (items[1].revents != 0) closed = drain();

@@ -20,11 +20,11 @@ namespace millrace::cluster {
 inline constexpr int kInheritedDirectoryFd = 9;
 
 struct SpawnSpec {
-  std::vector<std::string> argv;      // argv[0] is the program's path.
-  std::optional<OsUser> user;         // Whom to become; ignored unless we are root.
-  int output_fd = -1;                 // Standard output and error; /dev/null if negative.
-  int directory_fd = -1;              // Inherited as kInheritedDirectoryFd.
-  int death_signal = 0;               // Sent to the child when the thread that started it ends.
+  std::vector<std::string> argv;  // argv[0] is the program's path.
+  std::optional<OsUser> user;     // Whom to become; ignored unless we are root.
+  int output_fd = -1;             // Standard output and error; /dev/null if negative.
+  int directory_fd = -1;          // Inherited as kInheritedDirectoryFd.
+  int death_signal = 0;           // Sent to the child when the thread that started it ends.
 };
 
 class Process {
@@ -44,7 +44,7 @@ class Process {
   // True once it has ended. For a child exit_text() then says how.
   bool wait(std::chrono::milliseconds timeout);
   void signal(int number) const;
-  std::string exit_text() const;      // "exit status 1", "signal 9"; "gone" if not our child.
+  std::string exit_text() const;  // "exit status 1", "signal 9"; "gone" if not our child.
   bool succeeded() const { return ended_ && exit_status_ == 0; }
 
  private:

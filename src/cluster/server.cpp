@@ -8,16 +8,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace millrace::cluster {
 
@@ -32,7 +31,7 @@ constexpr milliseconds kPollInterval{10};
 constexpr seconds kInitdbTimeout{600};
 constexpr seconds kReportInterval{2};
 constexpr seconds kSilentServerPatience{10};  // Says "ready" but does not answer.
-constexpr seconds kOrphanPatience{5};
+constexpr seconds kOrphanPatience{2};
 constexpr int kInterlockAttempts = 5;
 constexpr std::uintmax_t kLogMaxBytes = 32 * 1024 * 1024;
 // Kept free at the end of the log, so that a server that finds the disk full can still say so.
@@ -71,7 +70,7 @@ Result<void> sync_directory(const fs::path& path) {
 }
 
 bool disk_is_full(const fs::path& path) {
-  struct statvfs status {};
+  struct statvfs status{};
   return ::statvfs(path.c_str(), &status) == 0 && status.f_bavail == 0;
 }
 
@@ -125,9 +124,9 @@ Result<void> Server::run_initdb() {
     const AsUser as_user(data_.user());
     MR_TRY_VOID(remove_tree(fresh));
     if (::mkdir(fresh.c_str(), 0700) != 0) {
-      return fail(ErrorKind::unavailable, fmt::format("cannot create {}/pg.new: {}",
-                                                      data_.shown().string(),
-                                                      std::strerror(errno)));
+      return fail(
+          ErrorKind::unavailable,
+          fmt::format("cannot create {}/pg.new: {}", data_.shown().string(), std::strerror(errno)));
     }
   }
   MR_TRY(const auto where, data_.server_path("pg.new"));
@@ -167,8 +166,7 @@ Result<void> Server::configure(const fs::path& socket_directory) {
   MR_TRY(const bool changed, write_if_different(pg / "millrace.conf", server_conf(settings)));
   MR_TRY_VOID(write_if_different(pg / "pg_hba.conf", hba_conf()));
   MR_TRY_VOID(write_if_different(
-      pg / "pg_ident.conf",
-      ident_conf({me.name, "root", data_.user().name}, options_.app_logins)));
+      pg / "pg_ident.conf", ident_conf({me.name, "root", data_.user().name}, options_.app_logins)));
   if (changed) log_.debug("cluster_settings_written", {{"socket_dir", socket_directory.string()}});
   return {};
 }
@@ -242,12 +240,12 @@ Result<Server::Running> Server::launch(milliseconds timeout, int give_up, const 
   {
     const AsUser as_user(data_.user());
     ::mkdir((data_.root() / "log").c_str(), 0700);
-    log = UniqueFd(::open(data_.log().c_str(),
-                          O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    log = UniqueFd(
+        ::open(data_.log().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!log) {
-      return fail(ErrorKind::unavailable, fmt::format("cannot open {}: {}",
-                                                      data_.shown_log().string(),
-                                                      std::strerror(errno)));
+      return fail(
+          ErrorKind::unavailable,
+          fmt::format("cannot open {}: {}", data_.shown_log().string(), std::strerror(errno)));
     }
     ::fallocate(log.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(log_from), kLogReserveBytes);
   }
@@ -258,9 +256,8 @@ Result<Server::Running> Server::launch(milliseconds timeout, int give_up, const 
                                        .output_fd = log.get(),
                                        .directory_fd = where.directory.get(),
                                        .death_signal = SIGINT}));
-  Running running{.postmaster = std::move(process),
-                  .socket_directory = socket_directory,
-                  .adopted = false};
+  Running running{
+      .postmaster = std::move(process), .socket_directory = socket_directory, .adopted = false};
   auto ready = wait_until_ready(running, log_from, timeout, give_up, report);
   if (!ready) {
     shut_down(running.postmaster, kSilentServerPatience);
@@ -275,9 +272,8 @@ Result<void> Server::wait_until_ready(Running& running, std::size_t log_from, mi
   auto next_report = started + kReportInterval;
   for (;;) {
     if (running.postmaster.wait(kPollInterval)) {
-      return fail(start_error(fmt::format("PostgreSQL did not start ({})",
-                                          running.postmaster.exit_text()),
-                              log_from));
+      return fail(start_error(
+          fmt::format("PostgreSQL did not start ({})", running.postmaster.exit_text()), log_from));
     }
     if (wait_for_give_up(give_up, {})) return fail(ErrorKind::cancelled, "stopped");
     std::optional<PostmasterPid> file;
@@ -291,9 +287,8 @@ Result<void> Server::wait_until_ready(Running& running, std::size_t log_from, mi
     }
     const auto now = clock_.now();
     if (now - started > timeout) {
-      return fail(start_error(fmt::format("PostgreSQL was not ready after {}",
-                                          format_duration(timeout)),
-                              log_from));
+      return fail(start_error(
+          fmt::format("PostgreSQL was not ready after {}", format_duration(timeout)), log_from));
     }
     if (now >= next_report) {
       next_report = now + kReportInterval;
@@ -320,10 +315,10 @@ Result<void> Server::first_query(const fs::path& socket_directory) {
                            pg::params(kDatabase)));
   const auto identifier = answer[0].text("identifier");
   if (identifier != data_.marker().system_identifier) {
-    return fail(ErrorKind::conflict,
-                fmt::format("the server on {} runs cluster {}, not {} of {}",
-                            socket_directory.string(), identifier,
-                            data_.marker().system_identifier, data_.shown().string()));
+    return fail(
+        ErrorKind::conflict,
+        fmt::format("the server on {} runs cluster {}, not {} of {}", socket_directory.string(),
+                    identifier, data_.marker().system_identifier, data_.shown().string()));
   }
   if (answer[0].boolean("present")) return {};
   MR_TRY_VOID(connection->query(fmt::format("create database {}", kDatabase)));
@@ -348,8 +343,8 @@ void Server::end_orphans() {
     }
     const auto deadline = clock_.now() + kOrphanPatience;
     std::erase_if(orphans, [&](Process& orphan) {
-      return orphan.wait(std::max(duration_cast<milliseconds>(deadline - clock_.now()),
-                                  milliseconds(0)));
+      return orphan.wait(
+          std::max(duration_cast<milliseconds>(deadline - clock_.now()), milliseconds(0)));
     });
     if (orphans.empty()) return;
   }

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <sys/statvfs.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <set>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 namespace millrace::cluster {
 
@@ -64,7 +63,7 @@ Machine this_machine() {
   const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
   Machine machine{.memory_bytes = std::min(pages * page_bytes, cgroup_limit_bytes()),
                   .shared_memory_bytes = 0};
-  struct statvfs shm {};
+  struct statvfs shm{};
   if (::statvfs("/dev/shm", &shm) == 0) {
     machine.shared_memory_bytes = std::uint64_t{shm.f_blocks} * shm.f_frsize;
   }
@@ -95,8 +94,8 @@ std::string server_conf(const Settings& settings) {
       "effective_cache_size = {}MB\n"
       "maintenance_work_mem = {}MB\n"
       "work_mem = 8MB\n",
-      kPort, quote_setting(settings.socket_directory.string()), kConnectionsMax,
-      part(8, 128, 1024), part(2, 256, 1024 * 1024), part(32, 64, 512));
+      kPort, quote_setting(settings.socket_directory.string()), kConnectionsMax, part(8, 128, 1024),
+      part(2, 256, 1024 * 1024), part(32, 64, 512));
   // A container's /dev/shm is often 64 MB: parallel queries would fail there.
   if (settings.machine.shared_memory_bytes < 256 * kMiB) {
     text += "dynamic_shared_memory_type = mmap\n";
@@ -131,10 +130,10 @@ std::string hba_conf() {
 
 std::string ident_conf(const std::vector<std::string>& os_users,
                        const std::vector<std::string>& app_logins) {
-  std::set<std::string> roles = {std::string(kSuperuser), "millrace_owner",  "millrace_api",
-                                 "millrace_worker",       "millrace_keeper", "millrace_reader",
-                                 "anon",                  "authenticated",   "service_role",
-                                 "authenticator"};
+  std::set<std::string> roles = {
+      std::string(kSuperuser), "millrace_owner",  "millrace_api", "millrace_worker",
+      "millrace_keeper",       "millrace_reader", "anon",         "authenticated",
+      "service_role",          "authenticator"};
   roles.insert(app_logins.begin(), app_logins.end());
   std::string text =
       "# Written by millrace at every start.\n"

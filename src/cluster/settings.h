@@ -1,5 +1,5 @@
 // Settings: the text of the configuration files that the private cluster runs with. No I/O except
-// in machine_memory().
+// in this_machine().
 #pragma once
 
 #include <cstdint>

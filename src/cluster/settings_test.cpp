@@ -12,9 +12,9 @@ using ::testing::Not;
 constexpr std::uint64_t kGiB = 1024ULL * 1024 * 1024;
 
 std::string conf_for(std::uint64_t memory_bytes, std::uint64_t shared_memory_bytes = 8 * kGiB) {
-  return server_conf({.machine = {.memory_bytes = memory_bytes,
-                                  .shared_memory_bytes = shared_memory_bytes},
-                      .socket_directory = "/srv/data/run"});
+  return server_conf(
+      {.machine = {.memory_bytes = memory_bytes, .shared_memory_bytes = shared_memory_bytes},
+       .socket_directory = "/srv/data/run"});
 }
 
 TEST(Settings, SharedBuffersAreAnEighthOfMemoryWithinBounds) {

@@ -183,7 +183,8 @@ std::optional<milliseconds> parse_retry_after(std::string_view value,
   if (!wait) {
     const auto time = parse_http_date(value, now);
     if (!time) return std::nullopt;
-    wait = std::chrono::ceil<milliseconds>(*time - now);
+    // In milliseconds: the year 9999 has no representation in the clock's nanoseconds.
+    wait = *time - std::chrono::floor<milliseconds>(now);
     if (*wait < milliseconds::zero() || *wait > kAbsurd) return std::nullopt;
   }
   return std::min(*wait, kRetryAfterMax);

@@ -57,6 +57,9 @@ bool send_all(Session& session, const std::vector<Statement>& statements, bool u
   return PQpipelineSync(session.handle) == 1;
 }
 
+// The references below are to what the calling operation holds for longer than the call lasts.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
+
 // The answer of one queued message: its results up to the null that ends them.
 Task<ResultSet> read_answer(Session& session, Deadline& deadline, const QueryOptions& options,
                             const Fate& fate, bool& cancel_sent) {
@@ -175,6 +178,8 @@ Task<Results> run_pipeline(Session& session, const std::vector<Statement>& state
   if (!committed && !any_failed) co_return fail(committed.error());
   co_return results;
 }
+
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 const Error* prepared_problem(const Result<Results>& results) {
   if (!results) return nullptr;

@@ -15,6 +15,9 @@ namespace asio = boost::asio;
 
 namespace {
 
+// The references below are to what the calling operation holds for longer than the call lasts.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
+
 // One statement from being queued by `send` to its answer.
 Task<ResultSet> run(Session& session, Fate fate, QueryOptions options, std::function<int()> send) {
   Operation operation(session);
@@ -27,6 +30,8 @@ Task<ResultSet> run(Session& session, Fate fate, QueryOptions options, std::func
   operation.done();
   co_return result;
 }
+
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 }  // namespace
 
@@ -163,6 +168,8 @@ Task<std::optional<Notification>> Connection::wait_notification(std::chrono::mil
   }
 }
 
+// The connection outlives its transaction.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 Task<Transaction> Transaction::begin(Connection& connection, QueryOptions options) {
   MR_CO_TRY_VOID(co_await connection.begin(options));
   co_return Transaction(connection);

@@ -76,8 +76,8 @@ std::string Session::last_message() const {
   return message.empty() ? "the connection to the server was lost" : message;
 }
 
-Deadline::Deadline(Executor executor, Session& session, std::chrono::milliseconds timeout)
-    : shared_(std::make_shared<Shared>()), timer_(std::move(executor)) {
+Deadline::Deadline(const Executor& executor, Session& session, std::chrono::milliseconds timeout)
+    : shared_(std::make_shared<Shared>()), timer_(executor) {
   shared_->session = &session;
   restart(timeout);
 }
@@ -105,6 +105,8 @@ Operation::~Operation() {
   if (!done_) session_.broken = true;
 }
 
+// The references below are to what the calling operation holds for longer than the call lasts.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 awaitable<Waited> wait_readable(Session& session, Deadline& deadline) {
   if (deadline.expired()) co_return Waited::timed_out;
   const auto [code] =
@@ -317,5 +319,6 @@ Task<ResultSet> finish_statement(Session& session, Deadline& deadline, Fate fate
   }
   co_return ResultSet(kept.release());
 }
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 }  // namespace millrace::pg

@@ -36,7 +36,7 @@ enum class Waited {
 };
 
 struct Session {
-  explicit Session(Executor executor) : socket(std::move(executor)) {}
+  explicit Session(const Executor& executor) : socket(executor) {}
   ~Session() { finish(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -66,7 +66,7 @@ struct Session {
 // Ends the waits of one operation when time is up. Lives in the operation's coroutine.
 class Deadline {
  public:
-  Deadline(Executor executor, Session& session, std::chrono::milliseconds timeout);
+  Deadline(const Executor& executor, Session& session, std::chrono::milliseconds timeout);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;

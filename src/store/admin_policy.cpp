@@ -174,8 +174,14 @@ Result<json::Array> AdminStore::list_batches(std::int64_t limit) {
 }
 
 Result<json::Object> AdminStore::get_batch(const BatchId& id) {
-  return object("select millrace.get_batch($1)::text", pg::params(id),
-                fmt::format("batch {} does not exist", id));
+  auto batch = object("select millrace.get_batch($1)::text", pg::params(id),
+                      fmt::format("batch {} does not exist", id));
+  if (!batch && batch.error().sqlstate == "MR018") {
+    auto error = batch.error();
+    error.kind = ErrorKind::not_found;  // Nothing else can be wrong with an id.
+    return fail(std::move(error));
+  }
+  return batch;
 }
 
 Result<BatchId> AdminStore::create_batch(const json::Array& jobs, const json::Object& options) {

@@ -34,8 +34,8 @@ std::string parse_compat(std::string_view text) {
     if (const auto at = line.find(kMark); at != std::string_view::npos) {
       auto word = line.substr(at + kMark.size());
       word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
-      const auto end = std::ranges::find_if_not(
-          word, [](unsigned char c) { return std::isalpha(c) != 0; });
+      const auto end =
+          std::ranges::find_if_not(word, [](unsigned char c) { return std::isalpha(c) != 0; });
       return std::string(word.begin(), end);
     }
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -45,10 +45,10 @@ std::string parse_compat(std::string_view text) {
 
 Result<Migration> parse_migration(const sql::SqlFile& file) {
   auto name = file.path.substr(kMigrations.size());
-  const bool well_named =
-      name.ends_with(".sql") && name.size() > kDigits + 5 && name[kDigits] == '_' &&
-      std::ranges::all_of(name.substr(0, kDigits),
-                          [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool well_named = name.ends_with(".sql") && name.size() > kDigits + 5 &&
+                          name[kDigits] == '_' &&
+                          std::ranges::all_of(name.substr(0, kDigits),
+                                              [](unsigned char c) { return std::isdigit(c) != 0; });
   if (!well_named) {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("sql/{} is not named like 0001_what_it_does.sql", file.path));
@@ -87,12 +87,12 @@ Result<MigrationSet> parse_migration_set(std::span<const sql::SqlFile> files) {
       set.migrations.push_back(std::move(migration));
       continue;
     }
-    auto* kind = file.path == "roles.sql"               ? &set.roles
-                 : file.path.starts_with("functions/")  ? &set.functions
-                 : file.path.starts_with("views/")      ? &set.views
-                 : file.path.starts_with("testing/")    ? &set.testing
-                 : file.path.starts_with("policies/")   ? &set.policies
-                                                        : nullptr;
+    auto* kind = file.path == "roles.sql"              ? &set.roles
+                 : file.path.starts_with("functions/") ? &set.functions
+                 : file.path.starts_with("views/")     ? &set.views
+                 : file.path.starts_with("testing/")   ? &set.testing
+                 : file.path.starts_with("policies/")  ? &set.policies
+                                                       : nullptr;
     if (!kind) continue;
     MR_TRY(auto script, parse_file(file));
     kind->push_back(std::move(script));

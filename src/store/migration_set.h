@@ -34,9 +34,9 @@ struct Migration {
 };
 
 struct MigrationSet {
-  std::vector<ScriptFile> roles;           // roles.sql or nothing.
-  std::vector<Migration> migrations;       // Version n at index n - 1.
-  std::vector<ScriptFile> functions;       // Each kind sorted by path.
+  std::vector<ScriptFile> roles;      // roles.sql or nothing.
+  std::vector<Migration> migrations;  // Version n at index n - 1.
+  std::vector<ScriptFile> functions;  // Each kind sorted by path.
   std::vector<ScriptFile> views;
   std::vector<ScriptFile> testing;
   std::vector<ScriptFile> policies;
@@ -44,7 +44,8 @@ struct MigrationSet {
   int version() const { return static_cast<int>(migrations.size()); }
 };
 
-// invalid_argument for a misnamed migration, a gap or a double number, or a file that is not a script.
+// invalid_argument for a misnamed migration, a gap or a double number, or a file that is not a
+// script.
 Result<MigrationSet> parse_migration_set(std::span<const sql::SqlFile> files);
 
 std::string sha256_hex(std::string_view bytes);

@@ -71,8 +71,7 @@ TEST(MigrationSet, ReadsTheHeadersPromiseToOldWorkers) {
 }
 
 TEST(Sha256, MatchesThePublishedVector) {
-  EXPECT_EQ(sha256_hex("abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace

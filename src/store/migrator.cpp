@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 namespace millrace::store {
 
@@ -22,19 +21,14 @@ constexpr std::string_view kLock = "pg_advisory_xact_lock(1835625580, 1918985061
 // A migration takes as long as it takes; the server's own limits are switched off as well.
 constexpr milliseconds kPatience = std::chrono::hours(24);
 
-constexpr std::array<std::string_view, 5> kEngineRoles = {"millrace_owner", "millrace_api",
-                                                          "millrace_worker", "millrace_keeper",
-                                                          "millrace_reader"};
+constexpr std::array<std::string_view, 5> kEngineRoles = {
+    "millrace_owner", "millrace_api", "millrace_worker", "millrace_keeper", "millrace_reader"};
 constexpr std::array<std::string_view, 3> kClientRoles = {"anon", "authenticated", "service_role"};
 
+// lock_not_available, deadlock_detected, serialization_failure; and, because roles belong to the
+// whole server, a migrator in another database that changes the same role at the same moment.
 bool is_busy(const Error& error) {
-  // lock_not_available, deadlock_detected, serialization_failure
-  return error.sqlstate == "55P03" || error.sqlstate == "40P01" || error.sqlstate == "40001";
-}
-
-// Roles belong to the whole server: a migrator in another database may be doing the same.
-bool is_role_race(const Error& error) {
-  return error.sqlstate == "42710" || error.sqlstate == "23505" ||
+  return error.sqlstate == "55P03" || error.sqlstate == "40P01" || error.sqlstate == "40001" ||
          error.message.contains("tuple concurrently");
 }
 
@@ -48,10 +42,14 @@ bool needs_another_file(const Error& error) {
 
 std::string_view to_string(MigrationState state) {
   switch (state) {
-    case MigrationState::applied: return "applied";
-    case MigrationState::pending: return "pending";
-    case MigrationState::changed: return "changed";
-    case MigrationState::unknown: return "unknown";
+    case MigrationState::applied:
+      return "applied";
+    case MigrationState::pending:
+      return "pending";
+    case MigrationState::changed:
+      return "changed";
+    case MigrationState::unknown:
+      return "unknown";
   }
   return "unknown";
 }
@@ -157,9 +155,9 @@ Result<std::vector<std::string>> Migrator::plan(const MigrateOptions& options) {
       for (const auto* file : *files) {
         const auto found = applied.files.find(file->path);
         lines.push_back(fmt::format("apply {} ({})", file->path,
-                                    found == applied.files.end()                ? "new"
+                                    found == applied.files.end()               ? "new"
                                     : found->second.checksum != file->checksum ? "changed"
-                                                                                : "again"));
+                                                                               : "again"));
       }
     }
     if (options.expose_schema) {
@@ -218,12 +216,13 @@ Result<MigrateReport> Migrator::up(const MigrateOptions& options) {
 Result<void> Migrator::in_transaction(Locking locking, const std::function<Result<void>()>& work) {
   MR_TRY_VOID(connection_.begin());
   const auto body = [&]() -> Result<void> {
-    MR_TRY_VOID(query("select set_config('statement_timeout', '0', true), "
-                      "set_config('lock_timeout', '0', true), "
-                      "set_config('idle_in_transaction_session_timeout', '0', true), "
-                      "set_config('search_path', 'pg_catalog, pg_temp', true), "
-                      "set_config('check_function_bodies', 'off', true), "
-                      "set_config('client_min_messages', 'warning', true)"));
+    MR_TRY_VOID(
+        query("select set_config('statement_timeout', '0', true), "
+              "set_config('lock_timeout', '0', true), "
+              "set_config('idle_in_transaction_session_timeout', '0', true), "
+              "set_config('search_path', 'pg_catalog, pg_temp', true), "
+              "set_config('check_function_bodies', 'off', true), "
+              "set_config('client_min_messages', 'warning', true)"));
     if (locking == Locking::exclusive) MR_TRY_VOID(query(fmt::format("select {}", kLock)));
     return work();
   };
@@ -247,8 +246,7 @@ Result<void> Migrator::with_lock_retries(const MigrateOptions& options, const st
                                          const std::function<Result<void>()>& work) {
   for (int attempt = 1;; ++attempt) {
     auto done = work();
-    if (done || !(is_busy(done.error()) || is_role_race(done.error()))) return done;
-    if (is_role_race(done.error()) && attempt > 10) return done;
+    if (done || !is_busy(done.error())) return done;
     if (attempt >= options.lock_attempts_max) {
       auto error = std::move(done).error();
       error.message = fmt::format("gave up after {} attempts: {}", attempt, error.message);
@@ -257,7 +255,9 @@ Result<void> Migrator::with_lock_retries(const MigrateOptions& options, const st
     log_.warn("migrate_lock_busy",
               {{"step", step}, {"attempt", attempt}, {"error", done.error().message}});
     tell(options, fmt::format("{}: waiting for a lock, attempt {}", step, attempt + 1));
-    std::this_thread::sleep_for(std::min(attempt * milliseconds(50), milliseconds(1000)));
+    // The pause between attempts; it ends early, with an error, if the connection is lost.
+    MR_TRY_VOID(
+        connection_.wait_notification(std::min(attempt * milliseconds(50), milliseconds(1000))));
   }
 }
 
@@ -320,12 +320,12 @@ Result<Migrator::Applied> Migrator::read_applied(const Server& server) {
          query("select m.version, m.name, m.checksum, m.applied_at::text, m.binary_version "
                "from millrace.schema_migration m order by m.version"));
   for (const auto row : migrations) {
-    applied.migrations.emplace(row.i32("version"),
-                               Applied::Row{.name = std::string(row.text("name")),
-                                            .checksum = std::string(row.text("checksum")),
-                                            .applied_at = std::string(row.text("applied_at")),
-                                            .binary_version =
-                                                std::string(row.text("binary_version"))});
+    applied.migrations.emplace(
+        row.i32("version"),
+        Applied::Row{.name = std::string(row.text("name")),
+                     .checksum = std::string(row.text("checksum")),
+                     .applied_at = std::string(row.text("applied_at")),
+                     .binary_version = std::string(row.text("binary_version"))});
   }
   MR_TRY(const auto files,
          query("select f.path, f.checksum, f.version from millrace.schema_function f"));
@@ -350,16 +350,16 @@ Result<void> Migrator::check_applied(const Applied& applied) const {
     }
     const auto& migration = set_->migrations[static_cast<std::size_t>(version - 1)];
     if (row.checksum != migration.file.checksum) {
-      return fail(ErrorKind::conflict,
-                  fmt::format("{} was changed after it was applied on {} (checksum {:.12}, now "
-                              "{:.12}); migrations are frozen, write a new one",
-                              migration.file.path, row.applied_at, row.checksum,
-                              migration.file.checksum));
+      return fail(
+          ErrorKind::conflict,
+          fmt::format("{} was changed after it was applied on {} (checksum {:.12}, now "
+                      "{:.12}); migrations are frozen, write a new one",
+                      migration.file.path, row.applied_at, row.checksum, migration.file.checksum));
     }
     if (version != expected) {
-      return fail(ErrorKind::conflict,
-                  fmt::format("the database has migration {} but not {:04} before it", row.name,
-                              expected));
+      return fail(
+          ErrorKind::conflict,
+          fmt::format("the database has migration {} but not {:04} before it", row.name, expected));
     }
     ++expected;
   }
@@ -400,9 +400,10 @@ Migrator::Pending Migrator::find_pending(const Applied& applied,
 Result<void> Migrator::prepare(const MigrateOptions& options) {
   return in_transaction(Locking::exclusive, [&]() -> Result<void> {
     const auto flag = [](bool on) { return on ? "on" : "off"; };
-    MR_TRY_VOID(query("select set_config('millrace_migrator.client_roles', $1, true), "
-                      "set_config('millrace_migrator.engine_login', $2, true)",
-                      pg::params(flag(options.create_client_roles), flag(options.engine_login))));
+    MR_TRY_VOID(
+        query("select set_config('millrace_migrator.client_roles', $1, true), "
+              "set_config('millrace_migrator.engine_login', $2, true)",
+              pg::params(flag(options.create_client_roles), flag(options.engine_login))));
     for (const auto& file : set_->roles) MR_TRY_VOID(run(file));
     MR_TRY(const auto server, inspect());
     if (server.has_tables) return {};
@@ -424,20 +425,22 @@ Result<void> Migrator::create_schema(const Server& server) {
                               server.me, server.me));
     }
     // As ourselves: the owner needs no right on the database.
-    MR_TRY_VOID(query(fmt::format("create schema millrace authorization {}",
-                                  quote_identifier(server.owner))));
+    MR_TRY_VOID(query(
+        fmt::format("create schema millrace authorization {}", quote_identifier(server.owner))));
   }
   MR_TRY_VOID(become_owner(server));
-  MR_TRY_VOID(query("create table millrace.schema_migration ("
-                    "version integer not null, name text not null, checksum text not null, "
-                    "applied_at timestamptz not null default clock_timestamp(), "
-                    "duration_ms bigint not null, applied_by text not null, "
-                    "binary_version text not null, "
-                    "constraint schema_migration_pkey primary key (version))"));
-  MR_TRY_VOID(query("create table millrace.schema_function ("
-                    "path text not null, checksum text not null, version integer not null, "
-                    "applied_at timestamptz not null default clock_timestamp(), "
-                    "constraint schema_function_pkey primary key (path))"));
+  MR_TRY_VOID(
+      query("create table millrace.schema_migration ("
+            "version integer not null, name text not null, checksum text not null, "
+            "applied_at timestamptz not null default clock_timestamp(), "
+            "duration_ms bigint not null, applied_by text not null, "
+            "binary_version text not null, "
+            "constraint schema_migration_pkey primary key (version))"));
+  MR_TRY_VOID(
+      query("create table millrace.schema_function ("
+            "path text not null, checksum text not null, version integer not null, "
+            "applied_at timestamptz not null default clock_timestamp(), "
+            "constraint schema_function_pkey primary key (path))"));
   return {};
 }
 
@@ -453,11 +456,12 @@ Result<void> Migrator::apply_migration(const Migration& migration, const Migrate
     MR_TRY_VOID(limit_lock_waits(options));
     MR_TRY_VOID(run(migration.file));
     const auto took = duration_cast<milliseconds>(clock_.now() - started);
-    MR_TRY_VOID(query("insert into millrace.schema_migration "
-                      "(version, name, checksum, duration_ms, applied_by, binary_version) "
-                      "values ($1, $2, $3, $4, session_user, $5)",
-                      pg::params(migration.version, migration.name, migration.file.checksum,
-                                 took.count(), kVersion)));
+    MR_TRY_VOID(
+        query("insert into millrace.schema_migration "
+              "(version, name, checksum, duration_ms, applied_by, binary_version) "
+              "values ($1, $2, $3, $4, session_user, $5)",
+              pg::params(migration.version, migration.name, migration.file.checksum, took.count(),
+                         kVersion)));
     ours = true;
     return {};
   }));
@@ -494,8 +498,7 @@ Result<void> Migrator::apply_files(const MigrateOptions& options) {
     count = pending.objects.size() + pending.testing.size() + pending.policies.size();
 
     std::vector<std::string> known;
-    for (const auto* kind :
-         {&set_->functions, &set_->views, &set_->testing, &set_->policies}) {
+    for (const auto* kind : {&set_->functions, &set_->views, &set_->testing, &set_->policies}) {
       for (const auto& file : *kind) known.push_back(file.path);
     }
     pg::Params params;
@@ -554,7 +557,8 @@ Result<void> Migrator::apply_in_any_order(const Server& server,
   return {};
 }
 
-// Not with CASCADE: a view that somebody built on ours is not ours to drop, and PostgreSQL names it.
+// Not with CASCADE: a view that somebody built on ours is not ours to drop, and PostgreSQL names
+// it.
 Result<void> Migrator::drop_views(const Server& server, const std::set<std::string>& names) {
   const std::vector<std::string> list(names.begin(), names.end());
   // Wrappers belong to the role that exposed them. They come back at the end of this run.
@@ -587,17 +591,18 @@ Result<void> Migrator::record_files(const std::vector<const ScriptFile*>& files,
   }
   pg::Params params;
   params.add_array(paths).add_array(checksums).add(version);
-  MR_TRY_VOID(query("insert into millrace.schema_function (path, checksum, version) "
-                    "select n.path, n.checksum, $3 from unnest($1::text[], $2::text[]) "
-                    "n(path, checksum) on conflict (path) do update set "
-                    "checksum = excluded.checksum, version = excluded.version, "
-                    "applied_at = clock_timestamp()",
-                    std::move(params)));
+  MR_TRY_VOID(
+      query("insert into millrace.schema_function (path, checksum, version) "
+            "select n.path, n.checksum, $3 from unnest($1::text[], $2::text[]) "
+            "n(path, checksum) on conflict (path) do update set "
+            "checksum = excluded.checksum, version = excluded.version, "
+            "applied_at = clock_timestamp()",
+            std::move(params)));
   return {};
 }
 
-// The originals are read as their owner; the wrappers belong to the connected role, which has rights
-// in the schema they go to.
+// The originals are read as their owner; the wrappers belong to the connected role, which has
+// rights in the schema they go to.
 Result<void> Migrator::expose(const MigrateOptions& options) {
   std::size_t changed = 0;
   auto done = in_transaction(Locking::exclusive, [&]() -> Result<void> {
@@ -615,8 +620,8 @@ Result<void> Migrator::expose(const MigrateOptions& options) {
     MR_TRY(const auto usage, query("select has_schema_privilege($1, 'millrace', 'usage') as has",
                                    pg::params(server.me)));
     if (!usage[0].boolean("has")) {
-      MR_TRY_VOID(query(fmt::format("grant usage on schema millrace to {}",
-                                    quote_identifier(server.me))));
+      MR_TRY_VOID(
+          query(fmt::format("grant usage on schema millrace to {}", quote_identifier(server.me))));
     }
     MR_TRY_VOID(query("set local role none"));
     MR_TRY(changed, update_wrappers(connection_, *exposed, options.expose_schema));
@@ -633,7 +638,8 @@ Result<void> Migrator::run(const ScriptFile& file) {
         statement.text, [&](std::string_view role) { return roles_.contains(std::string(role)); },
         missing);
     for (const auto& role : missing) {
-      report_.notes.push_back(fmt::format("role {} does not exist: its grants were left out", role));
+      report_.notes.push_back(
+          fmt::format("role {} does not exist: its grants were left out", role));
     }
     if (!text) continue;
     auto done = query(*text);

@@ -1,7 +1,7 @@
 // Migrator: brings the schema `millrace` of one database to the state this program was built for.
 //
-// Flow: the embedded SQL files (migration_set.h) and a connection in, a report out. Progress is kept
-// in the database: millrace.schema_migration (what was applied, never changed) and
+// Flow: the embedded SQL files (migration_set.h) and a connection in, a report out. Progress is
+// kept in the database: millrace.schema_migration (what was applied, never changed) and
 // millrace.schema_function (the files that are applied again when they change).
 //
 // Safe at any moment: each migration is one transaction, as are all repeatable files together, and
@@ -126,8 +126,8 @@ class Migrator {
   const Clock& clock_;
   const Logger& log_;
 
-  MigrateReport report_;          // Of the run under way.
-  std::set<std::string> roles_;   // That exist on the server.
+  MigrateReport report_;         // Of the run under way.
+  std::set<std::string> roles_;  // That exist on the server.
   std::size_t done_ = 0;
   std::size_t total_ = 0;
 };

@@ -225,11 +225,13 @@ class StatementEnd {
 
 // Where the recipients of a grant, revoke or policy stand: [first, last) of tokens.
 std::optional<std::pair<std::size_t, std::size_t>> recipients(const std::vector<Token>& tokens) {
-  const bool policy = begins_with(tokens, {"create", "policy"}) || begins_with(tokens, {"alter", "policy"});
+  const bool policy =
+      begins_with(tokens, {"create", "policy"}) || begins_with(tokens, {"alter", "policy"});
   const bool grant = begins_with(tokens, {"grant"}) || begins_with(tokens, {"revoke"}) ||
                      begins_with(tokens, {"alter", "default", "privileges"});
   if (!policy && !grant) return std::nullopt;
-  const bool revokes = std::ranges::any_of(tokens, [](const Token& t) { return is_word(t, "revoke"); });
+  const bool revokes =
+      std::ranges::any_of(tokens, [](const Token& t) { return is_word(t, "revoke"); });
   const std::string_view lead = grant && revokes ? "from" : "to";
   std::optional<std::size_t> first;
   int depth = 0;

@@ -1,8 +1,8 @@
 // SQL scripts as the migrator sees them: single statements with their line, so that an error names
 // the place, and grants without the roles a server does not have.
 //
-// Reads PostgreSQL's lexical rules (quotes, dollar quotes, nested comments, BEGIN ATOMIC bodies) and
-// nothing of its grammar beyond that. No I/O.
+// Reads PostgreSQL's lexical rules (quotes, dollar quotes, nested comments, BEGIN ATOMIC bodies)
+// and nothing of its grammar beyond that. No I/O.
 #pragma once
 
 #include "base/result.h"
@@ -24,9 +24,9 @@ struct SqlStatement {
 // commands, and begin, commit and the like: the migrator owns the transaction.
 Result<std::vector<SqlStatement>> split_statements(std::string_view script);
 
-// The statement without those recipients of GRANT, REVOKE, ALTER DEFAULT PRIVILEGES or CREATE POLICY
-// that `exists` denies, which are appended to `missing`. Nothing if no recipient is left; other
-// statements are returned as they are.
+// The statement without those recipients of GRANT, REVOKE, ALTER DEFAULT PRIVILEGES or CREATE
+// POLICY that `exists` denies, which are appended to `missing`. Nothing if no recipient is left;
+// other statements are returned as they are.
 std::optional<std::string> without_missing_roles(
     const std::string& statement, const std::function<bool(std::string_view role)>& exists,
     std::vector<std::string>& missing);

@@ -54,9 +54,9 @@ TEST(SplitStatements, KeepsStandardSqlBodiesWhole) {
       "create or replace function f(a int) returns int language sql begin atomic "
       "select case when a > 0 then 1 else 2 end; select 3; end";
   EXPECT_THAT(texts(function + "; select 2"), ElementsAre(function, "select 2"));
-  EXPECT_THAT(texts("create rule r as on insert to t do also (select 1; select 2); select 3"),
-              ElementsAre("create rule r as on insert to t do also (select 1; select 2)",
-                          "select 3"));
+  EXPECT_THAT(
+      texts("create rule r as on insert to t do also (select 1; select 2); select 3"),
+      ElementsAre("create rule r as on insert to t do also (select 1; select 2)", "select 3"));
 }
 
 TEST(SplitStatements, KnowsTheLineOfEachStatement) {
@@ -76,7 +76,8 @@ TEST(SplitStatements, RefusesWhatDoesNotEnd) {
 }
 
 TEST(SplitStatements, RefusesToLeaveItsTransaction) {
-  for (const std::string word : {"begin", "COMMIT", "rollback", "savepoint x", "start transaction"}) {
+  for (const std::string word :
+       {"begin", "COMMIT", "rollback", "savepoint x", "start transaction"}) {
     EXPECT_THAT(split_error("select 1; " + word + ";"), HasSubstr("one transaction")) << word;
   }
   EXPECT_THAT(split_error("\\i other.sql"), HasSubstr("does not belong"));
@@ -116,16 +117,18 @@ TEST_F(MissingRoles, LeaveAPolicyToTheOthers) {
 
 TEST_F(MissingRoles, DoNotMatterElsewhere) {
   for (const std::string statement :
-       {"select 'grant x to gone'", "alter table t owner to gone", "create policy p on t using (true)",
-        "grant select on t to here, public, current_user", "alter table t rename to gone"}) {
+       {"select 'grant x to gone'", "alter table t owner to gone",
+        "create policy p on t using (true)", "grant select on t to here, public, current_user",
+        "alter table t rename to gone"}) {
     EXPECT_EQ(reduce(statement), statement);
     EXPECT_THAT(missing_, IsEmpty());
   }
 }
 
 TEST_F(MissingRoles, LeaveDefaultPrivilegesToTheOthers) {
-  EXPECT_EQ(reduce("alter default privileges in schema s revoke execute on functions from gone, here"),
-            "alter default privileges in schema s revoke execute on functions from here");
+  EXPECT_EQ(
+      reduce("alter default privileges in schema s revoke execute on functions from gone, here"),
+      "alter default privileges in schema s revoke execute on functions from here");
 }
 
 TEST(CreatedView, IsTheNameAsWritten) {

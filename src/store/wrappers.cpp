@@ -30,7 +30,7 @@ constexpr std::string_view kFunctions = R"sql(
            || 'millrace.' || quote_ident(p.proname) || '('
            || coalesce((select string_agg(
                 case when i.mode = 'v' then 'variadic ' else '' end
-                || case when coalesce(i.name, '') = '' then '' else quote_ident(i.name) || ' => ' end
+                || coalesce(quote_ident(nullif(i.name, '')) || ' => ', '')
                 || '$' || i.number, ', ' order by i.number)
               from (select a.mode, a.name, row_number() over (order by a.position) as number
                       from unnest(coalesce(p.proargmodes,
@@ -184,8 +184,8 @@ class SchemaWrappers {
            connection_.query("select has_schema_privilege($1, 'create') as may, current_user as me",
                              pg::params(schema_)));
     if (answer[0].boolean("may")) return {};
-    return fail(ErrorKind::invalid_argument, fmt::format("role {} may not create in schema {}",
-                                                         answer[0].text("me"), schema_));
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("role {} may not create in schema {}", answer[0].text("me"), schema_));
   }
 
   Result<void> make(const Exposed& wanted, const Present* present) {
@@ -231,9 +231,8 @@ class SchemaWrappers {
   }
 
   std::string signature_of(const Exposed& wanted) const {
-    return wanted.function
-               ? fmt::format("{}.{}({})", quoted_, wanted.quoted_name, wanted.identity)
-               : fmt::format("{}.{}", quoted_, wanted.quoted_name);
+    return wanted.function ? fmt::format("{}.{}({})", quoted_, wanted.quoted_name, wanted.identity)
+                           : fmt::format("{}.{}", quoted_, wanted.quoted_name);
   }
 
   std::string create_text(const Exposed& wanted) const {

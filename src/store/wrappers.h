@@ -37,8 +37,8 @@ struct Exposed {
 Result<std::optional<std::vector<Exposed>>> read_exposed(pg::SyncConnection& connection);
 
 // Makes, renews and removes wrappers in `schema`, if given, and in every schema that has some
-// already. Returns how many were made, changed or removed. conflict, listing all of them, when names
-// are taken. Needs the right to create in those schemas.
+// already. Returns how many were made, changed or removed. conflict, listing all of them, when
+// names are taken. Needs the right to create in those schemas.
 Result<std::size_t> update_wrappers(pg::SyncConnection& connection,
                                     const std::vector<Exposed>& exposed,
                                     const std::optional<std::string>& schema);

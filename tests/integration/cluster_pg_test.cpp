@@ -17,30 +17,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <condition_variable>
 #include <fcntl.h>
+#include <filesystem>
 #include <grp.h>
+#include <iostream>
+#include <mutex>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <condition_variable>
-#include <filesystem>
-#include <iostream>
-#include <mutex>
 #include <thread>
+#include <unistd.h>
 
 namespace millrace::cluster {
 namespace {
 
 namespace fs = std::filesystem;
+using test::must;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using test::must;
 
 constexpr std::chrono::seconds kPatience{60};
 
@@ -124,7 +123,7 @@ std::string ask(const std::string& url, const std::string& sql) {
 }
 
 std::optional<uid_t> uid_of(pid_t pid) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0) return std::nullopt;
   return status.st_uid;
 }
@@ -239,14 +238,14 @@ TEST(PrivateCluster, FromNothingToAnAnswer) {
   const Place place;
   const auto data = place / "data";
   Stages stages;
-  auto cluster = must(PrivateCluster::open_or_create(
-      {.data_dir = data, .progress = stages.sink()}, clock_now, quiet));
+  auto cluster = must(PrivateCluster::open_or_create({.data_dir = data, .progress = stages.sink()},
+                                                     clock_now, quiet));
   const auto result = must(cluster.start());
   EXPECT_TRUE(result.created);
   EXPECT_FALSE(result.adopted);
   EXPECT_GT(result.elapsed.count(), 0);
-  EXPECT_EQ(stages.all(), (std::vector{ClusterStage::creating, ClusterStage::starting,
-                                       ClusterStage::ready}));
+  EXPECT_EQ(stages.all(),
+            (std::vector{ClusterStage::creating, ClusterStage::starting, ClusterStage::ready}));
 
   const auto url = cluster.url();
   EXPECT_EQ(ask(url, "select current_database() || ' ' || current_user"), "millrace millrace");
@@ -365,8 +364,8 @@ TEST(PrivateCluster, AdoptsAServerThatRunsAlready) {
   ASSERT_TRUE(by_hand);
 
   Stages stages;
-  auto cluster = must(PrivateCluster::open_or_create(
-      {.data_dir = data, .progress = stages.sink()}, clock_now, quiet));
+  auto cluster = must(PrivateCluster::open_or_create({.data_dir = data, .progress = stages.sink()},
+                                                     clock_now, quiet));
   const auto result = must(cluster.start());
   EXPECT_TRUE(result.adopted);
   EXPECT_EQ(cluster.postmaster_pid(), by_hand->pid);
@@ -406,11 +405,16 @@ TEST(PrivateCluster, EndsABusyBackendOfTheKilledPostmasterBeforeItStartsAnother)
   must(cluster.start());
   auto busy = must(pg::SyncConnection::connect(cluster.url()));
   auto backend = must(Process::attach(busy.backend_pid()));
-  // Computes without ever waiting, so that it does not notice its postmaster's end.
+  // Computes without ever waiting, so that it does not notice its postmaster's end. The lock shows
+  // that it has begun.
   std::thread work([&] {
-    EXPECT_FALSE(busy.query("select count(*) from generate_series(1, 1000000000000)", {},
-                            std::chrono::milliseconds(kPatience)));
+    EXPECT_FALSE(
+        busy.query("with begun as materialized (select pg_advisory_lock(7)) select "
+                   "count(*) from begun, generate_series(1, 1000000000000)",
+                   {}, std::chrono::milliseconds(kPatience)));
   });
+  while (ask(cluster.url(), "select count(*) from pg_locks where locktype = 'advisory'") != "1") {
+  }
   ASSERT_EQ(::kill(cluster.postmaster_pid(), SIGKILL), 0);
   EXPECT_TRUE(stages.wait_for(ClusterStage::ready, 2));
   EXPECT_FALSE(backend.running());
@@ -425,7 +429,7 @@ TEST(PrivateCluster, IsNotFooledByAPidFileThatNamesAnotherProcess) {
   const auto text = fmt::format("{}\n{}\n1\n5432\n{}\n\n1 1\nready\n", ::getpid(),
                                 (data / "pg").string(), (data / "run").string());
   {
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat((data / "pg").c_str(), &status), 0);
     const AsUser as_user(must(find_user(status.st_uid)));
     must(write_file_atomically(data / "pg" / "postmaster.pid", text, 0600));
@@ -439,13 +443,13 @@ TEST(PrivateCluster, LeavesADirectoryAloneThatItDidNotMake) {
   const auto data = place / "photos";
   fs::create_directory(data);
   must(write_file_atomically(data / "cat.txt", "meow"));
-  struct stat before {};
+  struct stat before{};
   ASSERT_EQ(::stat(data.c_str(), &before), 0);
 
   const auto error = open_error({.data_dir = data});
   EXPECT_THAT(error, AllOf(StartsWith(data.string()), HasSubstr("--data-dir")));
 
-  struct stat after {};
+  struct stat after{};
   ASSERT_EQ(::stat(data.c_str(), &after), 0);
   EXPECT_EQ(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
   EXPECT_EQ(before.st_ctim.tv_nsec, after.st_ctim.tv_nsec);
@@ -537,7 +541,7 @@ TEST(PrivateCluster, GoesOnAfterBeingKilledBeforeTheMarkerKnewTheCluster) {
   const std::string identifier(object.at("system_identifier").as_string());
   object["system_identifier"] = "";
   {
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(data.c_str(), &status), 0);
     const AsUser as_user(must(find_user(status.st_uid)));
     must(write_file_atomically(data / "millrace.json", to_json(object), 0600));
@@ -602,7 +606,7 @@ TEST(PrivateCluster, AsRootTheServerRunsAsSomebodyElse) {
   auto cluster = started(place / "data");
   const auto uid = uid_of(cluster.postmaster_pid());
   EXPECT_EQ(uid, must(choose_unprivileged_user({})).uid);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat((place / "data").c_str(), &status), 0);
   EXPECT_EQ(status.st_uid, uid);
   EXPECT_EQ(status.st_mode & 0777, 0700U);
@@ -675,9 +679,9 @@ class FullDisk : public ::testing::Test {
   }
   void TearDown() override { ::umount2((place_ / "disk").c_str(), MNT_DETACH); }
   void resize(const std::string& size) {
-    ASSERT_EQ(::mount("none", (place_ / "disk").c_str(), "tmpfs", MS_REMOUNT,
-                      ("size=" + size).c_str()),
-              0);
+    ASSERT_EQ(
+        ::mount("none", (place_ / "disk").c_str(), "tmpfs", MS_REMOUNT, ("size=" + size).c_str()),
+        0);
   }
 
   Place place_;

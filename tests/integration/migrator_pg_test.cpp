@@ -11,23 +11,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <latch>
 #include <thread>
+#include <unistd.h>
 
 namespace millrace::store {
 namespace {
 
 using std::chrono::milliseconds;
+using test::must;
+using test::TestDatabase;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using test::must;
-using test::TestDatabase;
 
 SystemClock clock_now;
 const Logger quiet = Logger::silent();
@@ -88,14 +87,15 @@ std::string ask(pg::SyncConnection& connection, const std::string& sql) {
 }
 
 Files sample() {
-  return {{"migrations/0001_tables.sql",
-           "create table millrace.a (id int);\ncreate table millrace.b (id int);"},
-          {"migrations/0002_more.sql", "alter table millrace.a add column name text;"},
-          {"functions/a/count_a.sql",
-           "create or replace function millrace.count_a() returns bigint language sql "
-           "as $$ select count(*) from millrace.a $$;"},
-          {"views/a_view.sql", "create or replace view millrace.a_view as select id from millrace.a"},
-          {"policies/10_grants.sql", "revoke all on millrace.a from public;"}};
+  return {
+      {"migrations/0001_tables.sql",
+       "create table millrace.a (id int);\ncreate table millrace.b (id int);"},
+      {"migrations/0002_more.sql", "alter table millrace.a add column name text;"},
+      {"functions/a/count_a.sql",
+       "create or replace function millrace.count_a() returns bigint language sql "
+       "as $$ select count(*) from millrace.a $$;"},
+      {"views/a_view.sql", "create or replace view millrace.a_view as select id from millrace.a"},
+      {"policies/10_grants.sql", "revoke all on millrace.a from public;"}};
 }
 
 class MigratorTest : public ::testing::Test {
@@ -107,17 +107,18 @@ class MigratorTest : public ::testing::Test {
 TEST_F(MigratorTest, BringsAnEmptyDatabaseUpInOrder) {
   std::vector<std::string> steps;
   const auto report = must(up(connection_, sample(), {.progress = [&](const MigrateProgress& p) {
-                                                        steps.push_back(p.step);
-                                                        EXPECT_LE(p.done, p.total);
-                                                      }}));
+                                steps.push_back(p.step);
+                                EXPECT_LE(p.done, p.total);
+                              }}));
   EXPECT_EQ(report.version_before, 0);
   EXPECT_EQ(report.version_after, 2);
   EXPECT_THAT(report.migrations, ElementsAre("0001_tables", "0002_more"));
   EXPECT_EQ(report.files, 3U);
   EXPECT_THAT(steps, Contains("migrations/0002_more.sql"));
   EXPECT_EQ(ask(connection_, "select millrace.count_a()"), "0");
-  EXPECT_EQ(ask(connection_, "select version || ' ' || name || ' ' || applied_by || ' ' || "
-                             "(length(checksum) = 64) from millrace.schema_migration order by 1"),
+  EXPECT_EQ(ask(connection_,
+                "select version || ' ' || name || ' ' || applied_by || ' ' || "
+                "(length(checksum) = 64) from millrace.schema_migration order by 1"),
             "1 0001_tables postgres true,2 0002_more postgres true");
   EXPECT_EQ(ask(connection_, "select path from millrace.schema_function order by path"),
             "functions/a/count_a.sql,policies/10_grants.sql,views/a_view.sql");
@@ -125,16 +126,18 @@ TEST_F(MigratorTest, BringsAnEmptyDatabaseUpInOrder) {
 
 TEST_F(MigratorTest, ASecondRunChangesNothing) {
   must(up(connection_, sample()));
-  const auto before = ask(connection_, "select applied_at from millrace.schema_function "
-                                       "union all select applied_at from millrace.schema_migration "
-                                       "order by 1");
+  const auto before = ask(connection_,
+                          "select applied_at from millrace.schema_function "
+                          "union all select applied_at from millrace.schema_migration "
+                          "order by 1");
   const auto report = must(up(connection_, sample()));
   EXPECT_THAT(report.migrations, IsEmpty());
   EXPECT_EQ(report.files, 0U);
   EXPECT_EQ(report.wrappers, 0U);
-  EXPECT_EQ(before, ask(connection_, "select applied_at from millrace.schema_function "
-                                     "union all select applied_at from millrace.schema_migration "
-                                     "order by 1"));
+  EXPECT_EQ(before, ask(connection_,
+                        "select applied_at from millrace.schema_function "
+                        "union all select applied_at from millrace.schema_migration "
+                        "order by 1"));
 }
 
 TEST_F(MigratorTest, StatusAndPlanChangeNothing) {
@@ -256,8 +259,9 @@ TEST_F(MigratorTest, AnErrorNamesFileLineAndSqlstateAndLeavesNothingBehind) {
 
 TEST_F(MigratorTest, AppliesChangedFilesAgainAndOnlyThose) {
   auto files = sample();
-  files["functions/b.sql"] = "create table if not exists millrace.marks (id int); "
-                             "insert into millrace.marks values (1);";
+  files["functions/b.sql"] =
+      "create table if not exists millrace.marks (id int); "
+      "insert into millrace.marks values (1);";
   must(up(connection_, files));
   files["functions/a/count_a.sql"] =
       "create or replace function millrace.count_a() returns bigint language sql "
@@ -268,8 +272,9 @@ TEST_F(MigratorTest, AppliesChangedFilesAgainAndOnlyThose) {
   files.remove("functions/b.sql");
   files["functions/a/count_a.sql"] += " ";
   must(up(connection_, files));
-  EXPECT_EQ(ask(connection_, "select count(*) from millrace.schema_function "
-                             "where path = 'functions/b.sql'"),
+  EXPECT_EQ(ask(connection_,
+                "select count(*) from millrace.schema_function "
+                "where path = 'functions/b.sql'"),
             "0");
 }
 
@@ -288,8 +293,10 @@ TEST_F(MigratorTest, FilesMayNeedEachOtherInAnyOrder) {
       "returns setof millrace.z_view language sql as $$ select * from millrace.z_view $$;";
   files["functions/z_last.sql"] =
       "create or replace function millrace.z_last() returns int language sql as $$ select 1 $$;";
-  files["views/b_view.sql"] = "create or replace view millrace.b_view as select * from millrace.z_view;";
-  files["views/z_view.sql"] = "create or replace view millrace.z_view as select millrace.z_last() as x;";
+  files["views/b_view.sql"] =
+      "create or replace view millrace.b_view as select * from millrace.z_view;";
+  files["views/z_view.sql"] =
+      "create or replace view millrace.z_view as select millrace.z_last() as x;";
   must(up(connection_, files));
   EXPECT_EQ(ask(connection_, "select x from millrace.a_first()"), "1");
 
@@ -301,7 +308,8 @@ TEST_F(MigratorTest, FilesMayNeedEachOtherInAnyOrder) {
 
 TEST_F(MigratorTest, AViewMayLoseColumns) {
   auto files = sample();
-  files["views/wide.sql"] = "create or replace view millrace.wide as select 1 as a, 2 as b, 3 as c;";
+  files["views/wide.sql"] =
+      "create or replace view millrace.wide as select 1 as a, 2 as b, 3 as c;";
   files["views/xtra.sql"] = "create or replace view millrace.xtra as select a from millrace.wide;";
   files["functions/rows_of.sql"] =
       "create or replace function millrace.rows_of() returns setof millrace.wide "
@@ -389,8 +397,9 @@ TEST_F(MigratorTest, DoesNotTouchASchemaOfThatNameThatItDidNotMake) {
   must(connection_.query("create schema millrace"));
   must(connection_.query("create table millrace.theirs (id int)"));
   EXPECT_THAT(up_error(connection_, sample()), HasSubstr("did not make"));
-  EXPECT_EQ(ask(connection_, "select relname from pg_class where relnamespace = "
-                             "'millrace'::regnamespace"),
+  EXPECT_EQ(ask(connection_,
+                "select relname from pg_class where relnamespace = "
+                "'millrace'::regnamespace"),
             "theirs");
 }
 
@@ -432,12 +441,14 @@ TEST_F(RoleTest, ARoleThatMayCreateRolesLeavesEverythingToTheOwner) {
   EXPECT_EQ(report.owner, "millrace_owner");
   EXPECT_THAT(report.notes, IsEmpty());
   EXPECT_EQ(ask(connection, kOwners), "millrace_owner");
-  EXPECT_EQ(ask(connection, "select rolsuper or rolcanlogin or rolbypassrls or rolcreaterole "
-                            "from pg_roles where rolname = 'millrace_owner'"),
+  EXPECT_EQ(ask(connection,
+                "select rolsuper or rolcanlogin or rolbypassrls or rolcreaterole "
+                "from pg_roles where rolname = 'millrace_owner'"),
             "f");
-  EXPECT_EQ(ask(connection, "select count(*) from pg_roles where rolname in ('millrace_owner', "
-                            "'millrace_api', 'millrace_worker', 'millrace_keeper', "
-                            "'millrace_reader')"),
+  EXPECT_EQ(ask(connection,
+                "select count(*) from pg_roles where rolname in ('millrace_owner', "
+                "'millrace_api', 'millrace_worker', 'millrace_keeper', "
+                "'millrace_reader')"),
             "5");
   EXPECT_EQ(ask(connection, "select applied_by from millrace.schema_migration where version = 1"),
             name_);
@@ -469,8 +480,9 @@ TEST_F(RoleTest, ARoleThatMayNotCreateRolesOwnsEverythingItself) {
               AllOf(Contains(HasSubstr("owned by role " + name_)),
                     Contains("role millrace_absent does not exist: its grants were left out")));
   EXPECT_EQ(ask(connection, "select has_table_privilege('public', 'millrace.a', 'select')"), "t");
-  EXPECT_EQ(ask(connection, "select count(*) from pg_policy where polrelid = 'millrace.a'::regclass"),
-            "0");
+  EXPECT_EQ(
+      ask(connection, "select count(*) from pg_policy where polrelid = 'millrace.a'::regclass"),
+      "0");
 }
 
 TEST_F(RoleTest, WithoutTheRightToCreateASchemaItSaysSo) {
@@ -523,8 +535,9 @@ TEST(MigratorRoles, AreMadeOnceFromManyDatabasesAtOnce) {
       ASSERT_TRUE(report) << report.error().describe();
       EXPECT_THAT(report->notes, IsEmpty());
     }
-    EXPECT_EQ(ask(admin, "select string_agg(rolname, ',' order by rolname) from pg_roles "
-                         "where not rolcanlogin and rolname !~ '^pg_'"),
+    EXPECT_EQ(ask(admin,
+                  "select string_agg(rolname, ',' order by rolname) from pg_roles "
+                  "where not rolcanlogin and rolname !~ '^pg_'"),
               "anon,authenticated,millrace_owner,service_role");
     // The engine's roles log in on the private cluster.
     for (const std::string role :
@@ -544,10 +557,11 @@ class ExposeTest : public MigratorTest {
         "do $$ begin create role service_role nologin; exception when duplicate_object or "
         "unique_violation then null; end $$"));
     files_ = sample();
-    files_["functions/exposed_names.sql"] = names("'function', 'add_up', 'function', 'pair', "
-                                                  "'function', 'listing', 'function', 'nothing', "
-                                                  "'function', 'maybe', 'function', 'many', "
-                                                  "'view', 'queue_view'");
+    files_["functions/exposed_names.sql"] = names(
+        "'function', 'add_up', 'function', 'pair', "
+        "'function', 'listing', 'function', 'nothing', "
+        "'function', 'maybe', 'function', 'many', "
+        "'view', 'queue_view'");
     files_["functions/add_up.sql"] =
         "create or replace function millrace.add_up(p_a int, p_b int default 40 + 1, "
         "p_at timestamptz default clock_timestamp()) returns int language sql stable "
@@ -569,14 +583,16 @@ class ExposeTest : public MigratorTest {
         "language sql as $$ select sum(x) from unnest(p_all) x $$;";
     files_["views/queue_view.sql"] =
         "create or replace view millrace.queue_view as select id as \"Id\", name from millrace.a;";
-    files_["policies/20_read.sql"] = "grant select on millrace.queue_view to service_role;"
-                                     "grant usage on schema millrace to service_role;";
+    files_["policies/20_read.sql"] =
+        "grant select on millrace.queue_view to service_role;"
+        "grant usage on schema millrace to service_role;";
   }
 
   static std::string names(const std::string& pairs) {
     return fmt::format(
         "create or replace function millrace.exposed_names() returns table (kind text, name text) "
-        "language sql immutable as $$ select x[i], x[i + 1] from (select array[{}]::text[] as x) s, "
+        "language sql immutable as $$ select x[i], x[i + 1] from (select array[{}]::text[] as x) "
+        "s, "
         "generate_series(1, cardinality(x), 2) i $$;",
         pairs);
   }
@@ -600,12 +616,13 @@ TEST_F(ExposeTest, WrappersBehaveLikeTheirOriginals) {
   EXPECT_EQ(ask(connection_, "select name from public.queue_view where \"Id\" = 7"), "seven");
   EXPECT_EQ(ask(connection_, "select (public.maybe(7)).name"), "seven");
   // Printed by PostgreSQL, the signatures are the same.
-  EXPECT_EQ(ask(connection_, "select count(*) from pg_proc p join pg_proc m using (proname) where "
-                             "p.pronamespace = 'public'::regnamespace "
-                             "and m.pronamespace = 'millrace'::regnamespace "
-                             "and pg_get_function_arguments(p.oid) = pg_get_function_arguments(m.oid) "
-                             "and pg_get_function_result(p.oid) = pg_get_function_result(m.oid) "
-                             "and p.provolatile = m.provolatile and not p.prosecdef"),
+  EXPECT_EQ(ask(connection_,
+                "select count(*) from pg_proc p join pg_proc m using (proname) where "
+                "p.pronamespace = 'public'::regnamespace "
+                "and m.pronamespace = 'millrace'::regnamespace "
+                "and pg_get_function_arguments(p.oid) = pg_get_function_arguments(m.oid) "
+                "and pg_get_function_result(p.oid) = pg_get_function_result(m.oid) "
+                "and p.provolatile = m.provolatile and not p.prosecdef"),
             "6");
   EXPECT_EQ(must(expose()).wrappers, 0U);
 }
@@ -613,10 +630,12 @@ TEST_F(ExposeTest, WrappersBehaveLikeTheirOriginals) {
 TEST_F(ExposeTest, OnlyServiceRoleMayCallThem) {
   // As a hosted platform does.
   must(connection_.query("create role default_reader"));
-  must(connection_.query("alter default privileges in schema public grant all on functions "
-                         "to default_reader"));
-  must(connection_.query("alter default privileges in schema public grant all on tables "
-                         "to default_reader"));
+  must(
+      connection_.query("alter default privileges in schema public grant all on functions "
+                        "to default_reader"));
+  must(
+      connection_.query("alter default privileges in schema public grant all on tables "
+                        "to default_reader"));
   must(expose());
   EXPECT_EQ(ask(connection_,
                 "select distinct x.grantee::regrole::text from pg_proc p cross join "
@@ -635,8 +654,9 @@ TEST_F(ExposeTest, OnlyServiceRoleMayCallThem) {
 }
 
 TEST_F(ExposeTest, RefusesWhereNamesAreTakenAndCreatesNothing) {
-  must(connection_.query("create function public.add_up(text) returns text language sql "
-                         "as 'select $1'"));
+  must(
+      connection_.query("create function public.add_up(text) returns text language sql "
+                        "as 'select $1'"));
   must(connection_.query("create table public.queue_view (id int)"));
   const auto report = expose();
   ASSERT_FALSE(report);
@@ -644,8 +664,9 @@ TEST_F(ExposeTest, RefusesWhereNamesAreTakenAndCreatesNothing) {
   EXPECT_THAT(report.error().message,
               AllOf(HasSubstr("function add_up(text)"), HasSubstr("table queue_view"),
                     HasSubstr("nothing was created")));
-  EXPECT_EQ(ask(connection_, "select count(*) from pg_proc where pronamespace = "
-                             "'public'::regnamespace"),
+  EXPECT_EQ(ask(connection_,
+                "select count(*) from pg_proc where pronamespace = "
+                "'public'::regnamespace"),
             "1");
   // The schema itself is up to date.
   EXPECT_EQ(ask(connection_, "select millrace.add_up(1)"), "42");
@@ -653,7 +674,8 @@ TEST_F(ExposeTest, RefusesWhereNamesAreTakenAndCreatesNothing) {
 
 TEST_F(ExposeTest, WrappersFollowTheirOriginals) {
   must(expose());
-  files_["migrations/0003_next.sql"] = "drop function millrace.add_up; drop function millrace.pair;";
+  files_["migrations/0003_next.sql"] =
+      "drop function millrace.add_up; drop function millrace.pair;";
   files_["functions/add_up.sql"] =
       "create or replace function millrace.add_up(p_a bigint) returns bigint language sql "
       "as $$ select p_a + 1 $$;";
@@ -662,14 +684,17 @@ TEST_F(ExposeTest, WrappersFollowTheirOriginals) {
       "create or replace view millrace.queue_view as select name from millrace.a;";
   // Without being asked to expose: what is exposed stays right.
   EXPECT_GE(must(up(connection_, files_)).wrappers, 3U);
-  EXPECT_EQ(ask(connection_, "select pg_get_function_arguments(oid) from pg_proc "
-                             "where pronamespace = 'public'::regnamespace and proname = 'add_up'"),
+  EXPECT_EQ(ask(connection_,
+                "select pg_get_function_arguments(oid) from pg_proc "
+                "where pronamespace = 'public'::regnamespace and proname = 'add_up'"),
             "p_a bigint");
-  EXPECT_EQ(ask(connection_, "select count(*) from pg_proc where pronamespace = "
-                             "'public'::regnamespace and proname = 'pair'"),
+  EXPECT_EQ(ask(connection_,
+                "select count(*) from pg_proc where pronamespace = "
+                "'public'::regnamespace and proname = 'pair'"),
             "0");
-  EXPECT_EQ(ask(connection_, "select attname from pg_attribute where attrelid = "
-                             "'public.queue_view'::regclass and attnum > 0"),
+  EXPECT_EQ(ask(connection_,
+                "select attname from pg_attribute where attrelid = "
+                "'public.queue_view'::regclass and attnum > 0"),
             "name");
 }
 
@@ -688,10 +713,12 @@ TEST_F(RoleTest, ExposesForARoleThatIsNoSuperuser) {
       "create or replace function millrace.exposed_names() returns table (kind text, name text) "
       "language sql immutable as $$ values ('function', 'count_a'), ('view', 'a_view') $$;";
   EXPECT_EQ(must(up(connection, files, {.expose_schema = "public"})).wrappers, 2U);
-  files["views/a_view.sql"] = "create or replace view millrace.a_view as select name from millrace.a";
+  files["views/a_view.sql"] =
+      "create or replace view millrace.a_view as select name from millrace.a";
   must(up(connection, files, {.expose_schema = "public"}));
-  EXPECT_EQ(ask(connection, "select attname from pg_attribute where attrelid = "
-                            "'public.a_view'::regclass and attnum > 0"),
+  EXPECT_EQ(ask(connection,
+                "select attname from pg_attribute where attrelid = "
+                "'public.a_view'::regclass and attnum > 0"),
             "name");
 }
 

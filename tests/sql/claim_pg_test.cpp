@@ -79,7 +79,7 @@ TEST_F(Claim, a03_bad_arguments_are_errors_and_never_an_empty_answer) {
 
 TEST_F(Claim, c01_claim_passes_an_open_claim_without_waiting_and_reclaims_nothing) {
   const auto lost = enqueue(sql);
-  Worker dead(sql, "dead");
+  Worker dead(sql, "dead", kShortLived);
   ASSERT_EQ(dead.take().id, lost);
   pass(sql, "1 hour");
   const auto ids = enqueue_many(sql, 10);
@@ -142,7 +142,7 @@ TEST_F(Claim, c06_what_waits_or_has_ended_is_never_handed_out) {
   EXPECT_EQ(worker.settle(held[2], "cancelled"), "settled");
   EXPECT_EQ(worker.settle(held[3], "retry"), "settled");
   EXPECT_EQ(worker.settle(held[4], "blocked"), "settled");
-  pass(sql, "2 days");
+  pass(sql, "10 minutes");
   EXPECT_EQ(worker.claim(10).size(), 0U);
   keep(sql);
   EXPECT_EQ(worker.claim(10).size(), 2U) << "the retry and the blocked one, once due";

@@ -89,9 +89,13 @@ struct ClaimOptions {
   bool alone = false;
 };
 
+// Of workers that must outlive a few hours of the test clock, and of one that dies soon.
+inline constexpr const char* kLongLived = R"({"lease_ms": 86400000})";
+inline constexpr const char* kShortLived = R"({"lease_ms": 30000})";
+
 class Worker {
  public:
-  explicit Worker(Session& sql, std::string id = "w1", const std::string& info = "{}")
+  explicit Worker(Session& sql, std::string id = "w1", const std::string& info = kLongLived)
       : sql_(&sql), id_(std::move(id)) {
     process_ = sql_->value("select millrace.register_worker($1, $2::jsonb)", pg::params(id_, info));
   }

@@ -31,7 +31,6 @@ begin
     if exists (select from unnest(v_existing) e(id) join millrace.job_fact o on o.job_id = e.id where o.tenant_id <> p_tenant) then
       raise exception 'id is in use' using errcode = 'MR024';
     end if;
-    ord := null;
     return query select (p_specs[i]).ord, coalesce(v_existing[i], (v_facts[i]).job_id),
                         case when v_existing[i] is null then 'created' else 'duplicate' end
                    from generate_subscripts(v_facts, 1) i order by 1;

@@ -16,12 +16,17 @@ declare
   v_all millrace.lease[] := '{}';
   v_closed integer[] := '{}';
   v_locked integer[] := '{}';
+  v_dry text[] := '{}';
+  v_key text;
+  v_cutoff timestamptz;
 begin
   for v_group in
     with g as materialized (
-      select * from millrace.claim_groups(p_queue_ids, p_type_ids, p_tenant) where p_marks is null
+      select * from millrace.claim_groups(p_queue_ids, p_type_ids, p_tenant) where p_marks is null and not p_alone
       union all
-      select * from millrace.claim_marked_groups(p_marks, p_queue_ids, p_type_ids) where p_marks is not null),
+      select * from millrace.claim_marked_groups(p_marks, p_queue_ids, p_type_ids) where p_marks is not null and not p_alone
+      union all
+      select * from millrace.claim_suspects(p_queue_ids, p_type_ids, p_tenant) where p_alone),
     e as (
       select g.*, t.weight, q.age_step, p.provider_id,
              g.priority + case when q.age_step is null then 0
@@ -43,7 +48,8 @@ begin
     order by 1, 2, tenant_id, effective desc, ready_at
   loop
     exit when v_left <= 0;
-    continue when v_group.provider_id = any (v_closed);
+    v_key := concat_ws(':', v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark);
+    continue when v_group.provider_id = any (v_closed) or v_key = any (v_dry);
     if v_group.provider_id is not null and not v_group.provider_id = any (v_locked) then
       perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for update skip locked;
       if not found then
@@ -56,13 +62,16 @@ begin
       then v_group.quota - (select count(*) from unnest(v_all) l where l.tenant_id = v_group.tenant_id)::integer else v_left end);
     continue when v_take <= 0;
     -- Younger jobs of an aged group must not overtake the next group: they are cut off where its head would win.
+    v_cutoff := case when v_group.round = 1 and v_group.age_step is not null and v_group.next_effective > v_group.priority
+                     then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
+                     else 'infinity' end;
     v_batch := array(
       select row(c.*)::millrace.lease from millrace.claim_group(
-        v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_take,
-        case when v_group.round = 1 and v_group.age_step is not null and v_group.next_effective > v_group.priority
-             then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
-             else 'infinity' end,
-        p_owner, p_worker_id, p_process, p_lease, v_group.provider_id, p_alone) c);
+        v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_take, v_cutoff, p_owner,
+        p_worker_id, p_process, p_lease, v_group.provider_id, p_alone) c);
+    if v_cutoff = 'infinity' and cardinality(v_batch) < v_take then
+      v_dry := v_dry || v_key;
+    end if;
     v_left := v_left - cardinality(v_batch);
     v_all := v_all || v_batch;
     exit when p_alone and cardinality(v_all) > 0;

@@ -12,7 +12,9 @@ begin
     insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count, crash_count, suspect_count,
         snooze_count, born_at, ready_at, start_deadline)
     select d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count, d.crash_count, d.suspect_count,
-           d.snooze_count, d.born_at, millrace.now(), d.start_deadline
+           d.snooze_count,
+           -- The age budget counts from the first time the job could run.
+           case when d.delivery_count = 0 then millrace.now() else d.born_at end, millrace.now(), d.start_deadline
       from d order by d.wait_seq nulls first, d.due_at),
   c as (
     insert into millrace.counter_delta (queue_id, tenant_id, ready, delayed)

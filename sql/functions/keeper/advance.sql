@@ -1,11 +1,13 @@
 -- millrace.advance: pays what finished jobs owe others: the next of a serial key, freed concurrency, batch counts, dependents. Each note is
--- deleted in the transaction that acts on it; a key that somebody judges at this moment gets a new note.
+-- deleted in the transaction that acts on it; a key that somebody judges at this moment gets a new note. A note that fails is written
+-- again behind the others, so that it holds up nobody.
 create or replace function millrace.advance(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_notes millrace.handoff[];
   v_note record;
+  v_message text;
 begin
   with n as materialized (
     select h.handoff_id from millrace.handoff h order by h.handoff_id limit p_limit for update skip locked),
@@ -15,19 +17,24 @@ begin
     return 0;
   end if;
   for v_note in
-    select distinct n.kind, n.tenant_id, n.queue_id, n.wait_key from unnest(v_notes) n where n.kind in ('serial', 'concurrency')
-     order by n.tenant_id, n.queue_id, n.wait_key
+    select n.kind, n.tenant_id, n.queue_id, n.wait_key, n.job_id, n.batch_id, sum(n.completed)::integer as completed,
+           sum(n.failed)::integer as failed, sum(n.cancelled)::integer as cancelled
+      from unnest(v_notes) n group by 1, 2, 3, 4, 5, 6
+     order by n.kind = 'batch', n.tenant_id, n.queue_id, n.wait_key, n.job_id, n.batch_id
   loop
-    perform millrace.advance_key(v_note.tenant_id, v_note.queue_id, v_note.wait_key);
-  end loop;
-  for v_note in select distinct n.job_id from unnest(v_notes) n where n.kind = 'dependency' order by n.job_id loop
-    perform millrace.advance_dependent(v_note.job_id);
-  end loop;
-  for v_note in
-    select n.batch_id, sum(n.completed)::integer as completed, sum(n.failed)::integer as failed, sum(n.cancelled)::integer as cancelled
-      from unnest(v_notes) n where n.kind = 'batch' group by n.batch_id order by n.batch_id
-  loop
-    perform millrace.advance_batch(v_note.batch_id, v_note.completed, v_note.failed, v_note.cancelled);
+    begin
+      case v_note.kind
+        when 'dependency' then perform millrace.advance_dependent(v_note.job_id);
+        when 'batch' then perform millrace.advance_batch(v_note.batch_id, v_note.completed, v_note.failed, v_note.cancelled);
+        else perform millrace.advance_key(v_note.tenant_id, v_note.queue_id, v_note.wait_key);
+      end case;
+    exception when others then
+      get stacked diagnostics v_message = message_text;
+      insert into millrace.handoff (kind, tenant_id, queue_id, wait_key, job_id, batch_id, completed, failed, cancelled)
+      values (v_note.kind, v_note.tenant_id, v_note.queue_id, v_note.wait_key, v_note.job_id, v_note.batch_id, v_note.completed, v_note.failed,
+              v_note.cancelled);
+      raise warning 'advance of % failed and will be tried again: %', v_note.kind, v_message;
+    end;
   end loop;
   return cardinality(v_notes);
 end;

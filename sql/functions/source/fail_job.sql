@@ -32,7 +32,8 @@ begin
   perform millrace.settle_core(array[millrace.with_outcome(v_row,
     case when coalesce(p_retryable, true) then 'retry' else 'permanent' end,
     coalesce(v_error, jsonb_build_object('message', 'failed without a message')),
-    millrace.now() + make_interval(secs => least(p_retry_after, 86400)))], p_worker_id);
+    case when p_retry_after is not null then millrace.now() + make_interval(secs => least(p_retry_after, 86400)) end)],
+    p_worker_id);
   return true;
 end;
 $$;

@@ -1,0 +1,148 @@
+#include "app/commands/commands.h"
+#include "app/context.h"
+#include "app/engine.h"
+#include "app/exit_code.h"
+#include "app/handlers.h"
+#include "app/ready_file.h"
+#include "app/signals.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace millrace::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Options {
+  std::vector<std::string> queues;
+  std::optional<std::int64_t> slots;
+  std::optional<std::int64_t> processes;
+  std::optional<std::string> lease;
+  std::optional<std::string> id;
+  std::optional<std::string> ready_file;
+  std::optional<std::string> supervisor_id;
+  bool no_keeper = false;
+};
+
+Result<void> apply_flags(Context& context, const Options& options) {
+  auto& settings = context.settings;
+  const auto number = [&](const char* key, const char* flag,
+                          const std::optional<std::int64_t>& value) -> Result<void> {
+    if (!value) return {};
+    return settings.set_flag(key, fmt::format("{}", *value), flag);
+  };
+  MR_TRY_VOID(number("worker.slots", "--slots", options.slots));
+  MR_TRY_VOID(number("worker.processes", "--processes", options.processes));
+  if (options.lease) {
+    MR_TRY_VOID(settings.set_flag("worker.lease", *options.lease, "--lease"));
+  }
+  if (options.id) MR_TRY_VOID(settings.set_flag("worker.id", *options.id, "--id"));
+  if (options.no_keeper) MR_TRY_VOID(settings.set_flag("keeper.enabled", "false", "--no-keeper"));
+  if (!options.queues.empty()) {
+    std::string joined;
+    for (const auto& queue : options.queues) joined += (joined.empty() ? "" : ",") + queue;
+    MR_TRY_VOID(settings.set_flag("worker.queues", joined, "--queue"));
+  }
+  return {};
+}
+
+// Waits for the end, passing signals on: the first drains, the second kills.
+Result<int> run_until_stopped(Context& context, const SignalWaiter& signals, Engine& engine,
+                              const std::function<Result<void>()>& on_ready) {
+  int stopped_by = 0;
+  bool killed = false;
+  bool told_ready = false;
+  std::optional<Error> failure;
+  while (!engine.finished()) {
+    const auto number = signals.wait(milliseconds(told_ready ? 200 : 20));
+    if (number && stopped_by == 0) {
+      stopped_by = *number;
+      context.log.info("draining", {{"signal", *number}});
+      engine.drain();
+    } else if (number) {
+      killed = true;
+      engine.kill();
+    }
+    if (!told_ready && engine.ready()) {
+      told_ready = true;
+      if (auto told = on_ready(); !told) {
+        failure = told.error();
+        engine.drain();
+      }
+    }
+  }
+  const auto report = engine.join();
+  if (failure) return fail(*failure);
+  if (!report) return fail(report.error());
+  context.log.info("stopped", {{"settled", report->settled}, {"fenced", report->fenced}});
+  const int code = !killed ? kExitOk : stopped_by == SIGINT ? kExitInterrupted : kExitTerminated;
+  if (report->stuck_handlers > 0) std::_Exit(code);  // Their threads cannot be ended.
+  return code;
+}
+
+Result<int> run_worker(Context& context, const Options& options) {
+  SignalWaiter signals;
+  MR_TRY_VOID(apply_flags(context, options));
+  auto ready_file =
+      options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
+  if (ready_file) MR_TRY_VOID(ready_file->remove_stale());
+  MR_TRY(const auto database, find_database(context.settings));
+  auto worker = worker_options(context);
+  {
+    MR_TRY(auto store, context.connect_to(database));
+    MR_TRY(worker.queues, prepare_queues(context.settings, store));
+  }
+  if (options.supervisor_id) worker.supervisor_id = *options.supervisor_id;
+  EngineOptions engine_options;
+  engine_options.database = database;
+  engine_options.listen_url = context.settings.text("database.direct_url");
+  engine_options.run_keeper = context.settings.boolean("keeper.enabled");
+  engine_options.worker = worker;
+  engine_options.handlers = [&context](http::Client& client) {
+    return make_registry(context.settings, context.environment, client);
+  };
+  Engine engine(context, std::move(engine_options));
+  engine.start();
+  return run_until_stopped(context, signals, engine, [&]() -> Result<void> {
+    json::Array queues;
+    for (const auto& queue : worker.queues) queues.emplace_back(queue.name);
+    json::Array types;
+    for (const auto& type : handled_types(context.settings)) types.emplace_back(type);
+    context.note(fmt::format("worker {} is ready: {} slots", engine.worker_id(), worker.slots));
+    if (!ready_file) return {};
+    return ready_file->write({{"database_url", database.url},
+                              {"data_dir", database.is_private
+                                               ? json::Value(context.settings.text("database.data_dir"))
+                                               : json::Value()},
+                              {"worker_id", engine.worker_id()},
+                              {"queues", std::move(queues)},
+                              {"job_types", std::move(types)}});
+  });
+}
+
+}  // namespace
+
+void add_worker_command(Command& root) {
+  auto options = std::make_shared<Options>();
+  auto& command = root.add("worker", "Run jobs").group("Running");
+  command.option("--queue", "NAME[:WEIGHT]", options->queues,
+                 "Serve this queue; repeatable (default: those of the handlers)");
+  command.option("--slots", "N", options->slots, "Jobs at once (default: worker.slots)");
+  command.option("--processes", "N", options->processes, "So many processes under a supervisor");
+  command.option("--lease", "TIME", options->lease, "Instead of worker.lease");
+  command.option("--id", "TEXT", options->id, "Prefix of the worker's id");
+  command.flag("--no-keeper", options->no_keeper, "Do not stand for election as keeper");
+  command.option("--ready-file", "PATH", options->ready_file, "JSON file written once ready")
+      .files();
+  command.footer(
+      "Handlers come from [[handler]] in millrace.toml; noop and sleep are built in. SIGTERM lets\n"
+      "running jobs finish (worker.drain_timeout) and hands the rest back; a second one stops at\n"
+      "once.");
+  command.action([options](Context& context) { return run_worker(context, *options); });
+}
+
+}  // namespace millrace::app

@@ -1,0 +1,284 @@
+// The runtime as a whole, on the fake store: running, stopping, settling.
+#include "worker/runtime.h"
+
+#include "worker/runtime_fixture.h"
+
+namespace millrace::worker::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Outcome::Kind;
+
+TEST_F(RuntimeTest, RunsWhatIsReadyAndRecordsTheResult) {
+  const auto id = store.add("gated");
+  start();
+  ASSERT_EQ(gated().started, 1);
+  EXPECT_TRUE(store.ended.empty());
+  gated().open.set();
+  settle();
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.result_json, "\"done\"");
+  EXPECT_EQ(runtime().status().running, 0U);
+}
+
+TEST_F(RuntimeTest, NeverAsksForTypesItHasNoHandlerFor) {
+  store.add("unknown_type");
+  start();
+  advance(5s);
+  EXPECT_TRUE(store.leases.empty());
+  ASSERT_FALSE(store.claims.empty());
+  EXPECT_EQ(store.claims.front().job_types, (std::vector<std::string>{"gated", "noop", "stubborn"}));
+}
+
+TEST_F(RuntimeTest, HoldsNoMoreJobsThanSlotsAndPrefetch) {
+  options.slots = 3;
+  options.prefetch = 2;
+  store.add_many(20, "gated");
+  start();
+  EXPECT_EQ(gated().started, 3);
+  EXPECT_EQ(store.leases.size(), 3U);  // No prefetch before a job was seen to be short.
+  gated().open.set();
+  settle();
+  EXPECT_EQ(store.ended.size(), 20U);
+  gated().open.reset();
+  store.add_many(20, "gated");
+  advance(2s);
+  EXPECT_EQ(store.leases.size(), 5U);
+}
+
+TEST_F(RuntimeTest, ASlotIsNotFreeBeforeTheResultIsDurable) {
+  options.slots = 1;
+  Event gate;
+  store.gates["settle"] = gate;
+  store.add_many(2, "noop");
+  start();
+  advance(5s);
+  EXPECT_EQ(store.leases.size(), 2U - store.ready["default"].size());
+  EXPECT_EQ(store.ready["default"].size(), 1U);  // The second job was not even claimed.
+  EXPECT_EQ(runtime().status().running, 1U);
+  gate.set();
+  store.gates.clear();
+  advance_until([&] { return store.ended.size() == 2; });
+}
+
+TEST_F(RuntimeTest, GathersWhatFinishesWhileACallIsUnderWay) {
+  options.slots = 100;
+  Event gate;
+  store.gates["settle"] = gate;
+  store.add("noop");
+  start();
+  ASSERT_EQ(store.settle_sizes, std::vector<std::size_t>{1});  // At once: nothing to wait for.
+  store.add_many(99, "noop");
+  advance(2s);
+  gate.set();
+  store.gates.clear();
+  settle();
+  EXPECT_EQ(store.ended.size(), 100U);
+  EXPECT_EQ(store.settle_sizes, (std::vector<std::size_t>{1, 99}));
+}
+
+TEST_F(RuntimeTest, RepeatsASettlementWhoseAnswerWasLostUntilItIsKnown) {
+  store.trouble["settle"] = {.calls = 3, .error = {}, .lost_answer = true};
+  const auto id = store.add("noop");
+  start();
+  EXPECT_EQ(runtime().status().running, 1U);
+  advance(30s);
+  EXPECT_EQ(store.calls["settle"], 4);
+  EXPECT_EQ(store.ended.size(), 1U);  // Once, although sent four times.
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::ok);
+  EXPECT_EQ(runtime().status().settled, 1U);
+  EXPECT_EQ(runtime().status().fenced, 0U);
+}
+
+TEST_F(RuntimeTest, AnOutcomeThatCannotBeStoredFailsItsOwnJobOnly) {
+  options.slots = 8;
+  store.add_many(7, "noop");
+  const auto bad = store.add("noop");
+  store.refuse.insert(bad);
+  start();
+  advance(1s);
+  ASSERT_EQ(store.ended.size(), 8U);
+  EXPECT_EQ(store.ended_as(Kind::ok).size(), 7U);
+  ASSERT_EQ(store.end_of(bad)->outcome.kind, Kind::permanent);
+  EXPECT_TRUE(store.end_of(bad)->outcome.error_json.contains("outcome_refused"));
+}
+
+TEST_F(RuntimeTest, AResultOverTheLimitFailsForGood) {
+  gated().outcome = Outcome::ok("\"" + std::string(300 * 1024, 'x') + "\"");
+  gated().open.set();
+  const auto id = store.add("gated");
+  start();
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::permanent);
+  EXPECT_TRUE(store.end_of(id)->outcome.error_json.contains("result_too_large"));
+}
+
+TEST_F(RuntimeTest, AJobThatRunsTooLongIsStoppedAndRetried) {
+  store.run_timeout = 10s;
+  const auto id = store.add("gated");
+  start();
+  advance(9900ms);
+  EXPECT_TRUE(store.ended.empty());
+  advance(200ms);
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::retry);
+  EXPECT_TRUE(store.end_of(id)->outcome.error_json.contains("\"timeout\""));
+  ASSERT_EQ(gated().stop_reasons.size(), 1U);
+  EXPECT_TRUE(gated().stop_reasons[0].contains("10000 ms"));
+}
+
+TEST_F(RuntimeTest, AHandlerThatIgnoresItsTokenKeepsTheSlotButNotTheJob) {
+  options.slots = 1;
+  store.run_timeout = 10s;
+  const auto id = store.add("stubborn");
+  start();
+  advance(12'500ms);  // The timeout and the grace.
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::retry);
+  EXPECT_TRUE(logged("handler_ignores_stop"));
+  store.add("noop");
+  advance(10s);
+  EXPECT_EQ(store.ended.size(), 1U);  // The slot is still taken.
+  stubborn().open.set();
+  advance(2s);
+  EXPECT_TRUE(logged("late_result_discarded"));
+  EXPECT_EQ(store.ended.size(), 2U);
+  EXPECT_EQ(store.ended_as(Kind::ok).size(), 1U);  // The noop; the late result is nowhere.
+}
+
+TEST_F(RuntimeTest, ACancelRequestStopsTheHandlerAndEndsTheJobAsCancelled) {
+  const auto id = store.add("gated");
+  start();
+  store.cancel_requests = {
+      {.id = id, .token = store.leases.at(id).job.token, .reason = "user changed their mind"}};
+  advance(3s);
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::cancelled);
+  EXPECT_EQ(gated().stop_reasons, std::vector<std::string>{"user changed their mind"});
+}
+
+TEST_F(RuntimeTest, ACancelRequestForAnotherDeliveryIsIgnored) {
+  const auto id = store.add("gated");
+  start();
+  store.cancel_requests = {{.id = id, .token = LeaseToken{}, .reason = "old"}};
+  advance(5s);
+  EXPECT_TRUE(store.ended.empty());
+}
+
+TEST_F(RuntimeTest, ProgressIsStoredAtMostOnceASecondAndOnlyOnChange) {
+  JobContext* context = nullptr;
+  gated().on_start = [&](JobContext& given) { context = &given; };
+  store.add("gated");
+  start();
+  context->progress(1, "first");
+  settle();
+  ASSERT_EQ(store.progress.size(), 1U);
+  for (int i = 2; i <= 50; ++i) context->progress(i, "more");
+  settle();
+  EXPECT_EQ(store.progress.size(), 1U);
+  advance(1s);
+  ASSERT_EQ(store.progress.size(), 2U);
+  EXPECT_EQ(store.progress[1].percent, 50);
+  context->progress(50, "more");  // Nothing new.
+  advance(5s);
+  EXPECT_EQ(store.progress.size(), 2U);
+}
+
+TEST_F(RuntimeTest, LogLinesAreCappedAndTheLastOnesGoWithTheSettlement) {
+  options.log_cap = {.lines_max = 3, .bytes_max = 1000, .line_bytes_max = 100};
+  gated().on_start = [](JobContext& context) {
+    for (int i = 0; i < 10; ++i) context.log(LogLevel::info, "line " + std::to_string(i));
+  };
+  gated().open.set();
+  const auto id = store.add("gated");
+  start();
+  ASSERT_NE(store.end_of(id), nullptr);
+  const auto& logs = store.end_of(id)->logs;
+  ASSERT_EQ(logs.size() + store.logs.size(), 4U);
+  EXPECT_TRUE(logs.back().message.contains("7 more log lines dropped"));
+}
+
+TEST_F(RuntimeTest, SettlementWaitsForLinesThatAreOnTheWay) {
+  Event gate;
+  store.gates["append_logs"] = gate;
+  gated().on_start = [](JobContext& context) { context.log(LogLevel::warn, "careful"); };
+  const auto id = store.add("gated");
+  start();
+  ASSERT_EQ(store.calls["append_logs"], 1);
+  gated().open.set();
+  settle();
+  EXPECT_EQ(store.end_of(id), nullptr);
+  gate.set();
+  settle();
+  EXPECT_NE(store.end_of(id), nullptr);
+  ASSERT_EQ(store.logs.size(), 1U);
+  EXPECT_EQ(store.logs[0].line.message, "careful");
+}
+
+TEST_F(RuntimeTest, EffectsGoWithSuccessOnly) {
+  gated().on_start = [](JobContext& context) {
+    context.add_effect_job({{"job_type", "next"}, {"payload", json::Object{}}});
+    context.add_event("made", {{"n", 1}});
+  };
+  gated().open.set();
+  const auto good = store.add("gated");
+  start();
+  ASSERT_NE(store.end_of(good), nullptr);
+  EXPECT_EQ(store.end_of(good)->outcome.effects_json,
+            R"({"jobs":[{"job_type":"next","payload":{}}],"events":[{"kind":"made","data":{"n":1}}]})");
+  gated().outcome = Outcome::retry("x", "y");
+  const auto bad = store.add("gated");
+  advance(2s);
+  ASSERT_NE(store.end_of(bad), nullptr);
+  EXPECT_EQ(store.end_of(bad)->outcome.effects_json, "");
+}
+
+TEST_F(RuntimeTest, StatementsSettleTheirJobAloneAndOnce) {
+  gated().on_start = [](JobContext& context) {
+    context.in_settlement({{.sql = "insert into t values ($1)", .params = {"1"}}});
+  };
+  gated().open.set();
+  store.trouble["settle_with"] = {.calls = 1, .error = {}, .lost_answer = true};
+  const auto id = store.add("gated");
+  start();
+  advance(5s);
+  ASSERT_EQ(store.ended.size(), 1U);
+  EXPECT_EQ(store.end_of(id)->statements.size(), 1U);
+  EXPECT_EQ(store.calls["settle_with"], 2);
+  EXPECT_EQ(store.calls["settle"], 0);
+}
+
+TEST_F(RuntimeTest, AStatementThatFailsMakesTheAttemptARetry) {
+  gated().on_start = [](JobContext& context) {
+    context.in_settlement({{.sql = "insert into missing values (1)", .params = {}}});
+  };
+  gated().open.set();
+  store.trouble["settle_with"] = {
+      .calls = 1, .error = {.kind = ErrorKind::invalid_argument, .message = "no such table"}};
+  const auto id = store.add("gated");
+  start();
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::retry);
+  EXPECT_TRUE(store.end_of(id)->statements.empty());
+}
+
+TEST_F(RuntimeTest, ExtendsTheLeaseOfAJobWhoseOwnLimitComesNear) {
+  store.job_lease = 20s;
+  store.run_timeout = 120s;
+  store.add("gated");
+  start();
+  advance(5s);
+  EXPECT_EQ(store.calls["extend_leases"], 0);
+  advance(10s);
+  EXPECT_GE(store.calls["extend_leases"], 1);
+  const int calls = store.calls["extend_leases"];
+  advance(15s);
+  EXPECT_LE(store.calls["extend_leases"], calls + 1);
+  store.declare_dead(false);  // The keeper gave the job away.
+  advance(30s);
+  EXPECT_EQ(gated().stop_reasons, std::vector<std::string>{"lease_lost"});
+  EXPECT_TRUE(store.ended.empty());
+}
+
+}  // namespace
+}  // namespace millrace::worker::test

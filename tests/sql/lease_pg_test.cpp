@@ -1,0 +1,415 @@
+// Leases: the liveness of processes, deadlines of jobs, take-over, hand-back, and what a running
+// job reports.
+#include "sql/engine.h"
+
+namespace millrace::test {
+namespace {
+
+using Lease = EngineTest;
+
+std::int64_t reclaim(Session& sql, int limit = 1000) {
+  return sql.number("select millrace.reclaim($1::int)", pg::params(limit));
+}
+
+// A worker that took `count` jobs and then stopped beating long enough ago.
+Worker dead_worker(Session& sql, int count, const std::string& info = kShortLived) {
+  Worker worker(sql, "dead", info);
+  if (worker.claim(count).size() != static_cast<std::size_t>(count)) {
+    throw std::runtime_error("not enough jobs to die with");
+  }
+  pass(sql, "31 seconds");
+  return worker;
+}
+
+// --- Processes
+// -------------------------------------------------------------------------------------
+
+TEST_F(Lease, b03_a_worker_id_names_one_process_at_a_time) {
+  Worker worker(sql);
+  EXPECT_EQ(sql.refused("select millrace.register_worker('w1', '{}')").sqlstate, "MR024");
+  EXPECT_EQ(sql.refused("select millrace.register_worker('', '{}')").sqlstate, "MR024");
+  EXPECT_EQ(sql.refused("select millrace.register_worker('w2', '{\"lease_ms\": 999}')").sqlstate,
+            "MR024");
+  sql.run("select millrace.retire_worker('w1', $1::uuid)", pg::params(worker.process()));
+  const Worker again(sql);
+  EXPECT_NE(again.process(), worker.process());
+}
+
+TEST_F(Lease, b04_a_beating_process_keeps_its_jobs_however_long_they_run) {
+  const auto id = enqueue(sql, R"({"run_timeout_seconds": 604800})");
+  Worker worker(sql, "w1", kShortLived);
+  const auto delivery = worker.take();
+  for (int i = 0; i < 20; ++i) {
+    pass(sql, "25 seconds");
+    ASSERT_TRUE(worker.beat());
+    ASSERT_EQ(reclaim(sql), 0);
+  }
+  EXPECT_EQ(status(sql, id), "processing");
+  EXPECT_EQ(worker.complete(delivery), "settled");
+}
+
+TEST_F(Lease, b05_the_lease_ends_where_it_says_and_nowhere_else) {
+  stop_clock(sql);
+  enqueue(sql);
+  Worker worker(sql, "w1", kShortLived);
+  worker.take();
+  pass(sql, "30 seconds");
+  EXPECT_EQ(reclaim(sql), 0) << "exactly at the end it still holds";
+  pass(sql, "1 millisecond");
+  EXPECT_EQ(reclaim(sql), 1);
+}
+
+TEST_F(Lease, b06_no_lease_can_lack_its_token_or_its_end) {
+  EXPECT_EQ(
+      sql.number("select count(*) from pg_attribute where attrelid = 'millrace.lease'::regclass "
+                 "and attname in ('token', 'lease_until', 'worker_id', 'leased_at') "
+                 "and attnotnull"),
+      4);
+}
+
+TEST_F(Lease, b09_a_dead_workers_job_is_handed_out_again_after_its_lease) {
+  const auto id = enqueue(sql);
+  dead_worker(sql, 1);
+  EXPECT_EQ(reclaim(sql), 1);
+  EXPECT_EQ(status(sql, id), "retrying");
+  EXPECT_EQ(sql.value("select error ->> 'original_worker' from millrace.attempt"), "dead");
+  EXPECT_EQ(sql.value("select error ->> 'error_type' from millrace.attempt"), "worker_timeout");
+  EXPECT_TRUE(sql.yes("select due_at <= millrace.now() + interval '500 ms' from millrace.delayed"));
+  pass(sql, "1 second");
+  keep(sql);
+  Worker other(sql, "other");
+  EXPECT_EQ(other.take().attempt, 2);
+}
+
+TEST_F(Lease, b17_heartbeats_never_touch_job_rows) {
+  enqueue_many(sql, 20);
+  Worker worker(sql);
+  worker.claim(20);
+  const std::string versions =
+      "select string_agg(xmin::text || ctid::text, ',' order by job_id) "
+      "from millrace.lease";
+  const auto before = sql.value(versions);
+  for (int i = 0; i < 10; ++i) worker.beat();
+  EXPECT_EQ(sql.value(versions), before);
+}
+
+TEST_F(Lease, b14_a_claim_late_in_a_transaction_is_leased_from_that_moment) {
+  enqueue(sql);
+  Session clock(database);
+  stop_clock(clock);
+  const auto start = clock.value("select millrace.now()");
+  Worker worker(sql);
+  must(sql.connection().begin());
+  sql.value("select millrace.now()");
+  pass(clock, "40 seconds");  // What a slow transaction spends before it claims.
+  worker.take();
+  must(sql.connection().commit());
+  EXPECT_TRUE(
+      sql.yes("select leased_at = $1::timestamptz + interval '40 seconds' from millrace.lease",
+              pg::params(start)));
+}
+
+TEST_F(Lease, a_process_declared_dead_is_told_at_its_next_beat) {
+  enqueue(sql);
+  auto dead = dead_worker(sql, 1);
+  reclaim(sql);
+  EXPECT_FALSE(dead.beat());
+  EXPECT_EQ(sql.refused("select * from millrace.claim_jobs('dead', $1::uuid, 'default', 1)",
+                        pg::params(dead.process()))
+                .sqlstate,
+            "MR023");
+}
+
+// --- Deadlines of jobs
+// -----------------------------------------------------------------------------
+
+TEST_F(Lease, b17_a_hung_job_of_a_live_process_ends_at_its_own_deadline) {
+  stop_clock(sql);
+  const auto hung = enqueue(sql, R"({"run_timeout_seconds": 100})");
+  const auto fine = enqueue(sql, R"({"run_timeout_seconds": 1000})");
+  Worker worker(sql);
+  worker.claim(2);
+  pass(sql, "130 seconds");  // Its time limit and the queue's lease.
+  EXPECT_EQ(reclaim(sql), 0);
+  pass(sql, "1 second");
+  EXPECT_EQ(reclaim(sql), 1);
+  EXPECT_EQ(status(sql, hung), "retrying");
+  EXPECT_EQ(status(sql, fine), "processing");
+  EXPECT_EQ(sql.value("select suspect_count from millrace.delayed"), "0")
+      << "nobody died: no suspicion";
+}
+
+TEST_F(Lease, extend_moves_the_deadline_of_its_holder_only) {
+  stop_clock(sql);
+  enqueue(sql, R"({"run_timeout_seconds": 100})");
+  Worker worker(sql);
+  const auto delivery = worker.take();
+  const auto extend = [&](const char* who, const std::string& token, int ms) {
+    return sql.value(
+        "select answer from millrace.extend_leases($1, array[$2::uuid], array[$3::uuid], $4::int)",
+        pg::params(who, delivery.id, token, ms));
+  };
+  EXPECT_EQ(extend("stranger", delivery.token, 1'000'000), "lease_lost");
+  EXPECT_EQ(extend("w1", "00000000-0000-4000-8000-00000000dead", 1'000'000), "lease_lost");
+  pass(sql, "131 seconds");
+  EXPECT_EQ(extend("w1", delivery.token, 1'000'000), "extended") << "late, but nobody took it away";
+  EXPECT_EQ(reclaim(sql), 0);
+  pass(sql, "1001 seconds");
+  EXPECT_EQ(reclaim(sql), 1);
+  EXPECT_EQ(extend("w1", delivery.token, 1000), "lease_lost");
+  EXPECT_EQ(sql.refused("select * from millrace.extend_leases('w1', '{}', '{}', 0)").sqlstate,
+            "MR024");
+}
+
+// --- Reclaim
+// ---------------------------------------------------------------------------------------
+
+TEST_F(Lease, c02_jitter_is_drawn_per_row) {
+  set_queue(sql, "default", R"({"reclaim_jitter": "60 s"})");
+  stop_clock(sql);
+  enqueue_many(sql, 100);
+  dead_worker(sql, 100);
+  EXPECT_EQ(reclaim(sql), 100);
+  EXPECT_GT(sql.number("select count(distinct due_at) from millrace.delayed"), 95);
+  EXPECT_TRUE(
+      sql.yes("select min(due_at) >= millrace.now() and max(due_at) <= millrace.now() + "
+              "interval '60 s' and max(due_at) - min(due_at) > interval '30 s' "
+              "from millrace.delayed"));
+}
+
+TEST_F(Lease, reclaim_takes_at_most_its_limit_and_comes_back_for_the_rest) {
+  enqueue_many(sql, 25);
+  dead_worker(sql, 25);
+  EXPECT_EQ(reclaim(sql, 10), 10);
+  EXPECT_EQ(reclaim(sql, 10), 10) << "the process row is gone, its leases are still found";
+  EXPECT_EQ(reclaim(sql, 10), 5);
+  EXPECT_EQ(reclaim(sql, 10), 0);
+}
+
+TEST_F(Lease, reclaim_steps_over_a_job_that_is_being_settled) {
+  const auto ids = enqueue_many(sql, 2);
+  Worker worker(sql, "slow", kShortLived);
+  const auto held = worker.claim(2);
+  pass(sql, "31 seconds");
+  Session sweeper(database);
+  sweeper.run("set lock_timeout = '10s'");
+
+  must(sql.connection().begin());
+  EXPECT_EQ(worker.complete(held[0]), "settled");  // Not committed yet.
+  EXPECT_EQ(reclaim(sweeper), 1);
+  must(sql.connection().commit());
+
+  EXPECT_EQ(status(sql, ids[0]), "completed");
+  EXPECT_EQ(status(sql, ids[1]), "retrying");
+  EXPECT_EQ(reclaim(sweeper), 0);
+  EXPECT_EQ(imbalance(sql), "");
+}
+
+TEST_F(Lease, settle_that_meets_a_reclaim_under_way_waits_and_learns_that_it_lost) {
+  const auto id = enqueue(sql);
+  Worker worker(sql, "slow", kShortLived);
+  const auto delivery = worker.take();
+  pass(sql, "31 seconds");
+  Session sweeper(database);
+  must(sweeper.connection().begin());
+  EXPECT_EQ(reclaim(sweeper), 1);
+  std::string answer;
+  std::jthread settling([&] { answer = worker.complete(delivery); });
+  Session observer(database);
+  while (
+      !observer.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' "
+                    "and datname = current_database())")) {
+  }
+  must(sweeper.connection().commit());
+  settling.join();
+  EXPECT_EQ(answer, "lease_lost");
+  EXPECT_EQ(status(sql, id), "retrying");
+}
+
+// --- Poison and suspects
+// ---------------------------------------------------------------------------
+
+TEST_F(Lease, d06_death_of_a_shared_process_is_never_poison) {
+  set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
+  const auto ids = enqueue_many(sql, 2);
+  for (int i = 0; i < 3; ++i) {
+    dead_worker(sql, 2);
+    keep(sql);
+  }
+  for (const auto& id : ids) EXPECT_EQ(status(sql, id), "pending");
+  EXPECT_EQ(
+      sql.value("select string_agg(crash_count || '/' || suspect_count, ',') from millrace.ready"),
+      "0/3,0/3");
+}
+
+TEST_F(Lease, d06_suspects_run_alone_and_an_innocent_one_completes) {
+  set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
+  enqueue_many(sql, 2);
+  for (int i = 0; i < 3; ++i) {
+    dead_worker(sql, 2);
+    keep(sql);
+  }
+  const auto fresh = enqueue(sql);
+  Worker worker(sql);
+  EXPECT_EQ(ids_of(worker.claim(10)), std::vector{fresh}) << "suspects share with nobody";
+  EXPECT_EQ(sql.value("select millrace.beat_worker('w1', $1::uuid) ->> 'suspects'",
+                      pg::params(worker.process())),
+            "2");
+  const auto alone = worker.claim(10, {.alone = true});
+  ASSERT_EQ(alone.size(), 1U) << "one at a time";
+  EXPECT_EQ(worker.complete(alone[0]), "settled");
+  EXPECT_EQ(status(sql, alone[0].id), "completed");
+}
+
+TEST_F(Lease, d06_three_deaths_of_a_process_in_which_it_ran_alone_are_poison) {
+  set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
+  const auto id = enqueue(sql);
+  for (int i = 0; i < 3; ++i) {
+    dead_worker(sql, 1);
+    keep(sql);
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(status(sql, id), "pending");
+    Worker worker(sql, "dead", kShortLived);
+    worker.take({.alone = true});
+    pass(sql, "31 seconds");
+    keep(sql);
+  }
+  EXPECT_EQ(status(sql, id), "failed");
+  EXPECT_EQ(job(sql, id, "reason"), "poison");
+}
+
+// --- Leaving
+// ---------------------------------------------------------------------------------------
+
+TEST_F(Lease, b15_retiring_hands_back_in_order_and_without_charge) {
+  const auto ids = enqueue_many(sql, 4, R"({"max_attempts": 1})");
+  Worker leaving(sql, "leaving");
+  const auto held = leaving.claim(3);
+  EXPECT_EQ(sql.number("select millrace.retire_worker('leaving', $1::uuid)",
+                       pg::params(leaving.process())),
+            3);
+  EXPECT_EQ(sql.number("select count(*) from millrace.worker"), 0);
+  EXPECT_EQ(leaving.complete(held[0]), "lease_lost");
+  Worker next(sql, "next");
+  const auto again = next.claim(10);
+  EXPECT_EQ(ids_of(again), ids);
+  EXPECT_EQ(again[0].attempt, 1);
+  EXPECT_EQ(again[0].delivery, 2);
+}
+
+TEST_F(Lease, supervisor_hands_back_its_crashed_child_at_once_and_nobody_elses) {
+  set_queue(sql, "default", R"({"reclaim_jitter": "0 s"})");
+  const auto id = enqueue(sql);
+  Worker child(sql, "child", R"({"lease_ms": 86400000, "supervisor_id": "sup"})");
+  child.take();
+  const std::string hand_back = "select millrace.hand_back_process($1, 'child')";
+  EXPECT_EQ(sql.number(hand_back, pg::params("other")), 0);
+  EXPECT_EQ(status(sql, id), "processing");
+  EXPECT_EQ(sql.number(hand_back, pg::params("sup")), 1);
+  EXPECT_EQ(status(sql, id), "retrying");
+  EXPECT_EQ(sql.value("select error ->> 'error_type' from millrace.attempt"), "worker_crashed");
+  EXPECT_FALSE(child.beat());
+}
+
+TEST_F(Lease, release_unheld_returns_what_a_lost_claim_answer_took) {
+  const auto ids = enqueue_many(sql, 3, R"({"max_attempts": 1})");
+  Worker worker(sql);
+  const auto known = worker.take();
+  worker.claim(2);  // Whose answer never arrived.
+  EXPECT_EQ(sql.number("select millrace.release_unheld('w1', $1::uuid, array[$2::uuid])",
+                       pg::params(worker.process(), known.id)),
+            2);
+  EXPECT_EQ(status(sql, known.id), "processing");
+  EXPECT_EQ(ids_of(worker.claim(5)), (std::vector{ids[1], ids[2]}));
+}
+
+// --- Cancellation, progress, logs of running jobs
+// --------------------------------------------------
+
+TEST_F(Lease, b15_cancel_of_a_running_job_reaches_its_holder_on_every_path) {
+  const auto id = enqueue(sql);
+  Worker worker(sql);
+  const auto delivery = worker.take();
+  EXPECT_EQ(sql.value("select answer from millrace.cancel_jobs(array[$1::uuid], 'user left')",
+                      pg::params(id)),
+            "cancel_requested");
+  const auto beat = sql.value("select millrace.beat_worker('w1', $1::uuid) -> 'cancel' -> 0",
+                              pg::params(worker.process()));
+  EXPECT_NE(beat.find(delivery.token), std::string::npos) << beat;
+  EXPECT_NE(beat.find("user left"), std::string::npos) << beat;
+  EXPECT_TRUE(
+      sql.yes("select cancel_requested from millrace.extend_leases('w1', array[$1::uuid], "
+              "array[$2::uuid], 1000)",
+              pg::params(id, delivery.token)));
+  EXPECT_TRUE(
+      sql.yes("select cancel_requested from millrace.report_progress('w1', "
+              "jsonb_build_array(jsonb_build_object('job_id', $1::text, 'token', $2::text)))",
+              pg::params(id, delivery.token)));
+  EXPECT_EQ(worker.settle(delivery, "cancelled"), "settled");
+  EXPECT_EQ(status(sql, id), "cancelled");
+  EXPECT_EQ(job(sql, id, "reason"), "user left");
+}
+
+TEST_F(Lease, b08_a_failure_after_a_cancel_request_ends_cancelled_and_a_success_stands) {
+  const auto ids = enqueue_many(sql, 3);
+  Worker worker(sql);
+  const auto held = worker.claim(3);
+  sql.run("select * from millrace.cancel_jobs($1::uuid[])",
+          pg::params(fmt::format("{{{},{},{}}}", ids[0], ids[1], ids[2])));
+  worker.settle(held[0], "retry");
+  worker.settle(held[1], "handback");
+  worker.settle(held[2], "ok");
+  EXPECT_EQ(status(sql, ids[0]), "cancelled");
+  EXPECT_EQ(status(sql, ids[1]), "cancelled");
+  EXPECT_EQ(status(sql, ids[2]), "completed");
+}
+
+TEST_F(Lease, k03_progress_never_goes_back_within_one_delivery) {
+  const auto id = enqueue(sql);
+  Worker worker(sql);
+  auto delivery = worker.take();
+  const auto report = [&](const std::string& progress) {
+    sql.run(
+        "select * from millrace.report_progress('w1', jsonb_build_array(jsonb_build_object("
+        "'job_id', $1::text, 'token', $2::text) || $3::jsonb))",
+        pg::params(delivery.id, delivery.token, progress));
+    return job(sql, id, "progress");
+  };
+  EXPECT_EQ(report(R"({"progress": 40, "message": "page 4"})"), "40");
+  EXPECT_EQ(report(R"({"progress": 30})"), "40");
+  EXPECT_EQ(report(R"({"progress": 1e9})"), "100");
+  EXPECT_EQ(job(sql, id, "progress_message"), "page 4");
+  worker.settle(delivery, "handback");
+  const auto old = delivery;
+  delivery = worker.take();
+  EXPECT_EQ(report(R"({"progress": -5})"), "0") << "a new delivery starts anew";
+  delivery = old;
+  EXPECT_EQ(report(R"({"progress": 77})"), "0") << "a stale one reports to nobody";
+}
+
+TEST_F(Lease, logs_are_capped_per_delivery_cut_per_line_and_dropped_when_stale) {
+  const auto id = enqueue(sql);
+  Worker worker(sql);
+  const auto delivery = worker.take();
+  const auto append = [&](const Delivery& to, int lines) {
+    return sql.number(
+        "select millrace.append_logs('w1', (select jsonb_agg(jsonb_build_object('job_id', "
+        "$1::text, "
+        "'token', $2::text, 'level', 'shout', 'message', repeat('x', 9000))) from "
+        "generate_series(1, $3::int)))",
+        pg::params(to.id, to.token, lines));
+  };
+  EXPECT_EQ(append(delivery, 600), 600);
+  EXPECT_EQ(append(delivery, 600), 400);
+  EXPECT_EQ(append(delivery, 10), 0);
+  EXPECT_EQ(append({.id = id, .token = "00000000-0000-4000-8000-00000000dead"}, 1), 0);
+  EXPECT_EQ(sql.value("select format('%s %s %s', count(*), min(level), max(length(message))) "
+                      "from millrace.job_log"),
+            "1000 info 8192");
+  worker.settle(delivery, "handback");
+  EXPECT_EQ(append(worker.take(), 1500), 1000) << "each delivery has its own thousand";
+}
+
+}  // namespace
+}  // namespace millrace::test
