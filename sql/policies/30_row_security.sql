@@ -47,9 +47,9 @@ begin
       union all
       select 'job_fact', 'export_jobs_select_own', 'select', array['authenticated'], v_own
       union all
+      -- Where a job lies: visible with its fact, whose own policy applies inside.
       select p.name, 'export_jobs_select_own', 'select', array['authenticated'],
-             format('exists (select from millrace.job_fact f where f.job_id = millrace.%I.job_id and f.%s)', p.name,
-                    replace(v_own, 'owner_id', 'f.owner_id'))
+             format('exists (select from millrace.job_fact f where f.job_id = millrace.%I.job_id)', p.name)
         from unnest(array['ready', 'delayed', 'lease', 'job_history', 'attempt']) p(name)
       union all
       select 'api_rate_limits', 'api_rate_limits_service_role_only', 'all', array['service_role'], '(select millrace.is_service_role())'

@@ -28,13 +28,6 @@ begin
       execute format('alter default privileges revoke all on routines from %s', v_row.role);
     end if;
   end loop;
-  for v_row in
-    select t.oid::regtype::text as name from pg_catalog.pg_type t
-     where t.typnamespace = 'millrace'::regnamespace and t.typtype = 'e'
-  loop
-    execute format('revoke all on type %s from public', v_row.name);
-  end loop;
-
   for v_role in
     select quote_ident(r.rolname) from pg_catalog.pg_roles r
      where r.rolname in ('authenticated', 'service_role', 'millrace_api', 'millrace_worker', 'millrace_keeper', 'millrace_reader')
@@ -63,7 +56,8 @@ begin
         ('redrive_jobs', 'A'), ('run_now', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
-        ('cron_next', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'), ('horizon', 'KAR'),
+        ('set_tenant_weight', 'A'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),
+        ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
         -- Auditors.
         ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
@@ -73,7 +67,7 @@ begin
         -- The keeper.
         ('elect', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
         ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
-        ('expire_slots', 'K'), ('seal_audit', 'K')
+        ('expire_slots', 'K'), ('recheck_blocked', 'K'), ('seal_audit', 'K')
       ) as f (name, components)
       cross join (values ('W', 'millrace_worker'), ('K', 'millrace_keeper'), ('A', 'millrace_api'), ('R', 'millrace_reader'),
                          ('S', 'service_role'), ('C', 'authenticated')) as c (letter, role)
@@ -82,7 +76,7 @@ begin
      where position(c.letter in f.components) > 0
   loop
     if v_row.signature is null then
-      raise notice 'grants name millrace.%, which does not exist', v_row.name;
+      raise exception 'the grants name millrace.%, which does not exist', v_row.name;
     elsif v_row.role is not null then
       execute format('grant execute on routine %s to %s', v_row.signature, v_row.role);
     end if;

@@ -16,8 +16,9 @@ begin
         execute 'set local role none';
       end if;
       execute format('alter role %I set idle_in_transaction_session_timeout = %L', v_role, '10s');
-    exception when insufficient_privilege then
-      raise notice 'role % keeps its settings: % may not change them', v_role, session_user;
+    exception when insufficient_privilege or internal_error or unique_violation then
+      -- Not allowed to, or another database of this server sets it at this moment: the next deploy tries again.
+      raise notice 'role % keeps its settings: %', v_role, sqlerrm;
     end;
     if v_owner <> session_user then
       execute format('set local role %I', v_owner);

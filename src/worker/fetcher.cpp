@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr int kClaimMax = 10'000;
 constexpr std::size_t kMarksMax = 256;
 constexpr auto kPollFirst = 20ms;  // Without notifications an empty queue is asked soon, then less.
-constexpr auto kListenCheck = 5s;
+constexpr milliseconds kListenCheck = 5s;
 constexpr auto kAlonePauseMax = 5min;
 constexpr auto kUnknownQueuePause = 10s;
 
@@ -87,7 +87,9 @@ bool Fetcher::alone_due() const { return suspects_ > 0 && services_.clock.now() 
 awaitable<void> Fetcher::listen() {
   Backoff backoff(services_.random, 200ms, 10s);
   while (services_.wake != nullptr && !stopping_.is_set()) {
-    auto waited = co_await (services_.wake->wait(kListenCheck) || stopping_.wait());
+    // The first wait only connects: from then on polling can be rare.
+    auto waited = co_await (services_.wake->wait(listening_ ? kListenCheck : 0ms) ||
+                            stopping_.wait());
     auto* hint = std::get_if<0>(&waited);
     if (hint == nullptr) co_return;
     if (!hint->has_value()) {

@@ -38,6 +38,8 @@ Result<std::string> run_program(const std::vector<std::string>& argv) {
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, 1);
   ::posix_spawn_file_actions_adddup2(&actions, output, 2);
+  // The server outlives us: it must not keep what we inherited, such as somebody's lock file.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   std::vector<char*> pointers;
   for (const auto& arg : argv) pointers.push_back(const_cast<char*>(arg.c_str()));
   pointers.push_back(nullptr);

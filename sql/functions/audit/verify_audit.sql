@@ -11,7 +11,8 @@ declare
   v_tenant uuid := coalesce(p_tenant, millrace.tenant_scope());
   v_state millrace.audit_seal_state;
   v_kept_from timestamptz := millrace.now() - make_interval(days => millrace.config_integer('retention.audit_days', 2555));
-  v_checkpoints jsonb := case jsonb_typeof(p_checkpoint) when 'object' then jsonb_build_array(p_checkpoint) else p_checkpoint end;
+  v_checkpoints jsonb := case jsonb_typeof(p_checkpoint) when 'object' then jsonb_build_array(p_checkpoint)
+                                                        when 'null' then null else p_checkpoint end;
 begin
   if v_tenant <> coalesce(millrace.tenant_scope(), v_tenant) then
     raise exception 'p_tenant is not the tenant of this call' using errcode = 'MR015';

@@ -53,6 +53,13 @@ std::vector<std::string> option_names(const Command& command, const Command& roo
   return names;
 }
 
+// "jobs list", the way people say it.
+std::string short_path(const Command& command) {
+  const auto path = command.path();
+  const auto space = path.find(' ');
+  return space == path.npos ? path : path.substr(space + 1);
+}
+
 Error usage_error(const Command& command, std::string message) {
   return {.kind = ErrorKind::invalid_argument,
           .message = std::move(message),
@@ -63,13 +70,13 @@ Error unexpected_word(const Command& command, const Command& root, const std::st
   const bool is_option = word.starts_with('-');
   const bool is_command = !is_option && !command.commands().empty();
   if (!is_option && !is_command) {
-    return usage_error(command, fmt::format("{}: unexpected argument '{}'", command.path(), word));
+    return usage_error(command, fmt::format("{}: unexpected argument '{}'", short_path(command), word));
   }
   const auto name = word.substr(0, word.find('='));
   const auto near =
       nearest(name, is_option ? option_names(command, root) : command_names(command));
   auto message = fmt::format("unknown {} '{}'", is_option ? "option" : "command", name);
-  if (&command != &root) message += fmt::format(" of '{}'", command.path());
+  if (&command != &root) message += fmt::format(" of '{}'", short_path(command));
   if (near) message += fmt::format("; did you mean '{}'?", *near);
   return usage_error(command, std::move(message));
 }
@@ -255,7 +262,7 @@ Result<CommandLine::Parsed> CommandLine::parse(int argc, const char* const* argv
   } catch (const CLI::RequiredError& error) {
     // CLI11 says "ID is required".
     const auto* command = find_parsed();
-    return fail(usage_error(*command, fmt::format("{}: {}", command->path(), error.what())));
+    return fail(usage_error(*command, fmt::format("{}: {}", short_path(*command), error.what())));
   } catch (const CLI::ValidationError& error) {
     std::string message = error.what();
     // A check's text comes back as "--status: --status: 'x' is not ...".
@@ -271,7 +278,7 @@ Result<CommandLine::Parsed> CommandLine::parse(int argc, const char* const* argv
   const auto* command = find_parsed();
   if (!command->action_) {
     if (command == root_.get()) return Parsed{.help = app.help(), .help_asked = false};
-    return fail(usage_error(*command, fmt::format("{}: which command? {}", command->path(),
+    return fail(usage_error(*command, fmt::format("{}: which command? {}", short_path(*command),
                                                   one_of(command_names(*command)))));
   }
   return Parsed{.command = command,

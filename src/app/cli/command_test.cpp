@@ -67,16 +67,16 @@ TEST_F(CommandLineTest, AnArgumentMayBeNamedLikeACommand) {
 TEST_F(CommandLineTest, SaysWhatIsWrongInOneLine) {
   EXPECT_EQ(error_of({"job"}), "unknown command 'job'; did you mean 'jobs'?");
   EXPECT_EQ(error_of({"jobs", "lsit"}),
-            "unknown command 'lsit' of 'millrace jobs'; did you mean 'list'?");
+            "unknown command 'lsit' of 'jobs'; did you mean 'list'?");
   EXPECT_EQ(error_of({"jobs", "list", "--limt", "5"}),
-            "unknown option '--limt' of 'millrace jobs list'; did you mean '--limit'?");
+            "unknown option '--limt' of 'jobs list'; did you mean '--limit'?");
   EXPECT_EQ(error_of({"jobs", "list", "--limit", "five"}),
             "--limit: 'five' is not a whole number");
   EXPECT_EQ(error_of({"jobs", "list", "--status", "dead"}),
             "--status: 'dead' is not pending or failed");
-  EXPECT_EQ(error_of({"jobs", "show"}), "millrace jobs show: ID is required");
-  EXPECT_EQ(error_of({"jobs", "show", "a", "b"}), "millrace jobs show: unexpected argument 'b'");
-  EXPECT_EQ(error_of({"jobs"}), "millrace jobs: which command? list or show");
+  EXPECT_EQ(error_of({"jobs", "show"}), "jobs show: ID is required");
+  EXPECT_EQ(error_of({"jobs", "show", "a", "b"}), "jobs show: unexpected argument 'b'");
+  EXPECT_EQ(error_of({"jobs"}), "jobs: which command? list or show");
 }
 
 TEST_F(CommandLineTest, NegativeNumbersAreValues) {

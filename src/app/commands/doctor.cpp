@@ -53,7 +53,9 @@ Result<int> run_doctor(Context& context, bool strict) {
     }
     context.print(failed + warned == 0
                       ? std::string("\nall is well\n")
-                      : fmt::format("\n{} problems, {} warnings\n", failed, warned));
+                      : fmt::format("\n{} {}, {} {}\n", failed,
+                                    failed == 1 ? "problem" : "problems", warned,
+                                    warned == 1 ? "warning" : "warnings"));
   }
   return failed > 0 || (strict && warned > 0) ? kExitProblems : kExitOk;
 }

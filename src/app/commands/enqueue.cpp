@@ -24,6 +24,22 @@ struct Options {
 
 constexpr std::size_t kBatch = 1000;
 
+// The database lists all types; people want to know what to do about theirs.
+Error explain(Error error, const std::string& type, store::AdminStore& store) {
+  if (error.sqlstate != "MR002") return error;
+  error.message = fmt::format("job type '{}' is not registered", type);
+  error.hint = "start a worker with a [[handler]] for it, or see 'millrace queues types'";
+  if (const auto types = store.list_job_types()) {
+    std::vector<std::string> names;
+    for (const auto& row : *types) names.push_back(text_member(row.as_object(), "job_type"));
+    if (const auto near = nearest(type, names)) {
+      error.message += fmt::format("; did you mean '{}'?", *near);
+      error.hint = "see 'millrace queues types'";
+    }
+  }
+  return error;
+}
+
 // One payload per line of a file: bulk enqueue.
 Result<int> enqueue_lines(Context& context, store::AdminStore& store, const Options& options) {
   MR_TRY(auto spec, to_job_spec(options.job));
@@ -33,8 +49,9 @@ Result<int> enqueue_lines(Context& context, store::AdminStore& store, const Opti
   std::int64_t duplicate = 0;
   const auto send = [&]() -> Result<void> {
     if (batch.empty()) return {};
-    MR_TRY(const auto answers, store.enqueue_jobs(batch));
-    for (const auto& answer : answers) ++(answer.created ? created : duplicate);
+    const auto answers = store.enqueue_jobs(batch);
+    if (!answers) return fail(explain(answers.error(), options.job.type, store));
+    for (const auto& answer : *answers) ++(answer.created ? created : duplicate);
     batch.clear();
     return {};
   };
@@ -86,8 +103,9 @@ Result<int> run_enqueue(Context& context, const Options& options) {
     const auto size = std::min(left, kBatch);
     json::Array batch;
     for (std::size_t i = 0; i < size; ++i) batch.emplace_back(spec);
-    MR_TRY(auto answers, store.enqueue_jobs(batch));
-    all.insert(all.end(), answers.begin(), answers.end());
+    auto answers = store.enqueue_jobs(batch);
+    if (!answers) return fail(explain(answers.error(), options.job.type, store));
+    all.insert(all.end(), answers->begin(), answers->end());
     left -= size;
   }
   if (options.wait) {

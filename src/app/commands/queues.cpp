@@ -55,6 +55,20 @@ Result<int> run_list(Context& context, bool policy) {
   return kExitOk;
 }
 
+Result<int> run_types(Context& context) {
+  MR_TRY(auto store, context.connect());
+  MR_TRY(const auto rows, store.list_job_types());
+  print_rows(context, rows,
+             {{"TYPE", "job_type"},
+              {"QUEUE", "queue"},
+              {"ON", "enabled"},
+              {"REQUIRED", "required_keys"},
+              {"PROVIDER", "provider_name"},
+              {"ENDPOINT", "api_endpoint"}},
+             "no job types");
+  return kExitOk;
+}
+
 Result<int> run_set(Context& context, const std::string& queue,
                     const std::vector<std::string>& pairs) {
   MR_TRY(auto values, parse_assignments(pairs));
@@ -96,6 +110,7 @@ void add_queues_commands(Command& root) {
     command.flag("--policy", *policy, "Their policies instead of their counts");
     command.action([policy](Context& context) { return run_list(context, *policy); });
   }
+  queues.add("types", "Registered job types and their queues").action(run_types);
   {
     auto queue = std::make_shared<std::string>();
     auto reason = std::make_shared<std::string>("paused by an operator");

@@ -248,7 +248,7 @@ class Up {
   std::unique_ptr<store::AdminStore> store_;
   std::unique_ptr<Engine> engine_;
   QueueMeter meter_;
-  std::string last_status_;
+  std::string last_status_ = "0 0 0 0 0";
   std::optional<Error> failure_;
 };
 

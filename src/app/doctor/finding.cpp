@@ -152,7 +152,10 @@ Finding judge_versions(const json::Array& workers, std::string_view our_version)
   std::set<std::string> versions{std::string(our_version)};
   for (const auto& value : workers) versions.insert(text_member(value.as_object(), "version"));
   Finding finding{.name = "versions",
-                  .explanation = fmt::format("{} workers, all of version {}", workers.size(),
+                  .explanation = fmt::format("{}, version {}",
+                                             workers.size() == 1
+                                                 ? std::string("one worker")
+                                                 : fmt::format("{} workers", workers.size()),
                                              our_version)};
   if (workers.empty()) finding.explanation = fmt::format("this program is {}", our_version);
   if (versions.size() > 1) {
