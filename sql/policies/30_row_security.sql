@@ -8,8 +8,7 @@
 do $$
 declare
   v_row record;
-  v_roles text;
-  v_stamp text;
+  v_kept text[] := '{}';
   v_scope constant text := '(select millrace.tenant_scope()) is null or tenant_id = (select millrace.tenant_scope())';
   v_own constant text := 'tenant_id = (select millrace.current_tenant()) and owner_id = (select millrace.current_user_id())';
 begin
@@ -65,6 +64,7 @@ begin
       left join pg_catalog.pg_policy p on p.polrelid = ('millrace.' || w.name)::regclass and p.polname = w.policy
      where r.roles is not null
   loop
+    v_kept := v_kept || (v_row.name || '.' || v_row.policy);
     continue when v_row.stamped = v_row.stamp;
     if v_row.policy_oid is not null then
       execute format('drop policy %I on millrace.%I', v_row.policy, v_row.name);
@@ -72,6 +72,16 @@ begin
     execute format('create policy %I on millrace.%I for %s to %s using (%s)', v_row.policy, v_row.name, v_row.command,
                    v_row.roles, v_row.rule);
     execute format('comment on policy %I on millrace.%I is %L', v_row.policy, v_row.name, v_row.stamp);
+  end loop;
+
+  -- What an earlier version had and this one has not.
+  for v_row in
+    select c.relname as name, p.polname as policy
+      from pg_catalog.pg_policy p join pg_catalog.pg_class c on c.oid = p.polrelid
+     where c.relnamespace = 'millrace'::regnamespace and pg_catalog.obj_description(p.oid, 'pg_policy') ~ '^[0-9a-f]{32}$'
+       and not (c.relname || '.' || p.polname) = any (v_kept)
+  loop
+    execute format('drop policy %I on millrace.%I', v_row.policy, v_row.name);
   end loop;
 end;
 $$;

@@ -78,8 +78,10 @@ Result<Settings> load_settings(const Context& context) {
   return settings;
 }
 
-Logger make_log(const Context& context) {
-  const auto level = parse_log_level(context.settings.text("log.level")).value_or(LogLevel::info);
+Logger make_log(const Context& context, bool service) {
+  const bool chosen = service || context.settings.is_set("log.level");
+  const auto level = chosen ? parse_log_level(context.settings.text("log.level")).value()
+                            : LogLevel::warn;
   const auto& format = context.settings.text("log.format");
   if (format == "auto") return Logger::to_stderr(context.clock, level);
   const auto fixed = format == "json" ? Logger::Format::json : Logger::Format::text;
@@ -108,7 +110,7 @@ int run(int argc, const char* const* argv) {
     auto settings = load_settings(context);
     if (!settings) return report(settings.error(), kExitConfiguration);
     context.settings = std::move(*settings);
-    context.log = make_log(context);
+    context.log = make_log(context, parsed->service);
   }
   const auto code = parsed->action(context);
   if (!code) return report(code.error(), exit_code_of(code.error()));

@@ -19,6 +19,8 @@
 namespace millrace::sandbox {
 namespace {
 
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;

@@ -20,6 +20,8 @@
 namespace millrace::sandbox {
 namespace {
 
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;

@@ -26,13 +26,10 @@
 
 namespace millrace::sandbox {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
-
 inline ChildSpec shell(std::string script) {
   return {.argv = {"/bin/sh", "-c", std::move(script)},
           .env = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}},
-          .timeout = 5min};
+          .timeout = std::chrono::minutes(5)};
 }
 
 struct Outcome {
@@ -44,7 +41,7 @@ struct Outcome {
 // Runs it here and now; `on_control` sees each control line while the program runs.
 inline Outcome run(ChildSpec spec, CancelToken cancel = {},
                    std::function<void(std::string_view)> on_control = {}) {
-  asio::io_context io(1);
+  boost::asio::io_context io(1);
   Outcome outcome;
   outcome.result =
       run_blocking(io, Child::run(

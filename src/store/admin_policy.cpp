@@ -15,6 +15,12 @@ constexpr std::string_view kCounts =
     "       sum(c.delayed)::bigint as delayed, sum(c.leased)::bigint as leased"
     "  from millrace.queue_counts() c group by c.queue";
 
+// A call whose only argument is a name: all that can be invalid is that nothing has it.
+Error name_not_found(Error error) {
+  if (error.sqlstate == "MR024" || error.sqlstate == "MR018") error.kind = ErrorKind::not_found;
+  return error;
+}
+
 }  // namespace
 
 Result<json::Array> AdminStore::list_queues() {
@@ -99,6 +105,51 @@ Result<Counts> AdminStore::counts(std::optional<std::string> queue) {
                 .leased = row.i64("leased")};
 }
 
+Result<std::vector<TypeCounts>> AdminStore::count_types() {
+  MR_TRY(const auto result,
+         call("select t.job_type, coalesce(sum(x.n) filter (where x.place = 'ready'), 0)::bigint"
+              "       as ready,"
+              "  coalesce(sum(x.n) filter (where x.place = 'delayed'), 0)::bigint as waiting,"
+              "  coalesce(sum(x.n) filter (where x.place = 'lease'), 0)::bigint as running,"
+              "  coalesce(sum(x.n) filter (where x.place = 'completed'), 0)::bigint as completed,"
+              "  coalesce(sum(x.n) filter (where x.place = 'failed'), 0)::bigint as failed,"
+              "  coalesce(sum(x.n) filter (where x.place = 'cancelled'), 0)::bigint as cancelled"
+              " from (select r.type_id, 'ready' as place, count(*) as n from millrace.ready r"
+              "        group by r.type_id"
+              "  union all select d.type_id, 'delayed', count(*) from millrace.delayed d"
+              "        group by d.type_id"
+              "  union all select l.type_id, 'lease', count(*) from millrace.lease l"
+              "        group by l.type_id"
+              "  union all select h.type_id, h.status::text, count(*) from millrace.job_history h"
+              "        where h.redriven_at is null group by h.type_id, h.status) x"
+              " join millrace.job_type t on t.type_id = x.type_id"
+              " group by t.job_type order by t.job_type",
+              {}, true));
+  std::vector<TypeCounts> out;
+  for (const auto row : result) {
+    out.push_back({.job_type = std::string(row.text("job_type")),
+                   .ready = row.i64("ready"),
+                   .waiting = row.i64("waiting"),
+                   .running = row.i64("running"),
+                   .completed = row.i64("completed"),
+                   .failed = row.i64("failed"),
+                   .cancelled = row.i64("cancelled")});
+  }
+  return out;
+}
+
+Result<std::vector<JobState>> AdminStore::job_states() {
+  MR_TRY(const auto result, call("select j.job_id, j.job_type, j.status from millrace.jobs j"
+                                 " order by j.job_id",
+                                 {}, true));
+  std::vector<JobState> out;
+  for (const auto row : result) {
+    out.push_back({row.id<JobId>("job_id"), std::string(row.text("job_type")),
+                   std::string(row.text("status"))});
+  }
+  return out;
+}
+
 Result<json::Array> AdminStore::list_limits() {
   return rows("select l.* from millrace.limits_overview() l order by 1, 2");
 }
@@ -154,13 +205,15 @@ Result<Uuid> AdminStore::set_cron(const std::string& name, const std::string& sc
 }
 
 Result<void> AdminStore::delete_cron(const std::string& name) {
-  MR_TRY_VOID(call("select millrace.delete_cron($1)", pg::params(name)));
+  auto deleted = call("select millrace.delete_cron($1)", pg::params(name));
+  if (!deleted) return fail(name_not_found(deleted.error()));
   return {};
 }
 
 Result<JobId> AdminStore::cron_now(const std::string& name) {
-  MR_TRY(const auto result, call("select millrace.cron_now($1) as id", pg::params(name)));
-  return result[0].id<JobId>("id");
+  const auto result = call("select millrace.cron_now($1) as id", pg::params(name));
+  if (!result) return fail(name_not_found(result.error()));
+  return (*result)[0].id<JobId>("id");
 }
 
 Result<json::Array> AdminStore::list_batches(std::int64_t limit) {
@@ -176,11 +229,7 @@ Result<json::Array> AdminStore::list_batches(std::int64_t limit) {
 Result<json::Object> AdminStore::get_batch(const BatchId& id) {
   auto batch = object("select millrace.get_batch($1)::text", pg::params(id),
                       fmt::format("batch {} does not exist", id));
-  if (!batch && batch.error().sqlstate == "MR018") {
-    auto error = batch.error();
-    error.kind = ErrorKind::not_found;  // Nothing else can be wrong with an id.
-    return fail(std::move(error));
-  }
+  if (!batch) return fail(name_not_found(batch.error()));
   return batch;
 }
 

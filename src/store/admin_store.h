@@ -61,6 +61,25 @@ struct Counts {
   std::int64_t live() const { return ready + delayed + leased; }
 };
 
+// Where the jobs of one type are; counted, not from counters.
+struct TypeCounts {
+  std::string job_type;
+  std::int64_t ready = 0;
+  std::int64_t waiting = 0;
+  std::int64_t running = 0;
+  std::int64_t completed = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t live() const { return ready + waiting + running; }
+  std::int64_t total() const { return live() + completed + failed + cancelled; }
+};
+
+struct JobState {
+  JobId id;
+  std::string job_type;
+  std::string status;
+};
+
 class AdminStore {
  public:
   static Result<AdminStore> connect(pg::ConnectOptions options,
@@ -104,6 +123,9 @@ class AdminStore {
   Result<void> pause_queue(const std::string& queue, const std::string& reason);
   Result<void> resume_queue(const std::string& queue);
   Result<Counts> counts(std::optional<std::string> queue = std::nullopt);
+  // Every job is looked at: for small databases, such as the demo's.
+  Result<std::vector<TypeCounts>> count_types();
+  Result<std::vector<JobState>> job_states();
 
   // Limits.
   Result<json::Array> list_limits();

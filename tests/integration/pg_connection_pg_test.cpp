@@ -193,8 +193,8 @@ TEST_F(PgConnection, SendsAPipelineAgainWhenItsPlansWereTakenAway) {
   must(db_.script("create table t (id int)"));
   must(db_.pipeline({{"insert into t values ($1)", params(1), "ins"}}));
   must(db_.script("deallocate all"));
-  const auto again = must(db_.pipeline({{"insert into t values (0)", {}},
-                                        {"insert into t values ($1)", params(2), "ins"}}));
+  const auto again = must(db_.pipeline(
+      {{"insert into t values (0)", {}}, {"insert into t values ($1)", params(2), "ins"}}));
   EXPECT_TRUE(again[1]);
   EXPECT_EQ(must(db_.query("select count(*) from t"))[0].i64(0), 3);
 }

@@ -392,6 +392,26 @@ TEST_F(Cron, RunsNowWithoutMovingTheSchedule) {
   EXPECT_EQ(next_due(), "02 03:00:00");
 }
 
+TEST_F(Cron, TheRolesOfTheEngineCanDoTheirPart) {
+  Session api(database_, "millrace_api");
+  api.run(
+      "select millrace.set_cron('c', '*/5 * * * *', '{\"job_type\": \"noop\", \"payload\": {\"a\": "
+      "1}}')");
+  EXPECT_TRUE(
+      api.yes("select millrace.cron_next('*/5 * * * *', millrace.now(), 'UTC') = c.next_due_at"
+              " from millrace.cron_overview() c"));
+  clock("2026-05-01 12:05:00");
+  Session keeper(database_, "millrace_keeper");
+  EXPECT_EQ(keeper.number("select millrace.run_cron(10)"), 1);
+  EXPECT_EQ(jobs(), 1);
+  api.run("select millrace.cron_now('c')");
+  api.run("select millrace.delete_cron('c')");
+  for (const auto* role : {"anon", "authenticated", "service_role"}) {
+    Session client(database_, role);
+    EXPECT_EQ(client.refused("select millrace.run_cron(10)").sqlstate, "42501") << role;
+  }
+}
+
 TEST_F(Cron, DeletesByName) {
   set("c", "0 3 * * *");
   db_.run("select millrace.delete_cron('c')");

@@ -526,6 +526,38 @@ TEST_F(Limits, e11_l16_TheBacklogOfAProviderIsBounded) {
   EXPECT_TRUE(exceeded(1));
 }
 
+TEST_F(Limits, l04_l09_s08_ServiceRoleMayTakeCapacityAndClientsMayNot) {
+  Session service(database_, "service_role");
+  EXPECT_TRUE(service.yes("select millrace.acquire_api_capacity('p', 'e', 5)"));
+  service.run("select millrace.release_api_capacity('p', 'e', 5, 2)");
+  EXPECT_EQ(used(), "1/2 1/2");
+  for (const auto* role : {"anon", "authenticated"}) {
+    Session client(database_, role);
+    EXPECT_EQ(client.refused("select millrace.acquire_api_capacity('p', 'e', 5)").sqlstate,
+              "42501");
+    EXPECT_EQ(client.refused("select millrace.release_api_capacity('p', 'e', 5)").sqlstate,
+              "42501");
+  }
+}
+
+TEST_F(Limits, TheRolesOfTheEngineCanDoTheirPart) {
+  Session api(database_, "millrace_api");
+  api.run("select millrace.set_limit('p', 'e', '{\"requests_per_minute\": 3}')");
+  api.run("select millrace.override_limit('p', 'e', '{\"requests_per_minute\": 4}', 'test')");
+  EXPECT_EQ(api.value("select l.effective_requests_per_minute from millrace.limits_overview() l"
+                      " where l.provider_name = 'p'"),
+            "4");
+  EXPECT_TRUE(api.yes("select millrace.clear_override('p', 'e')"));
+  api.run("select millrace.reset_breaker('p', 'e')");
+  Session keeper(database_, "millrace_keeper");
+  EXPECT_TRUE(acquire());
+  advance("1 hour");
+  EXPECT_EQ(keeper.number("select millrace.expire_slots(10)"), 1);
+  EXPECT_EQ(
+      keeper.refused("select millrace.set_limit('p', 'e', '{\"status\": \"active\"}')").sqlstate,
+      "42501");
+}
+
 TEST_F(Limits, l15_AJobTypeIsBoundToItsProvider) {
   EXPECT_EQ(
       db_.value("select l.provider_name from millrace.job_type t join millrace.api_rate_limits l"

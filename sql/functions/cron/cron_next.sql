@@ -4,7 +4,7 @@
 -- repeated time runs at its first pass only, unless the schedule means every hour or has a minute field beginning with
 -- * (see millrace.cron_parse): then it runs in both, as its interval says.
 create or replace function millrace.cron_next(p_schedule text, p_after timestamptz, p_time_zone text default 'UTC')
-  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
+  returns timestamptz language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   c record;

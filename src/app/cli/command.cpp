@@ -132,6 +132,11 @@ Command& Command::without_config() {
   return *this;
 }
 
+Command& Command::service() {
+  service_ = true;
+  return *this;
+}
+
 Command& Command::flag(std::string names, bool& target, std::string description) {
   parser_->last = parser_->app->add_flag(names, target, description);
   options_.push_back({std::move(names), "", std::move(description), {}});
@@ -284,6 +289,7 @@ Result<CommandLine::Parsed> CommandLine::parse(int argc, const char* const* argv
   return Parsed{.command = command,
                 .help = {},
                 .needs_config = command->needs_config_,
+                .service = command->service_,
                 .action = command->action_};
 }
 

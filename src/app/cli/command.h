@@ -43,6 +43,8 @@ class Command {
   Command& action(Action action);
   // Runs although configuration files may be broken: version, completion.
   Command& without_config();
+  // Runs until told to stop and logs what it does; other commands log warnings only.
+  Command& service();
 
   Command& flag(std::string names, bool& target, std::string description);
   Command& option(std::string names, std::string value, std::string& target,
@@ -82,6 +84,7 @@ class Command {
   const Command* parent_;
   bool hidden_ = false;
   bool needs_config_ = true;
+  bool service_ = false;
   Action action_;
   std::vector<OptionInfo> options_;
   std::vector<std::unique_ptr<Command>> commands_;
@@ -99,6 +102,7 @@ class CommandLine {
     std::string help;                  // What to print in that case.
     bool help_asked = true;            // False: printed because nothing was said.
     bool needs_config = true;
+    bool service = false;
     Command::Action action;
   };
   // Errors are invalid_argument, one line that says what to type instead.

@@ -45,9 +45,12 @@ Result<int> run_show(Context& context, const std::string& text) {
     context.print_json(batch);
     return kExitOk;
   }
-  for (const auto& [key, value] : batch) {
-    if (value.is_null()) continue;
-    context.print(fmt::format("{:<18} {}\n", std::string(key), printable(show_value(value).text)));
+  for (const char* key : {"batch_id", "name", "tenant_id", "total", "completed", "failed",
+                          "cancelled", "pending", "progress", "created_at", "sealed_at",
+                          "finished_at", "callback_job_id"}) {
+    const auto* value = member(batch, key);
+    if (value == nullptr || value->is_null()) continue;
+    context.print(fmt::format("{:<18} {}\n", key, printable(show_value(*value).text)));
   }
   return kExitOk;
 }

@@ -1,5 +1,59 @@
+#include "app/demo/demo.h"
+
 #include "app/commands/commands.h"
+#include "app/exit_code.h"
+#include "base/duration.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+
 namespace millrace::app {
-void add_demo_command(Command&) {}
-void add_bench_commands(Command&) {}
+namespace {
+
+struct Options {
+  std::string folder = "build/demo";
+  bool keep = false;
+  std::optional<std::string> scale;
+  std::optional<std::string> timeout;
+};
+
+Result<int> run(Context& context, const Options& options) {
+  DemoOptions demo;
+  demo.folder = options.folder;
+  const auto kept = context.environment.find("KEEP");
+  demo.keep = options.keep || (kept != context.environment.end() && kept->second == "1");
+  if (options.scale) {
+    char* end = nullptr;
+    demo.scale = std::strtod(options.scale->c_str(), &end);
+    if (*end != '\0' || !(demo.scale >= 0.05 && demo.scale <= 100)) {
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("--scale: '{}' is not between 0.05 and 100", *options.scale));
+    }
+  }
+  if (options.timeout) {
+    auto timeout = parse_duration(*options.timeout);
+    if (!timeout) return fail_with_context("--timeout", timeout.error());
+    demo.timeout = *timeout;
+  }
+  return run_demo(context, demo);
 }
+
+}  // namespace
+
+void add_demo_command(Command& root) {
+  auto options = std::make_shared<Options>();
+  auto& command =
+      root.add("demo", "Watch jobs of every kind run, and their account balance").group("Help");
+  command.option("--folder", "DIR", options->folder, "Where it works (default build/demo)").files();
+  command.flag("--keep", options->keep, "Stay up afterwards (also: KEEP=1)");
+  command.option("--scale", "X", options->scale, "So many times the usual number of jobs");
+  command.option("--timeout", "TIME", options->timeout, "Give up after this time (default 2m)");
+  command.footer("Uses a private PostgreSQL of its own; DATABASE_URL is ignored.");
+  command.action([options](Context& context) { return run(context, *options); });
+}
+
+void add_bench_commands(Command&) {}
+
+}  // namespace millrace::app

@@ -69,8 +69,9 @@ Result<int> run_status(Context& context) {
 Result<int> run_plan(Context& context, const Options& options) {
   MR_TRY(const auto database, find_database(context.settings));
   MR_TRY(auto connection, connect_plain(database));
-  MR_TRY(const auto steps,
+  MR_TRY(auto steps,
          migration_plan(context, connection, to_migrate_options(options, database)));
+  std::erase_if(steps, [](const std::string& step) { return step.starts_with("keep "); });
   if (context.json()) {
     json::Array out;
     for (const auto& step : steps) out.emplace_back(step);

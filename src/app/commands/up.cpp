@@ -264,6 +264,7 @@ void add_up_command(Command& root) {
   command.footer(
       "Without DATABASE_URL a private PostgreSQL is made in --data-dir (.millrace) and stopped\n"
       "again at the end; its data stays.");
+  command.service();
   command.action([options](Context& context) -> Result<int> {
     if (options->slots) {
       MR_TRY_VOID(context.settings.set_flag("worker.slots", fmt::format("{}", *options->slots),

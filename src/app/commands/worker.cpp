@@ -142,6 +142,7 @@ void add_worker_command(Command& root) {
       "Handlers come from [[handler]] in millrace.toml; noop and sleep are built in. SIGTERM lets\n"
       "running jobs finish (worker.drain_timeout) and hands the rest back; a second one stops at\n"
       "once.");
+  command.service();
   command.action([options](Context& context) { return run_worker(context, *options); });
 }
 

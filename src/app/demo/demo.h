@@ -1,0 +1,20 @@
+// Demo: every kind of job through a private PostgreSQL, watched live and accounted for.
+#pragma once
+
+#include "app/context.h"
+
+#include <filesystem>
+
+namespace millrace::app {
+
+struct DemoOptions {
+  std::filesystem::path folder = "build/demo";
+  bool keep = false;
+  double scale = 1;
+  std::chrono::milliseconds timeout{120'000};
+};
+
+// Exit code 0 when the account balances and all checks hold, 1 otherwise.
+Result<int> run_demo(Context& context, const DemoOptions& options);
+
+}  // namespace millrace::app
