@@ -41,8 +41,8 @@ begin
       from (values
         -- What row policies and views evaluate with the rights of whoever reads.
         ('caller', 'ARSC'), ('claimed_tenant', 'ARSC'), ('current_tenant', 'ARSC'), ('current_user_id', 'ARSC'), ('jwt_claims', 'ARSC'),
-        ('tenant_scope', 'ARSC'), ('uuid_or_null', 'ARSC'), ('is_service_role', 'ARS'), ('jsonb_merge', 'ARSC'),
-        ('jsonb_merge_agg', 'ARSC'), ('json_integer', 'ARSC'), ('error_text', 'ARSC'), ('now', 'WKARS'), ('new_id', 'AS'),
+        ('tenant_scope', 'ARSC'), ('uuid_or_null', 'ARSC'), ('is_service_role', 'ARS'), ('jsonb_merge', 'ARS'),
+        ('jsonb_merge_agg', 'ARS'), ('json_integer', 'ARSC'), ('error_text', 'ARSC'), ('now', 'WKARS'), ('new_id', 'AS'),
         -- The sources' names.
         ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
         ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'),
@@ -96,7 +96,10 @@ begin
     select g.name, g.columns, quote_ident(r.rolname) as role
       from (values
         ('jobs', null, 'S'), ('job_queue', null, 'S'), ('export_jobs', null, 'SC'), ('upload_jobs', null, 'SC'), ('job', null, 'SC'),
-        ('job_row', null, 'SC'), ('job_fact', null, 'SC'), ('job_type', null, 'SC'), ('queue', null, 'SC'),
+        ('job_row', null, 'SC'), ('job_fact', null, 'S'), ('job_type', null, 'S'), ('queue', null, 'S'),
+        ('job_fact', 'job_id, tenant_id, queue_id, type_id, priority, payload, job_name, job_category, owner_id, correlation_id, pipeline, '
+                     'stage, batch_id, parent_id, max_attempts, scheduled_at, created_at', 'C'),
+        ('job_type', 'type_id, job_type, max_attempts', 'C'), ('queue', 'queue_id, queue, max_attempts', 'C'),
         ('ready', 'job_id, generation, attempt, delivery_count, ready_at', 'SC'),
         ('delayed', 'job_id, generation, attempt, delivery_count, reason, due_at, delayed_at', 'SC'),
         ('lease', 'job_id, generation, attempt, delivery_count, worker_id, leased_at, renewed_at, lease_until, cancel_requested_at, '

@@ -173,7 +173,7 @@ Result<bool> DataDir::is_ours() const {
     const auto name = entry->path().filename().string();
     if (name == kMarkerName) return true;
     // write_file_atomically's temporary file is named after its target.
-    const bool beginning = name == kLockName || name.contains(kMarkerName);
+    const bool beginning = name == kLockName || name.starts_with(kMarkerName);
     foreign = foreign || !beginning;
   }
   if (error) {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -36,11 +37,21 @@ constexpr int kInterlockAttempts = 5;
 constexpr std::uintmax_t kLogMaxBytes = 32 * 1024 * 1024;
 // Kept free at the end of the log, so that a server that finds the disk full can still say so.
 constexpr off_t kLogReserveBytes = 64 * 1024;
+constexpr std::size_t kLogTailBytes = 64 * 1024;  // Enough to find out why a start failed.
 constexpr std::string_view kIncludeLine = "include 'millrace.conf'";
 
+// What was written to a log after it had `offset` bytes; the last part if it is much.
 std::string read_from(const fs::path& path, std::size_t offset) {
-  auto text = read_file(path);
-  return text && text->size() > offset ? text->substr(offset) : std::string();
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const auto size = static_cast<std::size_t>(file.tellg());
+  if (size <= offset) return {};
+  const auto begin = std::max(offset, size - std::min(size, kLogTailBytes));
+  std::string text(size - begin, '\0');
+  file.seekg(static_cast<std::streamoff>(begin));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 // Leaves a file alone that says the right thing already. True if it was written.
@@ -235,6 +246,7 @@ Result<Server::Running> Server::launch(milliseconds timeout, int give_up, const 
   remove_stale_files(socket_directory);
   MR_TRY_VOID(configure(socket_directory));
 
+  trim_log();
   const auto log_from = log_size();
   UniqueFd log;
   {

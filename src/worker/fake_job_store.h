@@ -56,6 +56,7 @@ class FakeJobStore final : public store::JobStore {
   std::vector<store::ClaimRequest> claims;
   std::vector<std::size_t> settle_sizes;
   std::vector<std::string> workers;  // Registered, in order.
+  std::vector<std::pair<std::string, std::string>> handed_back;  // Supervisor, worker.
   std::set<Uuid> processes;          // Alive.
   std::vector<store::CancelRequest> cancel_requests;
   std::set<JobId> refuse;      // Settling these is an invalid argument.

@@ -112,8 +112,9 @@ Task<int> FakeJobStore::release_unheld(store::WorkerKey worker, std::vector<JobI
   co_return give_back(worker.process, held);
 }
 
-Task<int> FakeJobStore::hand_back_process(std::string, std::string) {
+Task<int> FakeJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {
   MR_CO_TRY_VOID(co_await enter("hand_back_process"));
+  handed_back.emplace_back(std::move(supervisor_id), std::move(worker_id));
   co_return 0;
 }
 

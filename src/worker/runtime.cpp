@@ -94,7 +94,11 @@ Runtime::Runtime(Executor executor, Services services, Options options, HandlerR
     : parts_(std::make_unique<Parts>(std::move(executor), services, std::move(options),
                                      std::move(handlers))) {}
 
-Runtime::~Runtime() = default;
+// Coroutines of handlers that cannot be stopped still refer to the parts: the process is about to
+// leave, and they stay until then.
+Runtime::~Runtime() {
+  if (!parts_->dispatcher.idle()) (void)parts_.release();
+}
 
 void Runtime::drain() { parts_->drain.set(); }
 
@@ -128,7 +132,7 @@ Task<RunReport> Runtime::run() {
   co_return RunReport{.settled = parts.dispatcher.totals().settled,
                       .fenced = parts.dispatcher.totals().fenced,
                       .killed = parts.kill.is_set(),
-                      .stuck_handlers = parts.dispatcher.stuck()};
+                      .stuck_handlers = parts.dispatcher.running()};
 }
 
 // What must be there before the first claim.

@@ -1,12 +1,9 @@
 // A worker for chaos runs. Its handler takes as long as the payload says and leaves one row in a plain
 // table, public.ledger, in the transaction that settles the job: the ledger counts effects without
-// asking the engine. A second table, public.started, is written when the handler begins, so that the
-// checker knows what was delivered twice.
+// asking the engine.
 #include <millrace/worker.h>
 
 #include "base/json.h"
-
-#include <libpq-fe.h>
 
 #include <chrono>
 #include <condition_variable>

@@ -333,10 +333,10 @@ TEST_F(Claim, concurrent_claimers_share_every_job_exactly_once) {
   constexpr int kJobs = 400;
   enqueue_many(sql, kJobs);
   std::vector<std::vector<std::string>> got(6);
-  together(6, [&](int i) {
+  together(6, [&](int i, const std::atomic<bool>& failed) {
     Session mine(database);
     Worker worker(mine, fmt::format("w{}", i));
-    for (;;) {
+    while (!failed) {
       const auto held = worker.claim(7);
       if (held.empty() && mine.number("select count(*) from millrace.ready") == 0) break;
       for (const auto& delivery : held) {

@@ -7,6 +7,7 @@
 
 #include "sql/session.h"
 
+#include <atomic>
 #include <barrier>
 #include <exception>
 #include <functional>
@@ -226,10 +227,13 @@ inline std::string places(Session& sql) {
 // --- Together
 // --------------------------------------------------------------------------------------
 
-// Runs work(0) … work(count - 1) on threads of their own that start at the same moment; the first
-// exception fails the test.
-inline void together(int count, const std::function<void(int)>& work) {
+// Runs work(0) … work(count - 1) on threads of their own that start at the same moment. The first
+// exception fails the test; work that loops until others have done something also ends when
+// `failed` is true.
+inline void together(int count,
+                     const std::function<void(int, const std::atomic<bool>& failed)>& work) {
   std::barrier start(count);
+  std::atomic<bool> failed = false;
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count));
   {
     std::vector<std::jthread> threads;
@@ -237,9 +241,10 @@ inline void together(int count, const std::function<void(int)>& work) {
       threads.emplace_back([&, i] {
         start.arrive_and_wait();
         try {
-          work(i);
+          work(i, failed);
         } catch (...) {
           errors[static_cast<std::size_t>(i)] = std::current_exception();
+          failed = true;
         }
       });
     }

@@ -136,6 +136,7 @@ TEST_F(Enqueue, g04_a_delay_is_a_row_that_rolls_back_with_its_transaction) {
 }
 
 TEST_F(Enqueue, c08_due_times_are_instants_whatever_the_session_calls_the_hour) {
+  stop_clock(sql);
   sql.run("set timezone = 'Australia/Sydney'");
   const auto id = enqueue(sql, R"({"delay_seconds": 7200})");
   EXPECT_TRUE(sql.yes("select due_at - delayed_at = interval '2 hours' from millrace.delayed"));
@@ -247,7 +248,7 @@ TEST_F(Enqueue, f05_an_id_of_another_tenant_is_refused_without_telling_about_it)
 
 TEST_F(Enqueue, f03_producers_of_one_id_at_the_same_moment_make_one_job) {
   std::vector<std::string> answers(6);
-  together(6, [&](int i) {
+  together(6, [&](int i, const std::atomic<bool>&) {
     Session mine(database);
     answers[static_cast<std::size_t>(i)] =
         enqueue_jobs(mine, one(fmt::format(R"("id": "{}")", kId)))[0].answer;
@@ -262,7 +263,7 @@ TEST_F(Enqueue, f03_producers_of_one_id_at_the_same_moment_make_one_job) {
 
 TEST_F(Enqueue, f03_one_live_job_per_dedupe_key_under_concurrent_producers) {
   std::vector<std::set<std::string>> seen(6);
-  together(6, [&](int i) {
+  together(6, [&](int i, const std::atomic<bool>&) {
     Session mine(database);
     for (int n = 0; n < 30; ++n) {
       seen[static_cast<std::size_t>(i)].insert(fmt::format(
@@ -368,7 +369,7 @@ TEST_F(Enqueue, f02_an_idempotency_key_answers_a_repeat_even_after_the_job_has_e
 
 TEST_F(Enqueue, f02_concurrent_requests_with_one_idempotency_key_make_one_job) {
   std::vector<std::string> ids(6);
-  together(6, [&](int i) {
+  together(6, [&](int i, const std::atomic<bool>&) {
     Session mine(database);
     ids[static_cast<std::size_t>(i)] = enqueue_jobs(mine, one(R"("idempotency_key": "i")"))[0].id;
   });

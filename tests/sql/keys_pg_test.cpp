@@ -179,7 +179,7 @@ TEST_F(Keys, serial_order_holds_under_concurrent_producers_workers_and_retries) 
   std::vector<std::string> violations;
   std::atomic<int> ended = 0;
 
-  together(kProducers + kWorkers + 1, [&](int i) {
+  together(kProducers + kWorkers + 1, [&](int i, const std::atomic<bool>& failed) {
     Session mine(database);
     if (i < kProducers) {
       for (int n = 1; n <= kEach; ++n) {
@@ -194,7 +194,7 @@ TEST_F(Keys, serial_order_holds_under_concurrent_producers_workers_and_retries) 
     } else if (i < kProducers + kWorkers) {
       Worker worker(mine, fmt::format("w{}", i));
       SeededRandom random(static_cast<std::uint64_t>(i));
-      while (ended < kProducers * kEach) {
+      while (!failed && ended < kProducers * kEach) {
         for (const auto& delivery : worker.claim(4)) {
           const auto dice = random.next() % 4;
           const std::string outcome = dice == 0 ? "retry" : dice == 1 ? "handback" : "ok";
@@ -223,7 +223,7 @@ TEST_F(Keys, serial_order_holds_under_concurrent_producers_workers_and_retries) 
         }
       }
     } else {
-      while (ended < kProducers * kEach) {
+      while (!failed && ended < kProducers * kEach) {
         mine.run("select millrace.promote_due(100), millrace.advance(100)");
       }
     }
@@ -248,14 +248,15 @@ Peak peak_of(const TestDatabase& database, int jobs, int workers) {
   int running = 0;
   std::map<std::string, int> by_key;
   std::atomic<int> ended = 0;
-  together(workers + 1, [&](int i) {
+  together(workers + 1, [&](int i, const std::atomic<bool>& failed) {
     Session mine(database);
     if (i == workers) {
-      while (ended < jobs) mine.run("select millrace.advance(100), millrace.promote_due(100)");
+      while (!failed && ended < jobs)
+        mine.run("select millrace.advance(100), millrace.promote_due(100)");
       return;
     }
     Worker worker(mine, fmt::format("w{}", i));
-    while (ended < jobs) {
+    while (!failed && ended < jobs) {
       const auto held = worker.claim(3);
       std::map<std::string, std::string> keys;
       for (const auto& delivery : held) {

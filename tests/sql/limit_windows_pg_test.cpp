@@ -63,7 +63,7 @@ class LimitWindows : public LimitWorld {
   LimitWindows() {
     db_.script(R"(
       create table grant_log (at timestamptz, tokens bigint, held bigint);
-      create function log_grant() returns trigger language plpgsql as $$
+      create function log_grant() returns trigger language plpgsql security definer as $$
       begin
         insert into public.grant_log
         select new.acquired_at, new.estimated_tokens, count(*) from millrace.provider_slot s

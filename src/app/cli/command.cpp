@@ -230,6 +230,12 @@ Command& Command::files() {
   return *this;
 }
 
+Command& Command::hide_last() {
+  parser_->last->group("");
+  options_.pop_back();
+  return *this;
+}
+
 CommandLine::CommandLine(std::string name, std::string description) {
   auto parser = std::make_unique<Command::Parser>();
   parser->owned = std::make_unique<CLI::App>(description, name);

@@ -64,6 +64,7 @@ class Command {
   // For the option or argument declared last.
   Command& choices(std::vector<std::string> allowed);
   Command& files();
+  Command& hide_last();  // Not for people.
 
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }

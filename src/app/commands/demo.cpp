@@ -54,6 +54,4 @@ void add_demo_command(Command& root) {
   command.action([options](Context& context) { return run(context, *options); });
 }
 
-void add_bench_commands(Command&) {}
-
 }  // namespace millrace::app

@@ -5,11 +5,14 @@
 #include "app/handlers.h"
 #include "app/ready_file.h"
 #include "app/signals.h"
+#include "app/supervise.h"
+#include "worker/supervisor_link.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 namespace millrace::app {
@@ -24,7 +27,8 @@ struct Options {
   std::optional<std::string> lease;
   std::optional<std::string> id;
   std::optional<std::string> ready_file;
-  std::optional<std::string> supervisor_id;
+  std::optional<std::string> supervisor_id;  // Set by our own supervisor only.
+  std::optional<std::string> child;
   bool no_keeper = false;
 };
 
@@ -84,19 +88,72 @@ Result<int> run_until_stopped(Context& context, const SignalWaiter& signals, Eng
   return code;
 }
 
+json::Object ready_content(const Context& context, const Database& database,
+                           const std::vector<worker::QueueChoice>& queues) {
+  json::Array names;
+  for (const auto& queue : queues) names.emplace_back(queue.name);
+  json::Array types;
+  for (const auto& type : handled_types(context.settings)) types.emplace_back(type);
+  json::Object content{{"database_url", database.url},
+                       {"queues", std::move(names)},
+                       {"job_types", std::move(types)}};
+  if (database.is_private) {
+    const auto& data_dir = context.settings.text("database.data_dir");
+    content["data_dir"] = std::filesystem::absolute(data_dir).string();
+  }
+  return content;
+}
+
+// What the children of a supervisor are told again.
+std::vector<std::string> child_arguments(const Options& options) {
+  std::vector<std::string> arguments{"--processes", "1"};
+  const auto pass = [&](const char* flag, const std::string& value) {
+    arguments.insert(arguments.end(), {flag, value});
+  };
+  for (const auto& queue : options.queues) pass("--queue", queue);
+  if (options.slots) pass("--slots", fmt::format("{}", *options.slots));
+  if (options.lease) pass("--lease", *options.lease);
+  if (options.id) pass("--id", *options.id);
+  if (options.no_keeper) arguments.emplace_back("--no-keeper");
+  return arguments;
+}
+
 Result<int> run_worker(Context& context, const Options& options) {
   SignalWaiter signals;
+  std::optional<worker::SupervisorLink> link;
+  if (options.child) {
+    MR_TRY(link, worker::SupervisorLink::open(*options.child));
+  }
   MR_TRY_VOID(apply_flags(context, options));
-  auto ready_file =
-      options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
-  if (ready_file) MR_TRY_VOID(ready_file->remove_stale());
+  ReadyFile no_file;
+  auto wanted_file = options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
+  auto& ready_file = wanted_file ? *wanted_file : no_file;
+  MR_TRY_VOID(ready_file.remove_stale());
   MR_TRY(const auto database, find_database(context.settings));
   auto worker = worker_options(context);
   {
     MR_TRY(auto store, context.connect_to(database));
     MR_TRY(worker.queues, prepare_queues(context.settings, store));
   }
+  auto content = ready_content(context, database, worker.queues);
+  const auto processes = static_cast<int>(context.settings.integer("worker.processes"));
+  if (processes > 1) {
+    return supervise(context, signals,
+                     {.database = database,
+                      .processes = processes,
+                      .arguments = child_arguments(options),
+                      .on_ready = [&](const std::string& supervisor_id) {
+                        context.note(fmt::format("{} worker processes are ready: {} slots each",
+                                                 processes, worker.slots));
+                        content["supervisor_id"] = supervisor_id;
+                        content["processes"] = processes;
+                        return ready_file.write(content);
+                      }});
+  }
   if (options.supervisor_id) worker.supervisor_id = *options.supervisor_id;
+  if (link) {
+    worker.on_registered = [&link](const std::string& worker_id) { link->registered(worker_id); };
+  }
   EngineOptions engine_options;
   engine_options.database = database;
   engine_options.listen_url = context.settings.text("database.direct_url");
@@ -108,19 +165,11 @@ Result<int> run_worker(Context& context, const Options& options) {
   Engine engine(context, std::move(engine_options));
   engine.start();
   return run_until_stopped(context, signals, engine, [&]() -> Result<void> {
-    json::Array queues;
-    for (const auto& queue : worker.queues) queues.emplace_back(queue.name);
-    json::Array types;
-    for (const auto& type : handled_types(context.settings)) types.emplace_back(type);
-    context.note(fmt::format("worker {} is ready: {} slots", engine.worker_id(), worker.slots));
-    if (!ready_file) return {};
-    return ready_file->write({{"database_url", database.url},
-                              {"data_dir", database.is_private
-                                               ? json::Value(context.settings.text("database.data_dir"))
-                                               : json::Value()},
-                              {"worker_id", engine.worker_id()},
-                              {"queues", std::move(queues)},
-                              {"job_types", std::move(types)}});
+    if (!link) {
+      context.note(fmt::format("worker {} is ready: {} slots", engine.worker_id(), worker.slots));
+    }
+    content["worker_id"] = engine.worker_id();
+    return ready_file.write(content);
   });
 }
 
@@ -138,6 +187,8 @@ void add_worker_command(Command& root) {
   command.flag("--no-keeper", options->no_keeper, "Do not stand for election as keeper");
   command.option("--ready-file", "PATH", options->ready_file, "JSON file written once ready")
       .files();
+  command.option("--supervisor-id", "ID", options->supervisor_id, "").hide_last();
+  command.option("--child", "FD:PID", options->child, "").hide_last();
   command.footer(
       "Handlers come from [[handler]] in millrace.toml; noop and sleep are built in. SIGTERM lets\n"
       "running jobs finish (worker.drain_timeout) and hands the rest back; a second one stops at\n"

@@ -7,7 +7,6 @@
 #include "worker/handlers/function_handler.h"
 #include "worker/handlers/http_handler.h"
 #include "worker/handlers/http_outcome.h"
-#include "worker/handlers/make_handler.h"
 
 #include <gtest/gtest.h>
 
@@ -357,7 +356,7 @@ TEST(HandlerRegistry, RefusesTwoHandlersForOneType) {
   EXPECT_EQ(registry.find("c"), nullptr);
 }
 
-// ---- noop, sleep, make_handler ----
+// ---- noop, sleep ----
 
 TEST(SleepHandler, ChecksItsPayload) {
   SleepHandler handler;
@@ -387,34 +386,6 @@ TEST(SleepHandler, CanBeCancelled) {
   loose.cancel.cancel("enough");
   SleepHandler handler;
   EXPECT_EQ(loose.run(handler).kind, Kind::cancelled);
-}
-
-TEST(MakeHandler, KnowsFourKinds) {
-  boost::asio::io_context io(1);
-  http::Client client(io.get_executor());
-  const auto kind = [&](std::string_view run) {
-    auto made = make_handler(run, {}, client);
-    if (!made.has_value()) return made.error().message;
-    if (dynamic_cast<NoopHandler*>(made->get()) != nullptr) return std::string("noop");
-    if (dynamic_cast<SleepHandler*>(made->get()) != nullptr) return std::string("sleep");
-    if (dynamic_cast<HttpHandler*>(made->get()) != nullptr) return std::string("http");
-    if (dynamic_cast<ExecHandler*>(made->get()) != nullptr) return std::string("exec");
-    return std::string("?");
-  };
-  EXPECT_EQ(kind("noop"), "noop");
-  EXPECT_EQ(kind("sleep"), "sleep");
-  EXPECT_EQ(kind("http://localhost/x"), "http");
-  EXPECT_EQ(kind("https://localhost/x"), "http");
-  EXPECT_EQ(kind("exec:./a b"), "exec");
-  EXPECT_TRUE(kind("exec:  ").contains("needs a program"));
-  EXPECT_TRUE(kind("exec:'a").contains("quote"));
-  EXPECT_TRUE(kind("lambda:x").contains("not 'lambda:x'"));
-}
-
-TEST(SplitWords, KeepsQuotedBlanks) {
-  EXPECT_EQ(*split_words(R"(  a 'b c' "d \" e" f\ g '' )"),
-            (std::vector<std::string>{"a", "b c", "d \" e", "f g", ""}));
-  EXPECT_FALSE(split_words("a \\").has_value());
 }
 
 }  // namespace
