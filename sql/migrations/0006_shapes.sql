@@ -72,3 +72,10 @@ create type millrace.moving as (
   wait_reason    millrace.wait_reason,
   due_at         timestamptz
 );
+
+-- A serial or concurrency key that a finished job gives up.
+create type millrace.held_key as (
+  tenant_id uuid,
+  queue_id  smallint,
+  wait_key  text
+);

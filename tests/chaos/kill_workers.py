@@ -114,7 +114,7 @@ def judge(run, sent, kills, drained, seconds):
         f"{run.number('select count(*) from public.ledger where key is not null')} effects of {run.number('select count(distinct key) from public.ledger')} keys")
     verdict.check("jobs recovered from dead workers", run.number("select count(*) from millrace.attempt where outcome = 'lost'") > 0,
                   run.sql("select count(*) from millrace.attempt where outcome = 'lost'"))
-    verdict.finish()
+    return verdict
 
 
 def main():
@@ -129,7 +129,10 @@ def main():
         prepare(run)
         sent, kills = load(run, profile)
         seconds, drained = drain(run)
-        judge(run, sent, kills, drained, seconds)
+        verdict = judge(run, sent, kills, drained, seconds)
+        if verdict.failed:
+            verdict.finish()
+    verdict.finish()
 
 
 if __name__ == "__main__":

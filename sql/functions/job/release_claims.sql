@@ -3,6 +3,9 @@
 create or replace function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_keys millrace.held_key[];
+  v_key record;
 begin
   if exists (select from unnest(p_rows) r where r.flags & 1 <> 0 and r.final_status is not null) then
     delete from millrace.dedupe_key k using unnest(p_rows) r, millrace.job_fact f
@@ -14,13 +17,19 @@ begin
       delete from millrace.serial_member m using unnest(p_rows) r
        where r.flags & 2 <> 0 and r.final_status is not null and m.job_id = r.job_id
       returning m.tenant_id, m.queue_id, m.serial_key)
-    insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
-    select distinct 'serial', g.tenant_id, g.queue_id, 's:' || g.serial_key from gone g;
+    select array_agg(distinct (g.tenant_id, g.queue_id, 's:' || g.serial_key)::millrace.held_key) into v_keys from gone g;
   end if;
-  -- A serial key that is only let go until a retry: an earlier job may have come to wait for it meanwhile.
-  insert into millrace.handoff (kind, tenant_id, queue_id, wait_key)
-  select distinct case when left(r.lease_key, 2) = 'c:' then 'concurrency' else 'serial' end, r.tenant_id, r.queue_id, r.lease_key
-    from unnest(p_rows) r where left(r.lease_key, 2) = 'c:' or (left(r.lease_key, 2) = 's:' and r.final_status is null);
+  -- The next of a key follows at once where nobody else judges the key; else advance_key leaves a note. A serial key may also be let
+  -- go only until a retry: an earlier job may have come to wait for it meanwhile.
+  for v_key in
+    select k.tenant_id, k.queue_id, k.wait_key from unnest(v_keys) k
+    union
+    select r.tenant_id, r.queue_id, r.lease_key
+      from unnest(p_rows) r where left(r.lease_key, 2) = 'c:' or (left(r.lease_key, 2) = 's:' and r.final_status is null)
+    order by 1, 2, 3
+  loop
+    perform millrace.advance_key(v_key.tenant_id, v_key.queue_id, v_key.wait_key);
+  end loop;
   if exists (select from unnest(p_rows) r where r.flags & 8 <> 0 and r.final_status is not null) then
     insert into millrace.handoff (kind, tenant_id, batch_id, completed, failed, cancelled)
     select 'batch', r.tenant_id, f.batch_id, count(*) filter (where r.final_status = 'completed'),
