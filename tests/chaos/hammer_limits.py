@@ -71,8 +71,8 @@ def judge(run, verdict, cost, seen):
     verdict.check(f"cost {cost}: no window above {LIMIT} by grant times", by_grant <= LIMIT, f"{by_grant} ({seen['kills']} kills, {len(seen['late'])} grants)")
     by_arrival = worst_window(seen["arrivals"], WINDOW - 1.0)
     verdict.check(f"cost {cost}: no window above {LIMIT} by arrival, 1 s margin", by_arrival <= LIMIT, by_arrival)
-    # What could have been granted: a full window at once, then the rest as the first one's grants leave the window.
-    possible = LIMIT * (1 + max(0.0, seen["seconds"] - WINDOW) // WINDOW)
+    # What a perfect limiter grants to clients that always ask: the whole limit at once, and again each time a window has passed.
+    possible = LIMIT * (1 + seen["seconds"] // WINDOW)
     granted = sum(c for _, c in seen["late"])
     verdict.check(f"cost {cost}: at least 95 % used", granted >= 0.95 * possible, f"{granted} of {possible:.0f}")
     leaked = run.sql(f"""

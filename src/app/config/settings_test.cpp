@@ -177,6 +177,12 @@ TEST_F(SettingsTest, WiringErrorsNameFieldAndRule) {
             "millrace.toml:3: unknown key queue.max_attempt; did you mean queue.max_attempts?");
 }
 
+TEST(SplitWordsTest, UnderstandsQuotes) {
+  EXPECT_THAT(*split_words("a 'b c' d\\ e \"f'g\""), ElementsAre("a", "b c", "d e", "f'g"));
+  EXPECT_FALSE(split_words("'open"));
+  EXPECT_FALSE(split_words("end\\"));
+}
+
 TEST(ParseBytesTest, KnowsUnits) {
   EXPECT_EQ(*parse_bytes("512M"), 512ULL << 20);
   EXPECT_EQ(*parse_bytes("64KiB"), 64ULL << 10);

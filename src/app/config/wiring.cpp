@@ -2,7 +2,6 @@
 
 #include "app/cli/command.h"
 #include "base/duration.h"
-#include "worker/handlers/make_handler.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -12,6 +11,7 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <utility>
 #include <string_view>
 
 namespace millrace::app {
@@ -207,7 +207,7 @@ void read_run(TableReader& reader, const std::filesystem::path& folder, HandlerC
     handler.url = run;
   } else if (run.starts_with("exec:")) {
     handler.kind = HandlerConfig::Kind::exec;
-    auto words = worker::split_words(std::string_view(run).substr(5));
+    auto words = split_words(std::string_view(run).substr(5));
     if (!words || words->empty()) {
       reader.wrong_table(words ? rule : "handler.run: " + words.error().message);
       return;
@@ -289,6 +289,41 @@ Result<std::vector<QueueConfig>> read_queues(const TomlFile& file) {
     queues.push_back(std::move(queue));
   }
   return queues;
+}
+
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (letter == '\\' && quote != '\'') {
+      if (++i == text.size()) return fail(ErrorKind::invalid_argument, "a \\ ends the command");
+      word += text[i];
+      in_word = true;
+    } else if (quote != 0) {
+      if (letter == quote) {
+        quote = 0;
+      } else {
+        word += letter;
+      }
+    } else if (letter == '\'' || letter == '"') {
+      quote = letter;
+      in_word = true;
+    } else if (letter == ' ' || letter == '\t') {
+      if (in_word) words.push_back(std::exchange(word, {}));
+      in_word = false;
+    } else {
+      word += letter;
+      in_word = true;
+    }
+  }
+  if (quote != 0) {
+    return fail(ErrorKind::invalid_argument, fmt::format("a quote {} is not closed", quote));
+  }
+  if (in_word) words.push_back(std::move(word));
+  return words;
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {

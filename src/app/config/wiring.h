@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::app {
@@ -49,6 +50,9 @@ Result<std::vector<HandlerConfig>> read_handlers(const TomlFile& file,
                                                  const std::filesystem::path& folder);
 Result<std::vector<QueueConfig>> read_queues(const TomlFile& file);
 
+// "python3 'my script.py' --fast" as words; quotes group, a backslash takes the next letter as is.
+// No variables, no globs: nothing here is a shell.
+Result<std::vector<std::string>> split_words(std::string_view text);
 // "512M", "64KiB", "1G", "1048576".
 Result<std::uint64_t> parse_bytes(std::string_view text);
 // The fields of a queue policy that may be set, with the type of each.
