@@ -14,7 +14,7 @@ from chaos_support import Run, Verdict
 
 PROFILES = {
     "short": dict(clients=16, windows=1.3, kills=12, costs=[10]),
-    "long": dict(clients=64, windows=3.2, kills=60, costs=[1, 10, 100, 500]),
+    "long": dict(clients=64, windows=3.2, kills=60, costs=[1, 30, 500]),
 }
 WINDOW = 10.0
 LIMIT = 1000
@@ -71,12 +71,15 @@ def judge(run, verdict, cost, seen):
     verdict.check(f"cost {cost}: no window above {LIMIT} by grant times", by_grant <= LIMIT, f"{by_grant} ({seen['kills']} kills, {len(seen['late'])} grants)")
     by_arrival = worst_window(seen["arrivals"], WINDOW - 1.0)
     verdict.check(f"cost {cost}: no window above {LIMIT} by arrival, 1 s margin", by_arrival <= LIMIT, by_arrival)
-    # What a perfect limiter grants to clients that always ask: the whole limit at once, and again each time a window has passed.
-    possible = LIMIT * (1 + seen["seconds"] // WINDOW)
+    # The permitted rate over the whole run; the first window may be granted at once.
+    possible = LIMIT * seen["seconds"] / WINDOW
     granted = sum(c for _, c in seen["late"])
     verdict.check(f"cost {cost}: at least 95 % used", granted >= 0.95 * possible, f"{granted} of {possible:.0f}")
+    # The server may still work for clients that are dead: their slots count from then.
+    while run.number("select count(*) from pg_stat_activity where pid <> pg_backend_pid() and query like '%api_capacity%'") > 0:
+        time.sleep(0.05)
     leaked = run.sql(f"""
-      select pg_sleep(2.2);
+      select pg_sleep(2.1);
       select millrace.acquire_api_capacity('stand-in', '{seen['name']}', 1);
       select count(*) from millrace.provider_slot s join millrace.api_rate_limits p using (provider_id) where p.api_endpoint = '{seen['name']}' and s.lease_until > clock_timestamp()""")
     verdict.check(f"cost {cost}: no slot leaked after the lease", int(leaked.split()[-1]) <= 1, leaked.split()[-1])

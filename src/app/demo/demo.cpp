@@ -110,7 +110,7 @@ class Demo {
     engine.worker = worker_options(context_);
     engine.worker.worker_id_prefix = "demo";
     engine.worker.slots = 48;
-    engine.worker.prefetch = 48;
+    engine.worker.prefetch = 0;  // A job that waits in the worker would blur the limits shown.
     engine.worker.drain_timeout = 5s;
     engine.worker.queues = workload_->queues();
     engine.handlers = [this](http::Client& client) { return workload_->registry(client); };
@@ -120,25 +120,28 @@ class Demo {
     MR_TRY_VOID(workload_->enqueue(*store_));
     std::int64_t total = 0;
     for (const auto& [type, count] : workload_->enqueued()) total += count;
+    tell_first_job();
     say(fmt::format("  {:5.1f} s  enqueued {} jobs in {:.0f} ms", elapsed(), group_digits(total),
                     Seconds(context_.clock.now() - before).count() * 1000));
     return {};
   }
 
+  void tell_first_job() {
+    const auto first = workload_->first_job();
+    if (told_first_ || !first) return;
+    told_first_ = true;
+    say(fmt::format("  {:5.1f} s  first job ran", Seconds(*first - begun_).count()));
+  }
+
   // False when time was up first.
   Result<bool> watch() {
     auto next_line = context_.clock.now();
-    bool told_first = false;
     for (;;) {
       MR_TRY(const auto counts, store_->count_types());
       MR_TRY(const bool operator_busy, workload_->nudge(*store_, counts));
       std::int64_t live = 0;
       for (const auto& row : counts) live += row.live();
-      if (!told_first && workload_->first_job()) {
-        told_first = true;
-        const auto first = Seconds(*workload_->first_job() - begun_).count();
-        say(fmt::format("  {:5.1f} s  first job ran", first));
-      }
+      tell_first_job();
       if (view_.active()) {
         view_.draw(render(counts));
       } else if (context_.clock.now() >= next_line) {
@@ -348,6 +351,7 @@ class Demo {
   LiveView view_;
   Clock::Steady begun_;
   bool interrupted_ = false;
+  bool told_first_ = false;
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<PrivateDatabase> database_;
   std::unique_ptr<StandIn> stand_in_;

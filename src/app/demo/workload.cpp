@@ -21,7 +21,7 @@ constexpr auto kLimitWindow = 3s;
 constexpr int kChain = 3;
 constexpr int kSerialKeys = 10;
 constexpr std::int64_t kCronRuns = 6;
-constexpr auto kCancelRun = 15s;
+constexpr milliseconds kCancelRun = 15s;
 
 json::Object payload_of(const ClaimedJob& job) {
   auto parsed = parse_json_object(job.payload_json);
@@ -41,7 +41,7 @@ std::int64_t wall_ms(Clock::Wall time) {
 Workload::Workload(Context& context, const Ledger& ledger, Options options)
     : context_(context), ledger_(ledger), options_(std::move(options)) {
   kinds_ = {
-      {"instant", "demo.instant", size(2000), "enqueued with COPY"},
+      {"instant", "demo.instant", size(3000), "enqueued with COPY"},
       {"slow", "demo.slow", size(60), "half a second each, with progress"},
       {"flaky", "demo.flaky", size(200), "fail once or twice, then succeed"},
       {"rate-limited", "demo.limited", size(120),
