@@ -1,14 +1,21 @@
 #include "http/message.h"
 
-#include <strings.h>
+#include <algorithm>
 
 namespace millrace::http {
+namespace {
+
+char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, to_lower, to_lower);
+}
 
 std::optional<std::string_view> Response::header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
-    if (key.size() == name.size() && ::strncasecmp(key.data(), name.data(), name.size()) == 0) {
-      return value;
-    }
+    if (same_name(key, name)) return value;
   }
   return std::nullopt;
 }

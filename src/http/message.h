@@ -13,6 +13,9 @@ namespace millrace::http {
 
 using Header = std::pair<std::string, std::string>;
 
+// Header names are the same in upper and lower case.
+bool same_name(std::string_view a, std::string_view b);
+
 struct Request {
   std::string method = "GET";
   std::string url;  // http or https. Only scheme, host and port ever get into error messages.

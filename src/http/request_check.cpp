@@ -7,7 +7,6 @@
 #include <array>
 #include <memory>
 #include <string_view>
-#include <strings.h>
 
 namespace millrace::http {
 namespace {
@@ -28,10 +27,6 @@ bool is_token(std::string_view text) {
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20 && c != '\t') || byte == 0x7F;
-}
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 Result<void> check_header(const Header& header) {

@@ -102,7 +102,7 @@ bool Transfer::set_headers() {
     return true;
   };
   for (const auto& [name, value] : request_.headers) {
-    if (curl_strequal(name.c_str(), "Content-Type") != 0) has_type = true;
+    if (same_name(name, "Content-Type")) has_type = true;
     // libcurl takes "Name:" as "leave this header out" and "Name;" as "send it without a value".
     if (!append(trim(value).empty() ? name + ";" : fmt::format("{}: {}", name, value))) {
       return false;

@@ -70,6 +70,7 @@ class WorldTest : public ::testing::Test {
     options.beat_interval = std::chrono::milliseconds(100);
     options.report_interval = std::chrono::milliseconds(50);
     options.host = "test";
+    options.drain_timeout = std::chrono::milliseconds(200);
   }
   ~WorldTest() override {
     for (auto& worker : workers_) worker->runtime.drain();

@@ -289,6 +289,25 @@ TEST_F(Claim, c15_a_mark_hides_nothing_from_a_full_scan) {
   EXPECT_EQ(ids_of(worker.claim(5)), std::vector{held[0].id});
 }
 
+// A claim takes new snapshots as it goes: what it leases must be what it answers.
+TEST_F(Claim, b10_a_job_committed_while_the_claim_looks_is_handed_out_if_it_is_leased) {
+  enqueue(sql);
+  sql.run("select millrace.set_tenant_weight('00000000-0000-0000-0000-000000000000', 1)");
+  Stop stop(database, "tenant_weight", "select");
+  Session slow(database);
+  stop.stops(slow);
+  Worker worker(slow);
+  std::size_t got = 0;
+  {
+    std::jthread claiming([&] { got = worker.claim(10).size(); });
+    stop.wait_until_stopped();
+    enqueue(sql);
+    stop.go_on();
+  }
+  EXPECT_EQ(sql.number("select count(*) from millrace.lease"), static_cast<std::int64_t>(got));
+  EXPECT_EQ(got, 2U);
+}
+
 TEST_F(Claim, d06_delivery_is_counted_at_the_claim_before_any_user_code) {
   const auto id = enqueue(sql);
   Worker worker(sql);

@@ -227,6 +227,40 @@ inline std::string places(Session& sql) {
 // --- Together
 // --------------------------------------------------------------------------------------
 
+// Stop: holds a session inside a statement, after its snapshot was taken, where the statement reads
+// (or locks) the first row of a table: a row policy of the test waits there.
+class Stop {
+ public:
+  // `command` is select, or update for rows that are locked.
+  Stop(const TestDatabase& database, const std::string& table, const std::string& command)
+      : gate_(database) {
+    gate_.run("select pg_advisory_lock(4711)");
+    gate_.script(fmt::format(R"(
+      create function public.stop_here() returns boolean language plpgsql volatile as $$
+      begin
+        if current_setting('test.stops', true) = 'on' then
+          perform pg_advisory_xact_lock_shared(4711);
+        end if;
+        return true;
+      end $$;
+      alter table millrace.{0} enable row level security, force row level security;
+      create policy test_open on millrace.{0} using (true);
+      create policy test_stop on millrace.{0} as restrictive for {1} using (public.stop_here());)",
+                             table, command));
+  }
+  void stops(Session& sql) { sql.run("select set_config('test.stops', 'on', false)"); }
+  void wait_until_stopped() {
+    while (
+        !gate_.yes("select exists (select from pg_locks where locktype = 'advisory' "
+                   "and objid = 4711 and not granted)")) {
+    }
+  }
+  void go_on() { gate_.run("select pg_advisory_unlock(4711)"); }
+
+ private:
+  Session gate_;
+};
+
 // Runs work(0) … work(count - 1) on threads of their own that start at the same moment. The first
 // exception fails the test; work that loops until others have done something also ends when
 // `failed` is true.

@@ -292,39 +292,23 @@ TEST_F(Keys, c13_concurrency_max_holds_under_concurrent_claimers) {
 }
 
 // A claimer whose look at the slots began before another's commit sees the slot free and the
-// other's lease not yet; it must look again once it has the slot locked. A policy of the test stops
-// the second claimer between its snapshot and its lock.
+// other's lease not yet; it must look again once it has the slot locked.
 TEST_F(Keys, c13_a_slot_is_judged_again_after_it_is_locked) {
   set_queue(sql, "default", R"({"concurrency_max": 1})");
   enqueue_many(sql, 3);
   Worker first(sql, "first");
   first.complete(first.take());  // The slot exists and is free.
-  sql.script(R"(
-    create function public.stop_here() returns boolean language plpgsql volatile as $$
-    begin
-      if current_setting('test.stops', true) = 'on' then
-        perform pg_advisory_xact_lock_shared(4711);
-      end if;
-      return true;
-    end $$;
-    alter table millrace.queue_slot enable row level security, force row level security;
-    create policy look on millrace.queue_slot for select using (true);
-    create policy lock on millrace.queue_slot for update using (public.stop_here());
-  )");
-  Session gate(database);
-  gate.run("select pg_advisory_lock(4711)");
+  Stop stop(database, "queue_slot", "update");
   Session slow(database);
-  slow.run("select set_config('test.stops', 'on', false)");
+  stop.stops(slow);
   Worker second(slow, "second");
 
   std::size_t got = 99;
   {
     std::jthread claiming([&] { got = second.claim(1).size(); });
-    while (!gate.yes(
-        "select exists (select from pg_locks where locktype = 'advisory' and not granted)")) {
-    }
+    stop.wait_until_stopped();
     EXPECT_EQ(first.claim(1).size(), 1U);
-    gate.run("select pg_advisory_unlock(4711)");
+    stop.go_on();
   }
   EXPECT_EQ(got, 0U);
   EXPECT_EQ(places(sql), "ready 1, delayed 0, leased 1");

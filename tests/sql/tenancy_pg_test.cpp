@@ -21,22 +21,28 @@ constexpr std::string_view kOther = "00000000-0000-4000-8000-000000000002";
 // Every grant on schema millrace and what is in it, but for partitions and what only tests have.
 constexpr const char* kGrants = R"(
   with object as (
-    select 'schema' as kind, n.nspname::text as name, n.nspacl as acl, n.nspowner as owner, 'n' as class
+    select 'schema' as kind, n.nspname::text as name, n.nspacl as acl, n.nspowner as owner,
+           'n' as class
       from pg_namespace n where n.nspname = 'millrace'
     union all
-    select case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table' end, c.relname, c.relacl,
-           c.relowner, case c.relkind when 'S' then 'S' else 'r' end
-      from pg_class c where c.relnamespace = 'millrace'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')
+    select case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table' end, c.relname,
+           c.relacl, c.relowner, case c.relkind when 'S' then 'S' else 'r' end
+      from pg_class c
+     where c.relnamespace = 'millrace'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')
        and not c.relispartition and c.relname <> 'test_clock'
     union all
     select 'column', c.relname || '.' || a.attname, a.attacl, c.relowner, 'c'
       from pg_attribute a join pg_class c on c.oid = a.attrelid
-     where c.relnamespace = 'millrace'::regnamespace and a.attacl is not null and not c.relispartition
+     where c.relnamespace = 'millrace'::regnamespace and a.attacl is not null
+       and not c.relispartition
     union all
-    select 'function', p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', p.proacl, p.proowner, 'f'
+    select 'function', p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')',
+           p.proacl, p.proowner, 'f'
       from pg_proc p where p.pronamespace = 'millrace'::regnamespace)
-  select o.kind || ' ' || o.name || ': ' || coalesce(r.rolname, 'PUBLIC') || ' ' || lower(g.privilege_type)
-    from object o cross join lateral aclexplode(coalesce(o.acl, acldefault(o.class::"char", o.owner))) g
+  select o.kind || ' ' || o.name || ': ' || coalesce(r.rolname, 'PUBLIC') || ' '
+           || lower(g.privilege_type)
+    from object o
+    cross join lateral aclexplode(coalesce(o.acl, acldefault(o.class::"char", o.owner))) g
     left join pg_roles r on r.oid = g.grantee
    where g.grantee <> o.owner order by 1)";
 

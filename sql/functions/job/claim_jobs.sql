@@ -13,7 +13,7 @@ as $$
 declare
   v_queue millrace.queue;
   v_types smallint[];
-  v_count integer;
+  v_leases millrace.lease[];
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception 'p_limit must be between 1 and 10000' using errcode = 'MR024';
@@ -28,6 +28,11 @@ begin
   if p_job_types is not null then
     v_types := array(select t.type_id from millrace.job_type t where t.job_type = any (p_job_types));
   end if;
+  -- In a statement of its own: one that began before a job was committed can lease it, but not join its fact.
+  v_leases := array(
+    select row(l.*)::millrace.lease
+      from millrace.claim_core(p_worker_id, p_process, array[v_queue.queue_id], v_types, millrace.tenant_scope(), null,
+                               case when p_alone then 1 else p_limit end, null, true, p_marks, p_alone) l);
   return query
   select l.job_id, l.token, l.tenant_id, t.job_type, f.payload, l.priority::integer, l.attempt + 1,
          coalesce(f.max_attempts, t.max_attempts, v_queue.max_attempts)::integer, l.delivery_count, l.generation::integer,
@@ -37,13 +42,11 @@ begin
          case when l.flags & 64 <> 0 then (select a.carry from millrace.attempt a where a.job_id = l.job_id and a.carry is not null
                                             order by a.attempt_seq desc limit 1) end,
          l.alone, l.type_id || ':' || l.tenant_id || ':' || l.priority || ':' || l.ready_seq
-    from millrace.claim_core(p_worker_id, p_process, array[v_queue.queue_id], v_types, millrace.tenant_scope(), null,
-                             case when p_alone then 1 else p_limit end, null, true, p_marks, p_alone) with ordinality l
+    from unnest(v_leases) with ordinality l
     join millrace.job_fact f on f.job_id = l.job_id
     join millrace.job_type t on t.type_id = l.type_id
    order by l.ordinality;
-  get diagnostics v_count = row_count;
-  if v_count = 0 and not p_alone then
+  if cardinality(v_leases) = 0 and not p_alone then
     perform millrace.arm_wake(v_queue.queue_id);
   end if;
 end;
