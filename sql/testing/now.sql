@@ -12,6 +12,7 @@ grant select on millrace.test_clock to public;
 create or replace function millrace.now() returns timestamptz
   language sql volatile parallel safe security definer set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select coalesce(c.frozen_at, clock_timestamp()) + c.shift from millrace.test_clock c),
+  select coalesce((select coalesce(c.frozen_at, clock_timestamp()) + c.shift
+                   from millrace.test_clock c),
                   clock_timestamp())
 $$;

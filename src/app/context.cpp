@@ -159,6 +159,7 @@ std::int64_t int_member(const json::Object& object, std::string_view key) {
   const auto* found = member(object, key);
   if (found == nullptr) return 0;
   if (found->is_int64()) return found->as_int64();
+  if (found->is_uint64()) return static_cast<std::int64_t>(found->as_uint64());
   if (found->is_double()) return std::llround(found->as_double());
   return 0;
 }

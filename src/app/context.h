@@ -58,14 +58,15 @@ struct ColumnSpec {
   std::function<Cell(const json::Value& value, const json::Object& row)> render = {};
 };
 
-// A table on the terminal, or the rows themselves with --json. `nothing` is said when there are none.
+// A table on the terminal, or the rows themselves with --json. `nothing` is said when there are
+// none.
 void print_rows(const Context& context, const json::Array& rows,
                 const std::vector<ColumnSpec>& columns, std::string_view nothing);
 
 // Cells of the usual kinds.
 Cell show_value(const json::Value& value);  // Texts as they are, null as "-", others as JSON.
 Cell show_count(const json::Value& value, const json::Object& row);
-Cell show_age(const json::Value& value, const json::Object& row);   // "3m ago" from a timestamp.
+Cell show_age(const json::Value& value, const json::Object& row);     // "3m ago" from a timestamp.
 Cell show_status(const json::Value& value, const json::Object& row);  // Coloured.
 Cell show_error(const json::Value& value, const json::Object& row);   // The message of an error.
 Cell show_interval(const json::Value& value, const json::Object& row);  // "00:05:00" as "5m".
@@ -77,7 +78,7 @@ bool bool_member(const json::Object& object, std::string_view key);
 
 // "2026-11-15T09:50:48.123+00:00" as PostgreSQL writes timestamps in JSON.
 std::optional<Clock::Wall> parse_timestamp(std::string_view text);
-std::string format_timestamp(Clock::Wall time);  // "2026-11-15T09:50:48Z"
+std::string format_timestamp(Clock::Wall time);         // "2026-11-15T09:50:48Z"
 std::string format_age(std::chrono::milliseconds age);  // "3m", "2h", "5d"
 std::optional<std::chrono::milliseconds> parse_interval(std::string_view text);
 

@@ -43,9 +43,9 @@ Result<Database> find_database(const Settings& settings) {
       .kind = ErrorKind::unavailable,
       .message =
           fmt::format("cannot connect: no DATABASE_URL and no private cluster in {}", data_dir),
-      .hint = data_dir == ".millrace" ? "start one with 'millrace up'"
-                                      : fmt::format("start one with 'millrace up --data-dir {}'",
-                                                    data_dir)});
+      .hint = data_dir == ".millrace"
+                  ? "start one with 'millrace up'"
+                  : fmt::format("start one with 'millrace up --data-dir {}'", data_dir)});
 }
 
 pg::ConnectOptions connect_as(const Database& database, const std::string& role,

@@ -16,7 +16,7 @@ namespace millrace::app {
 
 struct Database {
   std::string url;
-  std::string origin;       // For people: "private cluster in .millrace", "environment DATABASE_URL".
+  std::string origin;  // For people: "private cluster in .millrace", "environment DATABASE_URL".
   bool is_private = false;  // Ours: engine roles may be used for worker and keeper.
 };
 

@@ -62,10 +62,9 @@ awaitable<void> Engine::Parts::work() {
   };
   auto keeper_pool = pool("millrace_keeper", "millrace-keeper", 2);
   store::PgKeeperStore keeper_store(keeper_pool);
-  keeper::Keeper keeper(
-      io.get_executor(), keeper_store, context.clock, context.random, context.log,
-      {.holder = fmt::format("{}-{}-{:08x}", host_name(), ::getpid(),
-                             static_cast<std::uint32_t>(context.random.next()))});
+  keeper::Keeper keeper(io.get_executor(), keeper_store, context.clock, context.random, context.log,
+                        {.holder = fmt::format("{}-{}-{:08x}", host_name(), ::getpid(),
+                                               static_cast<std::uint32_t>(context.random.next()))});
   if (options.run_keeper) keeper.start();
   if (options.run_worker) {
     report = co_await run_worker();
@@ -78,11 +77,11 @@ awaitable<void> Engine::Parts::work() {
 }
 
 Task<worker::RunReport> Engine::Parts::run_worker() {
-  pg::Pool work_pool(io.get_executor(), connect_as(options.database, "millrace_worker",
-                                                   "millrace-worker"),
+  pg::Pool work_pool(io.get_executor(),
+                     connect_as(options.database, "millrace_worker", "millrace-worker"),
                      {.connections_max = 4}, context.random);
-  pg::Pool beat_pool(io.get_executor(), connect_as(options.database, "millrace_worker",
-                                                   "millrace-beat"),
+  pg::Pool beat_pool(io.get_executor(),
+                     connect_as(options.database, "millrace_worker", "millrace-beat"),
                      {.connections_max = 1}, context.random);
   store::PgJobStore store(work_pool, beat_pool);
   auto listen = options.database;

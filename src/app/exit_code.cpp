@@ -15,15 +15,21 @@ int exit_code_of(const Error& error) {
     return kExitConfiguration;  // The schema is missing or of another version.
   }
   switch (error.kind) {
-    case ErrorKind::invalid_argument: return kExitUsage;
-    case ErrorKind::not_found: return kExitNotFound;
+    case ErrorKind::invalid_argument:
+      return kExitUsage;
+    case ErrorKind::not_found:
+      return kExitNotFound;
     case ErrorKind::conflict:
-    case ErrorKind::lease_lost: return kExitConflict;
+    case ErrorKind::lease_lost:
+      return kExitConflict;
     case ErrorKind::throttled:
     case ErrorKind::unavailable:
-    case ErrorKind::in_doubt: return kExitUnavailable;
-    case ErrorKind::cancelled: return kExitInterrupted;
-    case ErrorKind::internal: return kExitInternal;
+    case ErrorKind::in_doubt:
+      return kExitUnavailable;
+    case ErrorKind::cancelled:
+      return kExitInterrupted;
+    case ErrorKind::internal:
+      return kExitInternal;
   }
   return kExitInternal;
 }

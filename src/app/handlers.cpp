@@ -112,8 +112,10 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
       return std::make_unique<worker::ExecHandler>(exec_options(config, environment));
     case HandlerConfig::Kind::http:
       return std::make_unique<worker::HttpHandler>(client, http_options(config));
-    case HandlerConfig::Kind::noop: return std::make_unique<worker::NoopHandler>();
-    case HandlerConfig::Kind::sleep: return std::make_unique<worker::SleepHandler>(test_outcomes);
+    case HandlerConfig::Kind::noop:
+      return std::make_unique<worker::NoopHandler>();
+    case HandlerConfig::Kind::sleep:
+      return std::make_unique<worker::SleepHandler>(test_outcomes);
   }
   return nullptr;
 }

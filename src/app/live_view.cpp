@@ -31,10 +31,13 @@ void LiveView::draw_locked(const std::string& block, std::string_view above) {
   if (lines_ == 0) out += "\x1b[?25l";  // Hide the cursor.
   if (lines_ > 0) out += fmt::format("\x1b[{}A\r", lines_);
   if (!above.empty()) out += fmt::format("{}\x1b[K\n", above);
+  // A line that wraps or scrolls away could not be found again.
+  const auto size = terminal_size().value_or(TerminalSize{.columns = 80, .rows = 24});
   std::size_t drawn = 0;
-  for (std::size_t at = 0; at < block.size(); ++drawn) {
+  for (std::size_t at = 0; at < block.size() && drawn + 1 < size.rows; ++drawn) {
     const auto end = std::min(block.find('\n', at), block.size());
-    out += block.substr(at, end - at) + "\x1b[K\n";
+    const auto line = std::string_view(block).substr(at, end - at);
+    out += cut_to_width(line, size.columns, context_.terminal.unicode) + "\x1b[K\n";
     at = end + 1;
   }
   out += "\x1b[J";  // What was below before.

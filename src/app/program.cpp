@@ -80,8 +80,8 @@ Result<Settings> load_settings(const Context& context) {
 
 Logger make_log(const Context& context, bool service) {
   const bool chosen = service || context.settings.is_set("log.level");
-  const auto level = chosen ? parse_log_level(context.settings.text("log.level")).value()
-                            : LogLevel::warn;
+  const auto level =
+      chosen ? parse_log_level(context.settings.text("log.level")).value() : LogLevel::warn;
   const auto& format = context.settings.text("log.format");
   if (format == "auto") return Logger::to_stderr(context.clock, level);
   const auto fixed = format == "json" ? Logger::Format::json : Logger::Format::text;
@@ -123,9 +123,9 @@ int run_program(int argc, const char* const* argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    return report({.kind = ErrorKind::internal,
-                   .message = fmt::format("internal error: {}", error.what())},
-                  kExitInternal);
+    return report(
+        {.kind = ErrorKind::internal, .message = fmt::format("internal error: {}", error.what())},
+        kExitInternal);
   }
 }
 

@@ -5,9 +5,8 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
-
 #include <csignal>
+#include <optional>
 
 namespace millrace::app {
 

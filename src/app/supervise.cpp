@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 Environment child_environment(const Context& context) {
   auto environment = context.environment;
   if (context.global.database_url) {
-    for (const char* name : {"DATABASE_URL_FILE", "MILLRACE_DATABASE_URL",
-                             "MILLRACE_DATABASE_URL_FILE"}) {
+    for (const char* name :
+         {"DATABASE_URL_FILE", "MILLRACE_DATABASE_URL", "MILLRACE_DATABASE_URL_FILE"}) {
       environment.erase(name);
     }
     environment["DATABASE_URL"] = *context.global.database_url;
@@ -59,18 +59,15 @@ Result<int> supervise(Context& context, const SignalWaiter& signals, SuperviseOp
   chosen.argv = child_command(context, options);
   chosen.env = child_environment(context);
   chosen.processes = options.processes;
-  chosen.supervisor_id =
-      fmt::format("{}-{}-{:08x}", worker_options(context).host, ::getpid(),
-                  static_cast<std::uint32_t>(context.random.next()));
+  chosen.supervisor_id = fmt::format("{}-{}-{:08x}", worker_options(context).host, ::getpid(),
+                                     static_cast<std::uint32_t>(context.random.next()));
   chosen.stop_timeout = context.settings.duration("worker.drain_timeout") + 30s;
   chosen.on_ready = [&ready] { ready = true; };
   const auto supervisor_id = chosen.supervisor_id;
-  worker::Supervisor supervisor(io.get_executor(),
-                                {.store = store,
-                                 .clock = context.clock,
-                                 .random = context.random,
-                                 .log = context.log},
-                                std::move(chosen));
+  worker::Supervisor supervisor(
+      io.get_executor(),
+      {.store = store, .clock = context.clock, .random = context.random, .log = context.log},
+      std::move(chosen));
   // The children die with this thread, so it ends only after them.
   std::thread thread([&] {
     run_blocking(io, supervisor.run());

@@ -36,8 +36,13 @@ TEST(TableTest, ColoursDoNotCountAsWidth) {
   Terminal colourful{.out_tty = true, .color = true, .width = 80};
   Table table({left("s"), left("x")});
   table.add({Cell("ok", Style::green), "1"});
-  EXPECT_EQ(table.render(colourful),
-            "\x1b[1ms\x1b[0m   \x1b[1mx\x1b[0m\n\x1b[32mok\x1b[0m  1\n");
+  EXPECT_EQ(table.render(colourful), "\x1b[1ms\x1b[0m   \x1b[1mx\x1b[0m\n\x1b[32mok\x1b[0m  1\n");
+}
+
+TEST(TerminalTest, CutsBetweenEscapeSequences) {
+  EXPECT_EQ(cut_to_width("\x1b[31mabcdef\x1b[0m", 4, false), "\x1b[31mabc~\x1b[0m");
+  EXPECT_EQ(cut_to_width("\x1b[31mabc\x1b[0m", 3, false), "\x1b[31mabc\x1b[0m");
+  EXPECT_EQ(cut_to_width("éèêë", 3, true), "éè…");
 }
 
 TEST(TerminalTest, CountsForPeople) {

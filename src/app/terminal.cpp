@@ -26,14 +26,22 @@ bool locale_is_utf8(const Environment& environment) {
 
 std::string_view escape_code(Style style) {
   switch (style) {
-    case Style::plain: return "";
-    case Style::bold: return "\x1b[1m";
-    case Style::dim: return "\x1b[2m";
-    case Style::red: return "\x1b[31m";
-    case Style::green: return "\x1b[32m";
-    case Style::yellow: return "\x1b[33m";
-    case Style::blue: return "\x1b[34m";
-    case Style::cyan: return "\x1b[36m";
+    case Style::plain:
+      return "";
+    case Style::bold:
+      return "\x1b[1m";
+    case Style::dim:
+      return "\x1b[2m";
+    case Style::red:
+      return "\x1b[31m";
+    case Style::green:
+      return "\x1b[32m";
+    case Style::yellow:
+      return "\x1b[33m";
+    case Style::blue:
+      return "\x1b[34m";
+    case Style::cyan:
+      return "\x1b[36m";
   }
   return "";
 }
@@ -60,6 +68,12 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::optional<TerminalSize> terminal_size() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return TerminalSize{.columns = size.ws_col, .rows = size.ws_row};
+}
+
 Terminal Terminal::detect(const Environment& environment) {
   Terminal terminal;
   terminal.out_tty = ::isatty(STDOUT_FILENO) == 1;
@@ -67,11 +81,10 @@ Terminal Terminal::detect(const Environment& environment) {
   const bool dumb = lookup(environment, "TERM") == "dumb";
   terminal.color = terminal.out_tty && !dumb && lookup(environment, "NO_COLOR").empty();
   terminal.unicode = locale_is_utf8(environment);
-  winsize size{};
-  if (terminal.out_tty && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    terminal.width = size.ws_col;
-  } else if (!terminal.out_tty) {
+  if (!terminal.out_tty) {
     terminal.width = 0;  // A file or a pipe: nothing is cut.
+  } else if (const auto size = terminal_size()) {
+    terminal.width = size->columns;
   }
   return terminal;
 }
@@ -132,15 +145,24 @@ std::size_t display_width(std::string_view text) {
 std::string cut_to_width(std::string_view text, std::size_t width, bool unicode) {
   if (display_width(text) <= width) return std::string(text);
   const std::string_view ellipsis = unicode ? "…" : "~";
-  if (width <= 1) return std::string(ellipsis);
   std::string out;
   std::size_t used = 0;
-  for (std::size_t at = 0; at < text.size() && used + 1 < width; ++used) {
+  bool painted = false;
+  for (std::size_t at = 0; at < text.size() && used + 1 < width;) {
+    if (text[at] == '\x1b') {  // Our own colour sequence takes no room.
+      const auto end = std::min(text.find('m', at), text.size() - 1);
+      out += text.substr(at, end + 1 - at);
+      painted = true;
+      at = end + 1;
+      continue;
+    }
     const auto length = std::max<std::size_t>(1, sequence_length(text, at));
     out += text.substr(at, length);
     at += length;
+    ++used;
   }
-  return out.append(ellipsis);
+  out += ellipsis;
+  return painted ? out + "\x1b[0m" : out;
 }
 
 std::string group_digits(long long value) {

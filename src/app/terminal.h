@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +28,18 @@ struct Terminal {
   std::string paint(Style style, std::string_view text) const;
 };
 
+struct TerminalSize {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+};
+// Now; people resize their windows.
+std::optional<TerminalSize> terminal_size();
+
 // One line without control characters: those become spaces or '?'. Not UTF-8 becomes '?'.
 std::string printable(std::string_view text);
 // Columns that `text` takes: code points, without escape sequences.
 std::size_t display_width(std::string_view text);
-// At most `width` columns, cut with an ellipsis.
+// At most `width` columns, cut with an ellipsis; escape sequences stay whole.
 std::string cut_to_width(std::string_view text, std::size_t width, bool unicode);
 // "1 234 567": thin grouping for people.
 std::string group_digits(long long value);

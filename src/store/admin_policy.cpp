@@ -52,8 +52,8 @@ Result<bool> AdminStore::queue_exists(const std::string& queue) {
 }
 
 Result<void> AdminStore::set_queue(const std::string& queue, const json::Object& policy) {
-  MR_TRY_VOID(call("select millrace.set_queue($1, $2::jsonb)",
-                   pg::Params().add(queue).add_json(policy)));
+  MR_TRY_VOID(
+      call("select millrace.set_queue($1, $2::jsonb)", pg::Params().add(queue).add_json(policy)));
   return {};
 }
 
@@ -82,17 +82,16 @@ Result<void> AdminStore::resume_queue(const std::string& queue) {
 
 Result<Counts> AdminStore::counts(std::optional<std::string> queue) {
   MR_TRY(const auto result,
-         call(fmt::format(
-                  "select coalesce(sum(c.enqueued), 0)::bigint as enqueued,"
-                  " coalesce(sum(c.completed), 0)::bigint as completed,"
-                  " coalesce(sum(c.failed), 0)::bigint as failed,"
-                  " coalesce(sum(c.cancelled), 0)::bigint as cancelled,"
-                  " coalesce(sum(c.redriven), 0)::bigint as redriven,"
-                  " coalesce(sum(c.ready), 0)::bigint as ready,"
-                  " coalesce(sum(c.delayed), 0)::bigint as delayed,"
-                  " coalesce(sum(c.leased), 0)::bigint as leased"
-                  " from ({}) c where $1::text is null or c.queue = $1",
-                  kCounts),
+         call(fmt::format("select coalesce(sum(c.enqueued), 0)::bigint as enqueued,"
+                          " coalesce(sum(c.completed), 0)::bigint as completed,"
+                          " coalesce(sum(c.failed), 0)::bigint as failed,"
+                          " coalesce(sum(c.cancelled), 0)::bigint as cancelled,"
+                          " coalesce(sum(c.redriven), 0)::bigint as redriven,"
+                          " coalesce(sum(c.ready), 0)::bigint as ready,"
+                          " coalesce(sum(c.delayed), 0)::bigint as delayed,"
+                          " coalesce(sum(c.leased), 0)::bigint as leased"
+                          " from ({}) c where $1::text is null or c.queue = $1",
+                          kCounts),
               pg::params(queue), true));
   const auto row = result[0];
   return Counts{.enqueued = row.i64("enqueued"),
@@ -199,8 +198,8 @@ Result<Uuid> AdminStore::set_cron(const std::string& name, const std::string& sc
                                   const json::Object& job, const json::Object& options) {
   pg::Params params;
   params.add(name).add(schedule).add_json(job).add_json(options);
-  MR_TRY(const auto result, call("select millrace.set_cron($1, $2, $3::jsonb, $4::jsonb) as id",
-                                 std::move(params)));
+  MR_TRY(const auto result,
+         call("select millrace.set_cron($1, $2, $3::jsonb, $4::jsonb) as id", std::move(params)));
   return result[0].uuid("id");
 }
 

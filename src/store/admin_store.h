@@ -1,8 +1,8 @@
 // AdminStore: what people ask of the database: the command line, doctor, demo and bench.
 //
 // One call per SQL function or per question; blocking, over one SyncConnection. Lists come as JSON
-// rows, ready to be printed. With a tenant every call is confined to it (millrace.tenant_id, set for
-// the one transaction, so that a pooler may sit in between). One thread at a time. Movable.
+// rows, ready to be printed. With a tenant every call is confined to it (millrace.tenant_id, set
+// for the one transaction, so that a pooler may sit in between). One thread at a time. Movable.
 #pragma once
 
 #include "base/json.h"

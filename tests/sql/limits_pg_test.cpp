@@ -115,6 +115,8 @@ TEST_F(Limits, e06_AnEstimateBelowOneCostsOne) {
   EXPECT_TRUE(acquire(-1000000));
   EXPECT_TRUE(acquire(0));
   EXPECT_EQ(row("current_tokens_minute"), "2");
+  EXPECT_TRUE(acquire(1));
+  EXPECT_FALSE(acquire(-1000000)) << "no room for one token is no room for less";
   EXPECT_TRUE(db_.refused("select millrace.acquire_api_capacity('p', 'e', null)").sqlstate ==
               "MR014")
       << "null must mean the default of 1000";
@@ -482,7 +484,7 @@ TEST_F(Limits, MR017_ABadValueIsNamedWithItsRule) {
                 .sqlstate,
             "MR013");
   EXPECT_EQ(db_.refused("select millrace.set_limit('', 'e', '{\"status\": \"active\"}')").message,
-            "p_provider_name must have 1 to 100 characters without space and colon");
+            "p_provider_name must have 1 to 100 characters without space, colon and slash");
 }
 
 TEST_F(Limits, DurationsAreReadInTheFormsPeopleWrite) {

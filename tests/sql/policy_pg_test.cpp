@@ -70,7 +70,7 @@ TEST_F(Policy, every_bad_field_is_refused_by_name_and_nothing_is_kept) {
       {R"({"backoff_base": -1})", "backoff_base"},
       {R"({"backoff_base": "2 h", "backoff_cap": "1 h"})", "backoff_cap"},
       {R"({"jitter_low": 3, "jitter_high": 2})", "jitter"},
-      {R"({"lease": 0})", "lease"},
+      {R"({"lease": "2 days"})", "lease"},
       {R"({"lease": 10, "beat": 10})", "beat"},
       {R"({"run_timeout": 0})", "run_timeout"},
       {R"({"concurrency_max": -1})", "concurrency_max"},

@@ -1,5 +1,5 @@
--- millrace.check_time_zone: raises MR012 for what is not the name of a time zone. Fixed offsets such as UTC+2 are refused: in
--- PostgreSQL that one lies west of Greenwich.
+-- millrace.check_time_zone: raises MR012 for what is not the name of a time zone. Fixed offsets
+-- such as UTC+2 are refused: in PostgreSQL that one lies west of Greenwich.
 create or replace function millrace.check_time_zone(p_time_zone text) returns void
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

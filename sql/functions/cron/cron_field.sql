@@ -1,7 +1,8 @@
--- millrace.cron_field: the values that one field of a cron expression stands for, sorted. A field is a list of items,
--- each "*", a value or a range, with an optional step; "5/15" means from 5 to the end. Names (jan, mon) stand
--- for numbers. Raises MR012 naming the field.
-create or replace function millrace.cron_field(p_field text, p_text text, p_low integer, p_high integer, p_names text[])
+-- millrace.cron_field: the values that one field of a cron expression stands for, sorted. A field
+-- is a list of items, each "*", a value or a range, with an optional step; "5/15" means from 5 to
+-- the end. Names (jan, mon) stand for numbers. Raises MR012 naming the field.
+create or replace function millrace.cron_field(p_field text, p_text text, p_low integer,
+                                               p_high integer, p_names text[])
   returns integer[] language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -20,7 +21,8 @@ begin
     end if;
     v_from := case when v_parts[1] = '*' then p_low
                    else millrace.cron_value(p_field, v_parts[1], p_low, p_high, p_names) end;
-    v_to := case when v_parts[2] is not null then millrace.cron_value(p_field, v_parts[2], p_low, p_high, p_names)
+    v_to := case when v_parts[2] is not null
+                 then millrace.cron_value(p_field, v_parts[2], p_low, p_high, p_names)
                  when v_parts[1] = '*' or v_parts[3] is not null then p_high
                  else v_from end;
     -- Sunday closes a week as well as it opens one: fri-sun.
@@ -28,13 +30,15 @@ begin
       v_to := 7;
     end if;
     if v_from > v_to then
-      raise exception 'cron field %: range "%" ends before it begins', p_field, v_item using errcode = 'MR012';
+      raise exception 'cron field %: range "%" ends before it begins', p_field, v_item
+        using errcode = 'MR012';
     end if;
     v_step := 1;
     if v_parts[3] is not null then
       v_step := case when v_parts[3] ~ '^[0-9]{1,4}$' then v_parts[3]::integer end;
       if v_step is null or v_step not between 1 and p_high - p_low then
-        raise exception 'cron field %: step "%" is not between 1 and %', p_field, v_parts[3], p_high - p_low
+        raise exception 'cron field %: step "%" is not between 1 and %', p_field,
+            v_parts[3], p_high - p_low
           using errcode = 'MR012';
       end if;
     end if;

@@ -1,5 +1,5 @@
--- millrace.cron_match: the first wall-clock time at or after p_from that the fields name, or null when there is none
--- before p_end. Knows nothing of time zones.
+-- millrace.cron_match: the first wall-clock time at or after p_from that the fields name, or null
+-- when there is none before p_end. Knows nothing of time zones.
 create or replace function millrace.cron_match(
     p_from timestamp, p_end timestamp, p_seconds integer[], p_minutes integer[], p_hours integer[],
     p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean)
@@ -24,13 +24,15 @@ begin
       v_dow := extract(dow from v_day)::integer = any (p_weekdays);
       if (v_dom and v_dow) or (p_either_day and (v_dom or v_dow)) then
         if v_day > v_start::date then
-          return v_day + make_interval(hours => p_hours[1], mins => p_minutes[1], secs => p_seconds[1]);
+          return v_day + make_interval(hours => p_hours[1], mins => p_minutes[1],
+                                       secs => p_seconds[1]);
         end if;
         select array[h.v, m.v, s.v] into v_found
           from unnest(p_hours) h(v)
           cross join lateral (select u.v from unnest(p_minutes) u(v)
                                where h.v > v_hour or u.v > v_minute
-                                  or (u.v = v_minute and v_second <= p_seconds[cardinality(p_seconds)])
+                                  or (u.v = v_minute
+                                      and v_second <= p_seconds[cardinality(p_seconds)])
                                order by u.v limit 1) m
           cross join lateral (select u.v from unnest(p_seconds) u(v)
                                where h.v > v_hour or m.v > v_minute or u.v >= v_second

@@ -1,9 +1,12 @@
--- millrace.cron_next: the first instant after p_after at which a cron expression is due, by the clocks of a time zone. MR012
--- when the expression or the zone is not valid, or nothing is due within 8 years.
--- Where clocks go forward, times that do not exist fall on the first instant after the gap, once. Where they go back, a
--- repeated time runs at its first pass only, unless the schedule means every hour or has a minute field beginning with
--- * (see millrace.cron_parse): then it runs in both, as its interval says.
-create or replace function millrace.cron_next(p_schedule text, p_after timestamptz, p_time_zone text default 'UTC')
+-- millrace.cron_next: the first instant after p_after at which a cron expression is due, by the
+-- clocks of a time zone. MR012 when the expression or the zone is not valid, or nothing is due
+-- within 8 years.
+-- Where clocks go forward, times that do not exist fall on the first instant after the gap, once.
+-- Where they go back, a repeated time runs at its first pass only, unless the schedule means every
+-- hour or has a minute field beginning with * (see millrace.cron_parse): then it runs in both, as
+-- its interval says.
+create or replace function millrace.cron_next(p_schedule text, p_after timestamptz,
+                                              p_time_zone text default 'UTC')
   returns timestamptz language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -39,8 +42,8 @@ begin
     end if;
     if v_before <> v_after then
       v_change := millrace.zone_change(v_from, v_to, p_time_zone);
-      v_match := millrace.cron_match(v_local, v_end, c.seconds, c.minutes, c.hours, c.days, c.months, c.weekdays,
-                                     c.either_day);
+      v_match := millrace.cron_match(v_local, v_end, c.seconds, c.minutes, c.hours, c.days,
+                                     c.months, c.weekdays, c.either_day);
       if v_match < (v_change at time zone 'UTC') + v_before then
         return (v_match - v_before) at time zone 'UTC';
       elsif v_match < (v_change at time zone 'UTC') + v_after then
@@ -49,10 +52,11 @@ begin
       v_local := (v_change at time zone 'UTC')
                  + case when c.every then v_after else greatest(v_before, v_after) end;
     end if;
-    v_match := millrace.cron_match(v_local, v_end, c.seconds, c.minutes, c.hours, c.days, c.months, c.weekdays,
-                                   c.either_day);
+    v_match := millrace.cron_match(v_local, v_end, c.seconds, c.minutes, c.hours, c.days,
+                                   c.months, c.weekdays, c.either_day);
     if v_match is null then
-      raise exception 'cron schedule "%" is not due within 8 years', left(p_schedule, 100) using errcode = 'MR012';
+      raise exception 'cron schedule "%" is not due within 8 years', left(p_schedule, 100)
+        using errcode = 'MR012';
     end if;
     v_due := (v_match - v_after) at time zone 'UTC';
     if v_due <= v_to then

@@ -1,6 +1,8 @@
--- millrace.enqueue_cron: one run of a cron entry as a job of its tenant; the job is named after the entry unless it has a name.
--- The tenant setting is put back afterwards: the caller may work for others.
-create or replace function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid
+-- millrace.enqueue_cron: one run of a cron entry as a job of its tenant; the job is named after the
+-- entry unless it has a name. The tenant setting is put back afterwards: the caller may work for
+-- others.
+create or replace function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb)
+  returns uuid
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare

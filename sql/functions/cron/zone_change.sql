@@ -1,6 +1,7 @@
--- millrace.zone_change: the first instant after p_from, not after p_to, at which the clocks of a zone are what they are at p_to;
--- p_from and p_to lie on the two sides of one change.
-create or replace function millrace.zone_change(p_from timestamptz, p_to timestamptz, p_time_zone text)
+-- millrace.zone_change: the first instant after p_from, not after p_to, at which the clocks of a
+-- zone are what they are at p_to; p_from and p_to lie on the two sides of one change.
+create or replace function millrace.zone_change(p_from timestamptz, p_to timestamptz,
+                                                p_time_zone text)
   returns timestamptz language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
 declare

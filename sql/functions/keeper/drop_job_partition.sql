@@ -27,7 +27,7 @@ begin
   end loop;
   perform set_config('millrace.retention', '', true);
   return 1;
-exception when lock_not_available then
+exception when lock_not_available or deadlock_detected then
   raise notice 'partition % not dropped: %', p_suffix, sqlerrm;
   return 0;
 end;

@@ -1,6 +1,6 @@
--- millrace.acquire_api_capacity: takes one request, its tokens and a concurrency slot, all or none (L-04, E03); false
--- means wait and ask again. The slot is anonymous and ends after slot_lease when it is not released.
--- Not idempotent: every true is one grant.
+-- millrace.acquire_api_capacity: takes one request, its tokens and a concurrency slot, all or none
+-- (L-04, E03); false means wait and ask again. The slot is anonymous and ends after slot_lease when
+-- it is not released. Not idempotent: every true is one grant.
 create or replace function millrace.acquire_api_capacity(
     p_provider_name text, p_api_endpoint text, p_estimated_tokens integer default 1000)
   returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -19,7 +19,8 @@ begin
   select e.* into v_limit from millrace.effective_limit(v_provider) e;
   if v_limit.status is distinct from 'active' then
     raise exception 'No active rate limit configuration for %:%', p_provider_name, p_api_endpoint
-      using errcode = 'MR013', hint = 'millrace.limits_overview() lists the providers and their status';
+      using errcode = 'MR013',
+            hint = 'millrace.limits_overview() lists the providers and their status';
   end if;
   if v_cost > least(v_limit.tokens_per_minute, v_limit.tokens_per_hour) then
     raise exception 'p_estimated_tokens % is more than %:% grants in a whole window (%)', v_cost,
@@ -34,8 +35,8 @@ begin
      where p.provider_id = v_provider;
     return false;
   end if;
-  perform millrace.capacity_take(v_provider, array[null::uuid], array[null::uuid], millrace.caller(),
-                                 array[v_cost], null);
+  perform millrace.capacity_take(v_provider, array[null::uuid], array[null::uuid],
+                                 millrace.caller(), array[v_cost], null);
   return true;
 end;
 $$;

@@ -1,6 +1,7 @@
--- millrace.backpressure_delay: how much later a new job of a provider should start: backpressure_delay_seconds while more than
--- backpressure_threshold of the requests or tokens of a minute are used (L-14), else zero. An absent limit is never
--- used up, a limit of zero always. Reads without a lock: a hint.
+-- millrace.backpressure_delay: how much later a new job of a provider should start:
+-- backpressure_delay_seconds while more than backpressure_threshold of the requests or tokens of a
+-- minute are used (L-14), else zero. An absent limit is never used up, a limit of zero always.
+-- Reads without a lock: a hint.
 create or replace function millrace.backpressure_delay(p_provider_id integer) returns interval
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +10,8 @@ declare
   v_limit record;
   v_used record;
 begin
-  select p.minute_window, p.hour_window, p.last_grant_at, p.backpressure_threshold, p.backpressure_delay_seconds
+  select p.minute_window, p.hour_window, p.last_grant_at, p.backpressure_threshold,
+         p.backpressure_delay_seconds
     into v_row from millrace.api_rate_limits p where p.provider_id = p_provider_id;
   if not found then
     return interval '0';

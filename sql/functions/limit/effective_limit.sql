@@ -1,5 +1,5 @@
--- millrace.effective_limit: the limits in force for a provider. An operator's value wins over the configured
--- one until it expires; null means unlimited, never a large number (E05).
+-- millrace.effective_limit: the limits in force for a provider. An operator's value wins over the
+-- configured one until it expires; null means unlimited, never a large number (E05).
 create or replace function millrace.effective_limit(p_provider_id integer)
   returns table (status text, requests_per_minute bigint, requests_per_hour bigint,
                  tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint,

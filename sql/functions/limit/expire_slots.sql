@@ -1,5 +1,6 @@
--- millrace.expire_slots: the keeper's sweep: deletes up to p_limit dead slots and lets the display columns of
--- idle providers fall. Providers that somebody holds are skipped: the holder sweeps them itself.
+-- millrace.expire_slots: the keeper's sweep: deletes up to p_limit dead slots and lets the display
+-- columns of idle providers fall. Providers that somebody holds are skipped: the holder sweeps them
+-- itself.
 create or replace function millrace.expire_slots(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -1,6 +1,8 @@
--- millrace.limit_fields: the values of a provider limit that people may set, their kinds and bounds (seconds for durations).
+-- millrace.limit_fields: the values of a provider limit that people may set, their kinds and bounds
+-- (seconds for durations).
 create or replace function millrace.limit_fields()
-  returns table (field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean)
+  returns table (field text, kind text, low numeric, high numeric, nullable boolean,
+                 overridable boolean)
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
 as $$
   values ('requests_per_minute', 'limit', -1, 2147483647, true, true),

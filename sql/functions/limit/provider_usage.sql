@@ -1,7 +1,7 @@
--- millrace.provider_usage: what was granted in the two windows that end at p_at. A window is the sub-bucket of
--- p_at and the 60 before it: every grant of the last window lies in them, wherever p_at falls, so a sum
--- within the limit keeps every sliding window within the limit (E01). There is no upper bound: a bucket
--- that begins later (clock set back) counts as well.
+-- millrace.provider_usage: what was granted in the two windows that end at p_at. A window is the
+-- sub-bucket of p_at and the 60 before it: every grant of the last window lies in them, wherever
+-- p_at falls, so a sum within the limit keeps every sliding window within the limit (E01). There is
+-- no upper bound: a bucket that begins later (clock set back) counts as well.
 -- The oldest buckets are those that still count; stale says that older ones can be deleted.
 create or replace function millrace.provider_usage(
     p_provider_id integer, p_at timestamptz, p_minute interval, p_hour interval,
@@ -13,15 +13,18 @@ declare
   v_minute bigint := millrace.bucket_at(p_at, p_minute) - 60;
   v_hour bigint := millrace.bucket_at(p_at, p_hour) - 60;
 begin
-  select coalesce(sum(b.requests) filter (where b.time_window = 'minute' and b.bucket >= v_minute), 0),
-         coalesce(sum(b.tokens) filter (where b.time_window = 'minute' and b.bucket >= v_minute), 0),
-         min(b.bucket) filter (where b.time_window = 'minute' and b.bucket >= v_minute),
-         coalesce(sum(b.requests) filter (where b.time_window = 'hour' and b.bucket >= v_hour), 0),
-         coalesce(sum(b.tokens) filter (where b.time_window = 'hour' and b.bucket >= v_hour), 0),
-         min(b.bucket) filter (where b.time_window = 'hour' and b.bucket >= v_hour),
-         coalesce(bool_or(b.bucket < case b.time_window when 'minute' then v_minute else v_hour end), false)
-    into requests_minute, tokens_minute, oldest_minute, requests_hour, tokens_hour, oldest_hour, stale
+  select coalesce(sum(b.requests) filter (where w.minute), 0),
+         coalesce(sum(b.tokens) filter (where w.minute), 0),
+         min(b.bucket) filter (where w.minute),
+         coalesce(sum(b.requests) filter (where w.hour), 0),
+         coalesce(sum(b.tokens) filter (where w.hour), 0),
+         min(b.bucket) filter (where w.hour),
+         coalesce(bool_or(not w.minute and not w.hour), false)
+    into requests_minute, tokens_minute, oldest_minute, requests_hour, tokens_hour, oldest_hour,
+         stale
     from millrace.provider_bucket b
+   cross join lateral (select b.time_window = 'minute' and b.bucket >= v_minute as minute,
+                              b.time_window = 'hour' and b.bucket >= v_hour as hour) w
    where b.provider_id = p_provider_id;
 end;
 $$;

@@ -1,6 +1,8 @@
--- millrace.provider_waiting: waiting jobs (ready and delayed) of the types bound to a provider, counted up to p_max. Every scan
--- stops there, so the cost is bounded by p_max and not by the backlog.
-create or replace function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint
+-- millrace.provider_waiting: waiting jobs (ready and delayed) of the types bound to a provider,
+-- counted up to p_max. Every scan stops there, so the cost is bounded by p_max and not by the
+-- backlog.
+create or replace function millrace.provider_waiting(p_provider_id integer, p_max bigint)
+  returns bigint
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -10,7 +12,8 @@ declare
 begin
   select array_agg(t.type_id) into v_types
     from millrace.job_type t
-    join millrace.api_rate_limits p on p.provider_name = t.provider_name and p.api_endpoint = t.api_endpoint
+    join millrace.api_rate_limits p
+      on p.provider_name = t.provider_name and p.api_endpoint = t.api_endpoint
    where p.provider_id = p_provider_id;
   if v_types is null then
     return 0;
@@ -19,7 +22,8 @@ begin
     from (select from unnest(v_types) t(type_id)
            cross join millrace.queue q
            cross join lateral (select from millrace.ready r
-                                where r.queue_id = q.queue_id and r.type_id = t.type_id limit p_max) x
+                                where r.queue_id = q.queue_id and r.type_id = t.type_id
+                                limit p_max) x
            limit p_max) c;
   if v_ready >= p_max then
     return v_ready;

@@ -1,5 +1,5 @@
--- millrace.read_duration: a JSON number of seconds or a text such as "500ms", "30s", "5m", "2 hours", "1d" as interval;
--- null where it is neither.
+-- millrace.read_duration: a JSON number of seconds or a text such as "500ms", "30s", "5m", "2
+-- hours", "1d" as interval; null where it is neither.
 create or replace function millrace.read_duration(p_value jsonb) returns interval
   language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +13,8 @@ begin
     return make_interval(secs => (p_value #>> '{}')::double precision);
   end if;
   v_parts := regexp_match(lower(p_value #>> '{}'),
-    '^\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\s*$');
+    '^\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*'
+    '(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\s*$');
   if jsonb_typeof(p_value) <> 'string' or v_parts is null then
     return null;
   end if;

@@ -1,7 +1,9 @@
--- millrace.settle_tokens: moves a charge from estimate to actual figure, in the sub-buckets that were charged and only
--- while they still exist (E08), never below zero. The caller holds the provider row.
+-- millrace.settle_tokens: moves a charge from estimate to actual figure, in the sub-buckets that
+-- were charged and only while they still exist (E08), never below zero. The caller holds the
+-- provider row.
 create or replace function millrace.settle_tokens(
-    p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint)
+    p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint,
+    p_actual bigint)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare

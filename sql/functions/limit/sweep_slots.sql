@@ -1,8 +1,9 @@
--- millrace.sweep_slots: deletes the dead slots of a provider, at most p_limit (null: all), and says how many.
--- The caller holds the provider row. A slot bound to a job lives exactly as long as the lease with the same token;
--- an anonymous one until its own lease ends. Slots of this very transaction live: a claim may ask for
--- room again before it has written its leases.
-create or replace function millrace.sweep_slots(p_provider_id integer, p_at timestamptz, p_limit integer default null)
+-- millrace.sweep_slots: deletes the dead slots of a provider, at most p_limit (null: all), and says
+-- how many. The caller holds the provider row. A slot bound to a job lives exactly as long as the
+-- lease with the same token; an anonymous one until its own lease ends. Slots of this very
+-- transaction live: a claim may ask for room again before it has written its leases.
+create or replace function millrace.sweep_slots(p_provider_id integer, p_at timestamptz,
+                                                p_limit integer default null)
   returns integer language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare

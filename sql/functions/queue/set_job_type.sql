@@ -40,7 +40,7 @@ exception
     get stacked diagnostics v_constraint = constraint_name;
     raise exception 'job type policy: % is out of range', coalesce(nullif(regexp_replace(v_constraint, '^job_type_|_check$', '', 'g'), ''), 'a field')
       using errcode = 'MR017';
-  when invalid_text_representation or numeric_value_out_of_range then
-    raise exception 'job type policy: a number or boolean is not valid' using errcode = 'MR017';
+  when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
+    raise exception 'job type policy: a number, boolean or list of required_keys is not valid' using errcode = 'MR017';
 end;
 $$;

@@ -70,7 +70,7 @@ class Bench {
 #else
     const bool optimised = false;
 #endif
-    return json::Object{{"cores", std::thread::hardware_concurrency()},
+    return json::Object{{"cores", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
                         {"postgres", text_member(server, "version")},
                         {"fsync", text_member(server, "fsync")},
                         {"synchronous_commit", text_member(server, "synchronous_commit")},

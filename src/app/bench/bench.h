@@ -1,8 +1,8 @@
 // Bench: how fast this machine enqueues, drains, picks up, and how depth changes that.
 //
-// Each case is measured `repeats` times and reported as median and spread with the conditions it was
-// measured under. It runs in a throw-away private cluster, or in a database that is given; one that
-// holds other jobs is refused.
+// Each case is measured `repeats` times and reported as median and spread with the conditions it
+// was measured under. It runs in a throw-away private cluster, or in a database that is given; one
+// that holds other jobs is refused.
 #pragma once
 
 #include "app/bench/sample.h"

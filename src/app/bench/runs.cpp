@@ -50,7 +50,7 @@ struct BenchRun::Pickup {
 Result<store::AdminStore> BenchRun::connect() { return context_.connect_to(database_); }
 
 std::string BenchRun::payload(std::int64_t number) const {
-  auto text = fmt::format(R"({{"number":{},"fill":"")", number);
+  auto text = fmt::format(R"({{"number":{},"fill":")", number);
   const auto size = static_cast<std::int64_t>(text.size()) + 2;
   text.append(static_cast<std::size_t>(std::max<std::int64_t>(0, options_.payload_bytes - size)),
               'x');
@@ -59,8 +59,8 @@ std::string BenchRun::payload(std::int64_t number) const {
 
 void BenchRun::tell(const std::string& name, double value, const std::string& unit) const {
   if (context_.terminal.err_tty && !context_.json()) {
-    context_.note(context_.terminal.paint(
-        Style::dim, fmt::format("  {}: {:.1f} {}", name, value, unit)));
+    context_.note(
+        context_.terminal.paint(Style::dim, fmt::format("  {}: {:.1f} {}", name, value, unit)));
   }
 }
 
@@ -217,10 +217,9 @@ Result<std::vector<Measured>> BenchRun::drain() {
   MR_TRY(auto store, connect());
   MR_TRY_VOID(set_up(store));
   const auto jobs = options_.jobs.value_or(50'000);
-  Measured measured{
-      .name = fmt::format("{} jobs, 1 process, {} slots, prefetch {}", jobs, options_.slots,
-                          options_.prefetch),
-      .samples = {}};
+  Measured measured{.name = fmt::format("{} jobs, 1 process, {} slots, prefetch {}", jobs,
+                                        options_.slots, options_.prefetch),
+                    .samples = {}};
   for (int repeat = 0; repeat < options_.repeats; ++repeat) {
     MR_TRY_VOID(fill(store, jobs));
     MR_TRY(const auto rate, time_worker(store, jobs));
@@ -237,9 +236,8 @@ Result<std::vector<Measured>> BenchRun::latency() {
   std::vector<Measured> results;
   for (const char* from : {"commit", "call"}) {
     for (const char* rank : {"p50", "p95", "p99"}) {
-      results.push_back({.name = fmt::format("from {} to handler, {}", from, rank),
-                         .unit = "ms",
-                         .samples = {}});
+      results.push_back(
+          {.name = fmt::format("from {} to handler, {}", from, rank), .unit = "ms", .samples = {}});
     }
   }
   for (int repeat = 0; repeat < options_.repeats; ++repeat) {

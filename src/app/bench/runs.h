@@ -39,9 +39,9 @@ class BenchRun {
   // Jobs a second from the worker's registration until `jobs` more are completed.
   Result<double> time_worker(store::AdminStore& store, std::int64_t jobs);
   Result<void> empty_queue(store::AdminStore& store);
-  Result<double> enqueue_with_clients(int clients, std::int64_t jobs,
-                                      const std::function<Result<void>(store::AdminStore&,
-                                                                       std::int64_t)>& send);
+  Result<double> enqueue_with_clients(
+      int clients, std::int64_t jobs,
+      const std::function<Result<void>(store::AdminStore&, std::int64_t)>& send);
   void tell(const std::string& name, double value, const std::string& unit) const;
 
   Context& context_;

@@ -30,9 +30,8 @@ double Measured::highest() const { return samples.empty() ? 0 : std::ranges::max
 json::Object to_object(const Measured& measured) {
   json::Array samples;
   for (const double sample : measured.samples) samples.emplace_back(sample);
-  return {{"case", measured.name},       {"unit", measured.unit},
-          {"median", measured.median()}, {"min", measured.lowest()},
-          {"max", measured.highest()},   {"samples", std::move(samples)}};
+  return {{"case", measured.name},    {"unit", measured.unit},     {"median", measured.median()},
+          {"min", measured.lowest()}, {"max", measured.highest()}, {"samples", std::move(samples)}};
 }
 
 }  // namespace millrace::app

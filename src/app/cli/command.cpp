@@ -70,11 +70,11 @@ Error unexpected_word(const Command& command, const Command& root, const std::st
   const bool is_option = word.starts_with('-');
   const bool is_command = !is_option && !command.commands().empty();
   if (!is_option && !is_command) {
-    return usage_error(command, fmt::format("{}: unexpected argument '{}'", short_path(command), word));
+    return usage_error(command,
+                       fmt::format("{}: unexpected argument '{}'", short_path(command), word));
   }
   const auto name = word.substr(0, word.find('='));
-  const auto near =
-      nearest(name, is_option ? option_names(command, root) : command_names(command));
+  const auto near = nearest(name, is_option ? option_names(command, root) : command_names(command));
   auto message = fmt::format("unknown {} '{}'", is_option ? "option" : "command", name);
   if (&command != &root) message += fmt::format(" of '{}'", short_path(command));
   if (near) message += fmt::format("; did you mean '{}'?", *near);

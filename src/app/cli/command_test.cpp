@@ -66,12 +66,10 @@ TEST_F(CommandLineTest, AnArgumentMayBeNamedLikeACommand) {
 
 TEST_F(CommandLineTest, SaysWhatIsWrongInOneLine) {
   EXPECT_EQ(error_of({"job"}), "unknown command 'job'; did you mean 'jobs'?");
-  EXPECT_EQ(error_of({"jobs", "lsit"}),
-            "unknown command 'lsit' of 'jobs'; did you mean 'list'?");
+  EXPECT_EQ(error_of({"jobs", "lsit"}), "unknown command 'lsit' of 'jobs'; did you mean 'list'?");
   EXPECT_EQ(error_of({"jobs", "list", "--limt", "5"}),
             "unknown option '--limt' of 'jobs list'; did you mean '--limit'?");
-  EXPECT_EQ(error_of({"jobs", "list", "--limit", "five"}),
-            "--limit: 'five' is not a whole number");
+  EXPECT_EQ(error_of({"jobs", "list", "--limit", "five"}), "--limit: 'five' is not a whole number");
   EXPECT_EQ(error_of({"jobs", "list", "--status", "dead"}),
             "--status: 'dead' is not pending or failed");
   EXPECT_EQ(error_of({"jobs", "show"}), "jobs show: ID is required");

@@ -73,8 +73,8 @@ std::string bash_completion(const Command& root) {
                                               quoted(joined(option.choices)))
                             : option.is_file ? std::string("COMPREPLY=($(compgen -f -- \"$word\"))")
                                              : std::string("COMPREPLY=()");
-        values += fmt::format("    {}) {}; return ;;\n",
-                              quoted(below(root, command) + ":" + name), action);
+        values += fmt::format("    {}) {}; return ;;\n", quoted(below(root, command) + ":" + name),
+                              action);
       }
     }
   });
@@ -200,10 +200,10 @@ std::string fish_completion(const Command& root) {
       for (const auto& name : split_names(option.names)) {
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      const auto value = option.value.empty()       ? std::string()
-                         : !option.choices.empty()  ? " -x -a " + quoted(joined(option.choices))
-                         : option.is_file           ? std::string(" -r -F")
-                                                    : std::string(" -x");
+      const auto value = option.value.empty()      ? std::string()
+                         : !option.choices.empty() ? " -x -a " + quoted(joined(option.choices))
+                         : option.is_file          ? std::string(" -r -F")
+                                                   : std::string(" -x");
       // Options of the program itself go with every command.
       lines += fmt::format("complete -c {}{}{}{} -d {}\n", root.name(),
                            &command == &root ? std::string() : " " + here, names, value,

@@ -45,9 +45,9 @@ Result<int> run_show(Context& context, const std::string& text) {
     context.print_json(batch);
     return kExitOk;
   }
-  for (const char* key : {"batch_id", "name", "tenant_id", "total", "completed", "failed",
-                          "cancelled", "pending", "progress", "created_at", "sealed_at",
-                          "finished_at", "callback_job_id"}) {
+  for (const char* key :
+       {"batch_id", "name", "tenant_id", "total", "completed", "failed", "cancelled", "pending",
+        "progress", "created_at", "sealed_at", "finished_at", "callback_job_id"}) {
     const auto* value = member(batch, key);
     if (value == nullptr || value->is_null()) continue;
     context.print(fmt::format("{:<18} {}\n", key, printable(show_value(*value).text)));
@@ -122,7 +122,8 @@ Result<int> run_create(Context& context, const CreateOptions& options) {
 }  // namespace
 
 void add_batch_commands(Command& root) {
-  auto& batch = root.add("batch", "Jobs that belong together, with a job at their end").group("Jobs");
+  auto& batch =
+      root.add("batch", "Jobs that belong together, with a job at their end").group("Jobs");
   {
     auto limit = std::make_shared<std::int64_t>(50);
     auto& command = batch.add("list", "Newest batches");

@@ -81,7 +81,8 @@ void add_cron_commands(Command& root) {
     command.flag("--disabled", options->disabled, "Do not run it for now");
     command.footer(
         "Example:\n"
-        "  millrace cron set nightly '15 3 * * *' noop --payload '{\"n\": 1}' --zone Europe/Berlin");
+        "  millrace cron set nightly '15 3 * * *' noop --payload '{\"n\": 1}' --zone "
+        "Europe/Berlin");
     command.action([options](Context& context) { return run_set(context, *options); });
   }
   {

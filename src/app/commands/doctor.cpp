@@ -15,9 +15,12 @@ namespace {
 
 Style style_of(Finding::State state) {
   switch (state) {
-    case Finding::State::ok: return Style::green;
-    case Finding::State::warn: return Style::yellow;
-    case Finding::State::fail: return Style::red;
+    case Finding::State::ok:
+      return Style::green;
+    case Finding::State::warn:
+      return Style::yellow;
+    case Finding::State::fail:
+      return Style::red;
   }
   return Style::plain;
 }
@@ -48,14 +51,14 @@ Result<int> run_doctor(Context& context, bool strict) {
                                 context.terminal.paint(style_of(finding.state), state),
                                 finding.name, printable(finding.explanation)));
       if (finding.state != Finding::State::ok && !finding.action.empty()) {
-        context.print(fmt::format("{:18} {}\n", "", context.terminal.paint(Style::bold, "→ " + finding.action)));
+        context.print(fmt::format("{:18} {}\n", "",
+                                  context.terminal.paint(Style::bold, "→ " + finding.action)));
       }
     }
-    context.print(failed + warned == 0
-                      ? std::string("\nall is well\n")
-                      : fmt::format("\n{} {}, {} {}\n", failed,
-                                    failed == 1 ? "problem" : "problems", warned,
-                                    warned == 1 ? "warning" : "warnings"));
+    context.print(failed + warned == 0 ? std::string("\nall is well\n")
+                                       : fmt::format("\n{} {}, {} {}\n", failed,
+                                                     failed == 1 ? "problem" : "problems", warned,
+                                                     warned == 1 ? "warning" : "warnings"));
   }
   return failed > 0 || (strict && warned > 0) ? kExitProblems : kExitOk;
 }

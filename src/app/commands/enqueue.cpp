@@ -74,9 +74,9 @@ Result<int> enqueue_lines(Context& context, store::AdminStore& store, const Opti
   if (context.json()) {
     context.print_json(json::Object{{"created", created}, {"duplicate", duplicate}});
   } else {
-    context.print(fmt::format("enqueued {} jobs{}\n", group_digits(created),
-                              duplicate > 0 ? fmt::format(", {} were there already", duplicate)
-                                            : std::string()));
+    context.print(fmt::format(
+        "enqueued {} jobs{}\n", group_digits(created),
+        duplicate > 0 ? fmt::format(", {} were there already", duplicate) : std::string()));
   }
   return kExitOk;
 }

@@ -103,11 +103,10 @@ Result<int> run_config(Context& context) {
       run = "exec:";
       for (const auto& word : handler.argv) run += (run.ends_with(':') ? "" : " ") + word;
     }
-    rows.emplace_back(
-        json::Object{{"key", "handler." + handler.type},
-                     {"value", run},
-                     {"origin", fmt::format("{}:{}", context.settings.file()->string(),
-                                            handler.line)}});
+    rows.emplace_back(json::Object{
+        {"key", "handler." + handler.type},
+        {"value", run},
+        {"origin", fmt::format("{}:{}", context.settings.file()->string(), handler.line)}});
   }
   for (const auto& queue : context.settings.queues()) {
     rows.emplace_back(json::Object{{"key", "queue." + queue.name},
@@ -136,8 +135,8 @@ void add_workers_command(Command& root) {
 }
 
 void add_audit_commands(Command& root) {
-  auto& audit = root.add("audit", "Who did what, and proof that nobody changed it")
-                    .group("Operation");
+  auto& audit =
+      root.add("audit", "Who did what, and proof that nobody changed it").group("Operation");
   {
     auto id = std::make_shared<std::string>();
     auto limit = std::make_shared<std::int64_t>(50);
@@ -153,15 +152,14 @@ void add_config_commands(Command& root) {
   auto& config = root.add("config", "Every setting, its value and where it came from")
                      .group("Operation")
                      .action(run_config);
-  config.add("system", "Settings that lie in the database").action(
-      [](Context& context) -> Result<int> {
+  config.add("system", "Settings that lie in the database")
+      .action([](Context& context) -> Result<int> {
         MR_TRY(auto store, context.connect());
         MR_TRY(const auto rows, store.list_configuration());
-        print_rows(context, rows,
-                   {{"KEY", "config_key"},
-                    {"VALUE", "config_value"},
-                    {"DESCRIPTION", "description"}},
-                   "no settings");
+        print_rows(
+            context, rows,
+            {{"KEY", "config_key"}, {"VALUE", "config_value"}, {"DESCRIPTION", "description"}},
+            "no settings");
         return kExitOk;
       });
   auto key = std::make_shared<std::string>();

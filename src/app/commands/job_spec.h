@@ -58,8 +58,7 @@ template <class SomeId>
 Result<SomeId> parse_id(std::string_view what, const std::string& text) {
   auto id = SomeId::parse(text);
   if (!id) {
-    return fail(ErrorKind::invalid_argument,
-                std::string(what) + ": '" + text + "' is not a uuid");
+    return fail(ErrorKind::invalid_argument, std::string(what) + ": '" + text + "' is not a uuid");
   }
   return *id;
 }

@@ -75,11 +75,11 @@ Result<int> run_show(Context& context, const std::string& id_text, bool with_log
     return kExitOk;
   }
   // First what people look for, then the rest, then the attempts.
-  const std::vector<std::string> first{"job_id",    "job_type", "queue",      "status",
-                                       "priority",  "attempt",  "max_attempts", "progress",
-                                       "progress_message", "created_at", "scheduled_at",
-                                       "started_at", "finished_at", "worker_id", "reason",
-                                       "error", "result", "payload"};
+  const std::vector<std::string> first{
+      "job_id",       "job_type",     "queue",       "status",           "priority",
+      "attempt",      "max_attempts", "progress",    "progress_message", "created_at",
+      "scheduled_at", "started_at",   "finished_at", "worker_id",        "reason",
+      "error",        "result",       "payload"};
   for (const auto& key : first) print_member(context, job, key);
   for (const auto& [key, value] : job) {
     const std::string name(key);
@@ -205,8 +205,8 @@ void add_list(Command& jobs) {
   command.option("--queue", "NAME", options->filter.queue, "Of this queue");
   command.option("--type", "TYPE", options->filter.job_type, "Of this type");
   command.option("--status", "STATUS", options->filter.status, "In this status")
-      .choices({"pending", "processing", "completed", "failed", "cancelled", "retrying",
-                "deferred"});
+      .choices(
+          {"pending", "processing", "completed", "failed", "cancelled", "retrying", "deferred"});
   command.option("--batch", "ID", options->batch, "Of this batch");
   command.option("--correlation-id", "TEXT", options->filter.correlation_id, "With this id");
   command.option("--limit", "N", options->filter.limit, "At most so many (default 50)");

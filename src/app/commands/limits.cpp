@@ -57,17 +57,18 @@ Cell show_state(const json::Value& value, const json::Object& row) {
 Result<int> run_list(Context& context) {
   MR_TRY(auto store, context.connect());
   MR_TRY(const auto rows, store.list_limits());
-  print_rows(context, rows,
-             {{"LIMIT", "provider_name", false, show_name},
-              {"STATE", "status", false, show_state},
-              {"REQUESTS/MIN", "used_requests_minute", true, share("effective_requests_per_minute")},
-              {"REQUESTS/HOUR", "used_requests_hour", true, share("effective_requests_per_hour")},
-              {"TOKENS/MIN", "used_tokens_minute", true, share("effective_tokens_per_minute")},
-              {"TOKENS/HOUR", "used_tokens_hour", true, share("effective_tokens_per_hour")},
-              {"AT ONCE", "active_slots", true, share("effective_concurrent_requests")},
-              {"WAITING", "waiting_jobs", true, show_count},
-              {"OVERRIDE", "override_reason"}},
-             "no limits");
+  print_rows(
+      context, rows,
+      {{"LIMIT", "provider_name", false, show_name},
+       {"STATE", "status", false, show_state},
+       {"REQUESTS/MIN", "used_requests_minute", true, share("effective_requests_per_minute")},
+       {"REQUESTS/HOUR", "used_requests_hour", true, share("effective_requests_per_hour")},
+       {"TOKENS/MIN", "used_tokens_minute", true, share("effective_tokens_per_minute")},
+       {"TOKENS/HOUR", "used_tokens_hour", true, share("effective_tokens_per_hour")},
+       {"AT ONCE", "active_slots", true, share("effective_concurrent_requests")},
+       {"WAITING", "waiting_jobs", true, show_count},
+       {"OVERRIDE", "override_reason"}},
+      "no limits");
   return kExitOk;
 }
 

@@ -51,7 +51,7 @@ Result<int> run_status(Context& context) {
   }
   const auto state = [](const json::Value& value, const json::Object&) -> Cell {
     auto cell = show_value(value);
-    cell.style = cell.text == "applied" ? Style::green
+    cell.style = cell.text == "applied"   ? Style::green
                  : cell.text == "pending" ? Style::yellow
                                           : Style::red;
     return cell;
@@ -69,8 +69,7 @@ Result<int> run_status(Context& context) {
 Result<int> run_plan(Context& context, const Options& options) {
   MR_TRY(const auto database, find_database(context.settings));
   MR_TRY(auto connection, connect_plain(database));
-  MR_TRY(auto steps,
-         migration_plan(context, connection, to_migrate_options(options, database)));
+  MR_TRY(auto steps, migration_plan(context, connection, to_migrate_options(options, database)));
   std::erase_if(steps, [](const std::string& step) { return step.starts_with("keep "); });
   if (context.json()) {
     json::Array out;

@@ -88,9 +88,8 @@ Result<int> run_set(Context& context, const std::string& queue,
       if (!time) return fail_with_context(key, time.error());
       value = fmt::format("{} milliseconds", time->count());
     } else if (is_duration_policy(key) && value.is_number()) {
-      return fail(ErrorKind::invalid_argument,
-                  fmt::format("{}: {} needs a unit, such as {}s", key, to_json(value),
-                              to_json(value)));
+      return fail(ErrorKind::invalid_argument, fmt::format("{}: {} needs a unit, such as {}s", key,
+                                                           to_json(value), to_json(value)));
     }
   }
   MR_TRY(auto store, context.connect());
@@ -102,8 +101,8 @@ Result<int> run_set(Context& context, const std::string& queue,
 }  // namespace
 
 void add_queues_commands(Command& root) {
-  auto& queues = root.add("queues", "Look at queues, pause them, change their policy")
-                     .group("Operation");
+  auto& queues =
+      root.add("queues", "Look at queues, pause them, change their policy").group("Operation");
   {
     auto policy = std::make_shared<bool>(false);
     auto& command = queues.add("list", "All queues and what is in them");

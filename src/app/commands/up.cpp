@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <memory>
 #include <unistd.h>
 
@@ -49,7 +50,8 @@ class Up {
   }
 
  private:
-  // On a terminal the table is what people look at; log lines below warning would only push it down.
+  // On a terminal the table is what people look at; log lines below warning would only push it
+  // down.
   void quiet_log() {
     if (!view_.active()) return;
     const auto level = context_.settings.is_set("log.level")
@@ -82,19 +84,20 @@ class Up {
     PrivateDatabase::Options open;
     open.data_dir = context_.settings.text("database.data_dir");
     open.tell = [this](const std::string& line) {
-      if (!context_.terminal.out_tty && !context_.json()) return;
+      if (!context_.terminal.out_tty || stopping_) return;
       say(context_.terminal.paint(Style::dim, line));
     };
     MR_TRY(auto opened, PrivateDatabase::open(context_, open));
     private_ = std::make_unique<PrivateDatabase>(std::move(opened));
     database_ = private_->database;
     const auto& started = private_->started;
-    say(fmt::format("database   PostgreSQL {} in {}, {}; from nothing to first query {} ms, schema {} ms",
-                    private_->cluster.version(), open.data_dir.string(),
-                    started.created   ? "just created"
-                    : started.adopted ? "was running already"
-                                      : "started again",
-                    started.elapsed.count(), private_->migrated.count()));
+    say(fmt::format(
+        "database   PostgreSQL {} in {}, {}; from nothing to first query {} ms, schema {} ms",
+        private_->cluster.version(), open.data_dir.string(),
+        started.created   ? "just created"
+        : started.adopted ? "was running already"
+                          : "started again",
+        started.elapsed.count(), private_->migrated.count()));
     say(fmt::format("connect    millrace psql{}, or DATABASE_URL='{}'",
                     open.data_dir == ".millrace"
                         ? std::string()
@@ -213,6 +216,7 @@ class Up {
   }
 
   Result<int> stop(int number) {
+    stopping_ = true;
     if (number != 0) say("stopping   finishing what runs; again to stop at once");
     engine_->drain();
     bool killed = false;
@@ -250,6 +254,7 @@ class Up {
   QueueMeter meter_;
   std::string last_status_ = "0 0 0 0 0";
   std::optional<Error> failure_;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace
@@ -267,8 +272,8 @@ void add_up_command(Command& root) {
   command.service();
   command.action([options](Context& context) -> Result<int> {
     if (options->slots) {
-      MR_TRY_VOID(context.settings.set_flag("worker.slots", fmt::format("{}", *options->slots),
-                                            "--slots"));
+      MR_TRY_VOID(
+          context.settings.set_flag("worker.slots", fmt::format("{}", *options->slots), "--slots"));
     }
     return Up(context, *options).run();
   });

@@ -70,12 +70,11 @@ void print_logs(Context& context, store::AdminStore& store, Watched& watched) {
     const auto& line = value.as_object();
     watched.log_seq = int_member(line, "log_seq");
     const auto level = text_member(line, "level");
-    const auto style = level == "error"  ? Style::red
-                       : level == "warn" ? Style::yellow
-                                         : Style::dim;
+    const auto style = level == "error" ? Style::red : level == "warn" ? Style::yellow : Style::dim;
     context.print(fmt::format(
-        "  {}\n", context.terminal.paint(style, fmt::format("{:5} {}", level,
-                                                            printable(text_member(line, "message"))))));
+        "  {}\n",
+        context.terminal.paint(
+            style, fmt::format("{:5} {}", level, printable(text_member(line, "message"))))));
   }
 }
 
@@ -149,10 +148,10 @@ Result<int> watch_jobs(Context& context, store::AdminStore& store, std::vector<J
     }
     if (!open) break;
     if (options.timeout && context.clock.now() - started > *options.timeout) {
-      return fail(Error{.kind = ErrorKind::unavailable,
-                        .message = fmt::format("still not finished after {}",
-                                               format_duration(*options.timeout)),
-                        .hint = "the job goes on; see 'millrace jobs show'"});
+      return fail(Error{
+          .kind = ErrorKind::unavailable,
+          .message = fmt::format("still not finished after {}", format_duration(*options.timeout)),
+          .hint = "the job goes on; see 'millrace jobs show'"});
     }
     if (Interrupt::wait(options.interval)) return kExitInterrupted;
   }
@@ -183,7 +182,8 @@ Result<int> watch_queue(Context& context, store::AdminStore& store,
   auto last_at = started;
   MR_TRY(auto last, store.counts(queue));
   const bool live_line = context.terminal.out_tty && !context.json();
-  const auto interval = live_line ? options.interval : std::max(options.interval, milliseconds(1000));
+  const auto interval =
+      live_line ? options.interval : std::max(options.interval, milliseconds(1000));
   for (;;) {
     MR_TRY(const auto now, store.counts(queue));
     const auto at = context.clock.now();

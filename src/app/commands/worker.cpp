@@ -126,7 +126,8 @@ Result<int> run_worker(Context& context, const Options& options) {
   }
   MR_TRY_VOID(apply_flags(context, options));
   ReadyFile no_file;
-  auto wanted_file = options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
+  auto wanted_file =
+      options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
   auto& ready_file = wanted_file ? *wanted_file : no_file;
   MR_TRY_VOID(ready_file.remove_stale());
   MR_TRY(const auto database, find_database(context.settings));

@@ -1,7 +1,8 @@
 // Every setting there is: its key, type, bounds, default, and the names other systems gave it.
 //
-// millrace.toml has it as [section] key; the environment as MILLRACE_<SECTION>_<KEY>; the aliases are
-// the names of the systems Millrace replaces. docs/configuration.md lists them and a test compares.
+// millrace.toml has it as [section] key; the environment as MILLRACE_<SECTION>_<KEY>; the aliases
+// are the names of the systems Millrace replaces. docs/configuration.md lists them and a test
+// compares.
 #pragma once
 
 #include <cstdint>

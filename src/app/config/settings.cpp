@@ -54,7 +54,8 @@ Result<std::string> in_range(const SettingSpec& spec, std::int64_t value, std::s
 Result<std::string> normalise(const SettingSpec& spec, std::string_view text) {
   switch (spec.type) {
     case SettingType::text:
-    case SettingType::list: return std::string(text);
+    case SettingType::list:
+      return std::string(text);
     case SettingType::integer: {
       MR_TRY(const auto value, parse_integer(text));
       return in_range(spec, value, fmt::format("{}", value));
@@ -112,12 +113,16 @@ Result<std::string> from_alias(const SettingSpec& spec, const Alias& alias,
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' is out of range", text));
   }
   switch (alias.unit) {
-    case AliasUnit::same: break;
-    case AliasUnit::milliseconds: return normalise(spec, format_duration(milliseconds(number)));
-    case AliasUnit::seconds: return normalise(spec, format_duration(milliseconds(number * 1000)));
+    case AliasUnit::same:
+      break;
+    case AliasUnit::milliseconds:
+      return normalise(spec, format_duration(milliseconds(number)));
+    case AliasUnit::seconds:
+      return normalise(spec, format_duration(milliseconds(number * 1000)));
     case AliasUnit::doubled_seconds:
       return normalise(spec, format_duration(milliseconds(number * 2000)));
-    case AliasUnit::plus_one: return normalise(spec, fmt::format("{}", number + 1));
+    case AliasUnit::plus_one:
+      return normalise(spec, fmt::format("{}", number + 1));
   }
   return fail(ErrorKind::internal, "unknown unit of an alias");
 }

@@ -147,8 +147,7 @@ backoff_base = "2s"
   ASSERT_EQ(settings->handlers().size(), 2U);
   const auto& exec = settings->handlers()[0];
   EXPECT_EQ(exec.kind, HandlerConfig::Kind::exec);
-  EXPECT_THAT(exec.argv,
-              ElementsAre((folder_ / "bin/thumbnail.py").string(), "--size", "64"));
+  EXPECT_THAT(exec.argv, ElementsAre((folder_ / "bin/thumbnail.py").string(), "--size", "64"));
   EXPECT_EQ(exec.timeout, milliseconds(20'000));
   EXPECT_EQ(exec.memory_bytes, 512ULL * 1024 * 1024);
   EXPECT_EQ(exec.cpu_seconds, 10U);

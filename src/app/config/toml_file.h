@@ -25,8 +25,8 @@ struct TomlTable {
 };
 
 struct TomlFile {
-  std::string name;                         // As shown in messages.
-  std::map<std::string, TomlValue> values;  // "worker.slots"
+  std::string name;                                      // As shown in messages.
+  std::map<std::string, TomlValue> values;               // "worker.slots"
   std::map<std::string, std::vector<TomlTable>> arrays;  // "handler", "queue"
 
   static Result<TomlFile> parse(std::string_view text, std::string name);

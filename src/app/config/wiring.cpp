@@ -11,8 +11,8 @@
 #include <array>
 #include <charconv>
 #include <set>
-#include <utility>
 #include <string_view>
+#include <utility>
 
 namespace millrace::app {
 namespace {
@@ -22,14 +22,22 @@ struct PolicyField {
   bool is_duration;
 };
 constexpr std::array kPolicyFields{
-    PolicyField{"max_attempts", false},  PolicyField{"backoff_base", true},
-    PolicyField{"backoff_factor", false}, PolicyField{"backoff_cap", true},
-    PolicyField{"jitter_low", false},    PolicyField{"jitter_high", false},
-    PolicyField{"lease", true},          PolicyField{"beat", true},
-    PolicyField{"run_timeout", true},    PolicyField{"reclaim_jitter", true},
-    PolicyField{"max_age", true},        PolicyField{"max_snoozes", false},
-    PolicyField{"concurrency_max", false}, PolicyField{"key_concurrency_max", false},
-    PolicyField{"depth_max", false},     PolicyField{"priority_default", false},
+    PolicyField{"max_attempts", false},
+    PolicyField{"backoff_base", true},
+    PolicyField{"backoff_factor", false},
+    PolicyField{"backoff_cap", true},
+    PolicyField{"jitter_low", false},
+    PolicyField{"jitter_high", false},
+    PolicyField{"lease", true},
+    PolicyField{"beat", true},
+    PolicyField{"run_timeout", true},
+    PolicyField{"reclaim_jitter", true},
+    PolicyField{"max_age", true},
+    PolicyField{"max_snoozes", false},
+    PolicyField{"concurrency_max", false},
+    PolicyField{"key_concurrency_max", false},
+    PolicyField{"depth_max", false},
+    PolicyField{"priority_default", false},
     PolicyField{"age_step", true},
 };
 
@@ -151,8 +159,10 @@ void read_limits(TableReader& reader, HandlerConfig& handler) {
     return;
   }
   const std::map<std::string, std::optional<std::uint64_t>*> known{
-      {"memory", &handler.memory_bytes}, {"cpu", &handler.cpu_seconds},
-      {"file_size", &handler.file_bytes}, {"files", &handler.open_files},
+      {"memory", &handler.memory_bytes},
+      {"cpu", &handler.cpu_seconds},
+      {"file_size", &handler.file_bytes},
+      {"files", &handler.open_files},
       {"processes", &handler.processes}};
   for (const auto& [name, value] : *object) {
     const std::string key(name);
@@ -176,10 +186,9 @@ void read_limits(TableReader& reader, HandlerConfig& handler) {
       amount = parse_bytes(std::string_view(value.as_string()));
     }
     if (!amount) {
-      const auto rule = key == "cpu" ? "must be a time such as \"10s\""
-                        : key == "memory" || key == "file_size"
-                            ? "must be a size such as \"512M\""
-                            : "must be a positive whole number";
+      const auto rule = key == "cpu"                            ? "must be a time such as \"10s\""
+                        : key == "memory" || key == "file_size" ? "must be a size such as \"512M\""
+                                                                : "must be a positive whole number";
       (void)reader.wrong<int>(*found, "limits." + key, rule);
       return;
     }

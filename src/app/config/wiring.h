@@ -29,10 +29,10 @@ struct HandlerConfig {
   std::string queue;              // Empty: the type is registered already, or goes to 'default'.
   std::optional<std::chrono::milliseconds> timeout;
   std::map<std::string, std::string> env;
-  std::vector<std::string> pass_env;             // Variables taken over from the worker's own.
-  std::map<std::string, std::string> headers;    // http.
-  std::string cwd;                               // exec; absolute.
-  std::optional<std::uint64_t> memory_bytes;     // exec limits.
+  std::vector<std::string> pass_env;           // Variables taken over from the worker's own.
+  std::map<std::string, std::string> headers;  // http.
+  std::string cwd;                             // exec; absolute.
+  std::optional<std::uint64_t> memory_bytes;   // exec limits.
   std::optional<std::uint64_t> cpu_seconds;
   std::optional<std::uint64_t> file_bytes;
   std::optional<std::uint64_t> open_files;

@@ -35,7 +35,8 @@ void compare_with_ledger(const AccountInput& input, const Jobs& jobs,
     if (job != jobs.end()) ++rows[job->second->job_type].ledger_done;
   }
   for (const auto& [id, state] : jobs) {
-    const bool silent = std::ranges::find(input.no_ledger, state->job_type) != input.no_ledger.end();
+    const bool silent =
+        std::ranges::find(input.no_ledger, state->job_type) != input.no_ledger.end();
     if (state->status == "completed" && !silent && !done.contains(id)) {
       problem(fmt::format("job {} ({}) is completed but not in the ledger", id, state->job_type));
     }
@@ -67,9 +68,9 @@ Account balance(const AccountInput& input) {
 
   for (const auto& [job_type, row] : rows) {
     if (!row.balanced()) {
-      account.problems.push_back(fmt::format(
-          "{}: {} enqueued, but {} completed + {} failed + {} cancelled + {} live", job_type,
-          row.enqueued, row.completed, row.failed, row.cancelled, row.live));
+      account.problems.push_back(
+          fmt::format("{}: {} enqueued, but {} completed + {} failed + {} cancelled + {} live",
+                      job_type, row.enqueued, row.completed, row.failed, row.cancelled, row.live));
     }
     account.total.enqueued += row.enqueued;
     account.total.completed += row.completed;
@@ -82,9 +83,9 @@ Account balance(const AccountInput& input) {
   account.total.job_type = "total";
   const auto& counters = input.counters;
   const bool counters_agree =
-      counters.enqueued == account.total.enqueued && counters.completed == account.total.completed &&
-      counters.failed == account.total.failed && counters.cancelled == account.total.cancelled &&
-      counters.live() == account.total.live;
+      counters.enqueued == account.total.enqueued &&
+      counters.completed == account.total.completed && counters.failed == account.total.failed &&
+      counters.cancelled == account.total.cancelled && counters.live() == account.total.live;
   if (!counters_agree) {
     account.problems.push_back(fmt::format(
         "the engine's counters say {} = {} + {} + {} + {}, counted are {} = {} + {} + {} + {}",

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Grants never exceed the limit; a job starts a little after its grant, so arrivals are looked at in
-// a window that is shorter by the most this can take.
+// Grants never exceed the limit; a job starts a little after its grant, so arrivals are looked at
+// in a window that is shorter by the most this can take.
 constexpr auto kWindow = 3s;
 constexpr auto kMargin = 500ms;
 
@@ -61,8 +61,8 @@ std::vector<DemoCheck> Workload::checks(const std::vector<LedgerLine>& ledger,
                                         const std::vector<store::JobState>& states) const {
   std::vector<DemoCheck> all;
   all.push_back(check_order("serial keys ran in order", "demo.serial", ledger));
-  all.push_back(check_order("dependent jobs ran after the ones they wait for", "demo.dependent",
-                            ledger));
+  all.push_back(
+      check_order("dependent jobs ran after the ones they wait for", "demo.dependent", ledger));
 
   std::vector<Clock::Steady> starts;
   {
@@ -89,10 +89,12 @@ std::vector<DemoCheck> Workload::checks(const std::vector<LedgerLine>& ledger,
                  .holds = earliest >= 0 && earliest < 60'000,
                  .detail = fmt::format("the most punctual was {} ms late", earliest)});
 
-  all.push_back(check_endings("poison jobs ended as dead letters", "demo.poison", "failed", states));
+  all.push_back(
+      check_endings("poison jobs ended as dead letters", "demo.poison", "failed", states));
   all.push_back(
       check_endings("cancelled jobs stopped half-way", "demo.cancelled", "cancelled", states));
-  all.push_back(check_endings("flaky jobs completed all the same", "demo.flaky", "completed", states));
+  all.push_back(
+      check_endings("flaky jobs completed all the same", "demo.flaky", "completed", states));
   all.push_back(
       check_endings("the batch's last job ran once", "demo.batch_end", "completed", states));
   return all;

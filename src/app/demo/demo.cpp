@@ -74,8 +74,8 @@ class Demo {
     std::error_code error;
     std::filesystem::create_directories(options_.folder, error);
     if (error) {
-      return fail(ErrorKind::unavailable, fmt::format("cannot create {}: {}",
-                                                      options_.folder.string(), error.message()));
+      return fail(ErrorKind::unavailable,
+                  fmt::format("cannot create {}: {}", options_.folder.string(), error.message()));
     }
     // The demo is looked at, not logged; what goes wrong is shown.
     context_.log = Logger(
@@ -195,7 +195,7 @@ class Demo {
       if (row.waiting > 0) {
         state += fmt::format("{}{} waiting", row.running > 0 ? ", " : " · ", row.waiting);
       }
-      const auto style = finished < total ? Style::cyan
+      const auto style = finished < total                      ? Style::cyan
                          : row.failed > 0 || row.cancelled > 0 ? Style::yellow
                                                                : Style::green;
       std::string ending;
@@ -294,24 +294,26 @@ class Demo {
     }
     json::Array claims;
     for (const auto& check : checks) {
-      claims.emplace_back(json::Object{
-          {"claim", check.claim}, {"holds", check.holds}, {"detail", check.detail}});
+      claims.emplace_back(
+          json::Object{{"claim", check.claim}, {"holds", check.holds}, {"detail", check.detail}});
     }
     json::Array problems;
     for (const auto& problem : account.problems) problems.emplace_back(problem);
     const auto first = workload_->first_job();
-    context_.print_json(json::Object{
-        {"balanced", good},
-        {"kinds", std::move(kinds)},
-        {"checks", std::move(claims)},
-        {"problems", std::move(problems)},
-        {"first_job_seconds", first ? json::Value(Seconds(*first - begun_).count()) : json::Value()},
-        {"seconds", elapsed()}});
+    context_.print_json(
+        json::Object{{"balanced", good},
+                     {"kinds", std::move(kinds)},
+                     {"checks", std::move(claims)},
+                     {"problems", std::move(problems)},
+                     {"first_job_seconds",
+                      first ? json::Value(Seconds(*first - begun_).count()) : json::Value()},
+                     {"seconds", elapsed()}});
   }
 
   void keep_running() {
     const auto data_dir = (options_.folder / ".millrace").string();
-    say(fmt::format("\nStill running (KEEP=1). In another terminal:\n"
+    say(
+        fmt::format("\nStill running (KEEP=1). In another terminal:\n"
                     "  build/release/millrace --data-dir {} jobs list\n"
                     "  build/release/millrace --data-dir {} psql\n"
                     "Ctrl-C stops it.",
@@ -335,14 +337,16 @@ class Demo {
 
   void next_steps() {
     const auto data_dir = (options_.folder / ".millrace").string();
-    say(fmt::format(
-        "\nEverything is stopped after {:.1f} s. Next:\n"
-        "  build/release/millrace up --data-dir {}    look at these jobs again: jobs list, dlq groups\n"
-        "  build/release/millrace up                      a database of your own in .millrace\n"
-        "  make demo KEEP=1                               the demo, and stay up\n"
-        "  make test                                      prove it\n"
-        "Thumbnails and the ledger are in {}.",
-        elapsed(), data_dir, options_.folder.string()));
+    const auto line = [this](const std::string& command, const char* about) {
+      say(fmt::format("  {:<56} {}", command, paint(Style::dim, about)));
+    };
+    say(fmt::format("\nEverything is stopped after {:.1f} s. Next:", elapsed()));
+    line("build/release/millrace up", "a database of your own in .millrace");
+    line("build/release/millrace up --data-dir " + data_dir,
+         "these jobs again: jobs list, dlq groups");
+    line("make demo KEEP=1", "the demo, and stay up");
+    line("make test", "prove it");
+    say(fmt::format("Thumbnails and the ledger are in {}.", options_.folder.string()));
   }
 
   Context& context_;

@@ -36,7 +36,8 @@ void Ledger::append(std::string_view job_type, const JobId& id, std::string_view
 
 void Ledger::append(std::string_view job_type, std::string_view id, std::string_view what,
                     std::string_view note) const {
-  const auto line = fmt::format("{} {} {}{}{}\n", job_type, id, what, note.empty() ? "" : " ", note);
+  const auto line =
+      fmt::format("{} {} {}{}{}\n", job_type, id, what, note.empty() ? "" : " ", note);
   const auto written = ::write(fd_, line.data(), line.size());
   MR_ASSERT(written == static_cast<ssize_t>(line.size()));  // Appends to a local file are whole.
 }

@@ -54,8 +54,8 @@ struct StandIn::Parts {
   awaitable<void> serve(tcp::socket socket) {
     std::string buffer;
     for (;;) {
-      auto [error, head_size] = co_await asio::async_read_until(
-          socket, asio::dynamic_buffer(buffer), "\r\n\r\n", kTuple);
+      auto [error, head_size] =
+          co_await asio::async_read_until(socket, asio::dynamic_buffer(buffer), "\r\n\r\n", kTuple);
       if (error) co_return;
       const auto length = content_length(std::string_view(buffer).substr(0, head_size));
       if (length > kBodyMaxBytes) co_return;
@@ -84,9 +84,8 @@ struct StandIn::Parts {
     const auto id = text_member(*job, "job_id");
     const auto type = text_member(*job, "job_type");
     const auto* payload = member(*job, "payload");
-    const auto number = payload != nullptr && payload->is_object()
-                            ? int_member(payload->as_object(), "number")
-                            : 0;
+    const auto number =
+        payload != nullptr && payload->is_object() ? int_member(payload->as_object(), "number") : 0;
     if (number % 5 == 0 && sent_away.insert(id).second) {
       ledger.append(type, id, "retry", "asked to come back");
       return reply("503 Service Unavailable", "Retry-After: 1\r\n", R"({"error": "busy"})");

@@ -119,8 +119,8 @@ Result<void> Workload::add_functions(worker::HandlerRegistry& registry) {
     const auto payload = payload_of(job);
     co_return done(job, text_member(payload, "note"));
   };
-  for (const char* type : {"demo.cron", "demo.batch", "demo.batch_end", "demo.dependent",
-                           "demo.serial"}) {
+  for (const char* type :
+       {"demo.cron", "demo.batch", "demo.batch_end", "demo.dependent", "demo.serial"}) {
     MR_TRY_VOID(registry.add_coroutine(type, simple, demo));
   }
   MR_TRY_VOID(registry.add_coroutine("demo.instant", simple, {.queue = "demo-bulk"}));
@@ -306,9 +306,9 @@ Result<void> Workload::enqueue_programs(store::AdminStore& store) {
   for (std::int64_t i = 0; i < size(12); ++i) {
     const auto target = (folder / fmt::format("thumbnail-{:02}.png", i)).string();
     const auto id = context_.random.uuid().to_string();
-    auto thumbnail = spec("thumbnail", {{"source", fmt::format("pattern:240x160:{}", i + 1)},
-                                        {"width", 48},
-                                        {"target", target}});
+    auto thumbnail = spec(
+        "thumbnail",
+        {{"source", fmt::format("pattern:240x160:{}", i + 1)}, {"width", 48}, {"target", target}});
     thumbnail["id"] = id;
     jobs.emplace_back(std::move(thumbnail));
     auto checksum = spec("checksum", {{"path", target}});

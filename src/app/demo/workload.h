@@ -1,4 +1,5 @@
-// Workload: the kinds of jobs of the demo, their handlers, and what must be true of them in the end.
+// Workload: the kinds of jobs of the demo, their handlers, and what must be true of them in the
+// end.
 //
 // Flow: prepare() sets up queues, types and a provider limit; registry() gives the handlers, which
 // write to the ledger; enqueue() puts everything in; nudge() plays the operator (cancels half-way,

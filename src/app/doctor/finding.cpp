@@ -42,19 +42,21 @@ std::string signed_age(milliseconds skew) {
 
 std::string_view to_string(State state) {
   switch (state) {
-    case State::ok: return "ok";
-    case State::warn: return "warn";
-    case State::fail: return "fail";
+    case State::ok:
+      return "ok";
+    case State::warn:
+      return "warn";
+    case State::fail:
+      return "fail";
   }
   return "fail";
 }
 
 Finding judge_server(const json::Object& facts) {
   Finding finding{.name = "server",
-                  .explanation = fmt::format("PostgreSQL {}, database {}, user {}",
-                                             text_member(facts, "version"),
-                                             text_member(facts, "database"),
-                                             text_member(facts, "user"))};
+                  .explanation = fmt::format(
+                      "PostgreSQL {}, database {}, user {}", text_member(facts, "version"),
+                      text_member(facts, "database"), text_member(facts, "user"))};
   const auto connections = int_member(facts, "connections");
   const auto connections_max = std::max<std::int64_t>(1, int_member(facts, "max_connections"));
   if (int_member(facts, "version_num") < 150000) {
@@ -65,7 +67,8 @@ Finding judge_server(const json::Object& facts) {
     finding.state = State::fail;
     finding.explanation += "; this server is a read-only standby";
     finding.action = "connect to the primary: add target_session_attrs=read-write to the URL";
-  } else if (text_member(facts, "fsync") != "on" || text_member(facts, "full_page_writes") != "on") {
+  } else if (text_member(facts, "fsync") != "on" ||
+             text_member(facts, "full_page_writes") != "on") {
     finding.state = State::warn;
     finding.explanation += "; fsync or full_page_writes is off, a power cut can lose or break jobs";
     finding.action = "switch both on in postgresql.conf";
@@ -79,7 +82,8 @@ Finding judge_server(const json::Object& facts) {
     finding.action = "set autovacuum = on";
   } else if (connections * 10 >= connections_max * 9) {
     finding.state = State::warn;
-    finding.explanation += fmt::format("; {} of {} connections are used", connections, connections_max);
+    finding.explanation +=
+        fmt::format("; {} of {} connections are used", connections, connections_max);
     finding.action = "raise max_connections or put a pooler in front";
   }
   return finding;
@@ -142,8 +146,9 @@ Finding judge_grants(const json::Array& missing) {
   } else if (!roles.empty()) {
     finding.state = State::warn;
     finding.explanation = fmt::format("roles do not exist: {}", named(roles));
-    finding.action = "run 'millrace migrate up' once as a role with CREATEROLE, or ignore this if "
-                     "one role does everything";
+    finding.action =
+        "run 'millrace migrate up' once as a role with CREATEROLE, or ignore this if "
+        "one role does everything";
   }
   return finding;
 }
@@ -151,12 +156,12 @@ Finding judge_grants(const json::Array& missing) {
 Finding judge_versions(const json::Array& workers, std::string_view our_version) {
   std::set<std::string> versions{std::string(our_version)};
   for (const auto& value : workers) versions.insert(text_member(value.as_object(), "version"));
-  Finding finding{.name = "versions",
-                  .explanation = fmt::format("{}, version {}",
-                                             workers.size() == 1
-                                                 ? std::string("one worker")
-                                                 : fmt::format("{} workers", workers.size()),
-                                             our_version)};
+  Finding finding{
+      .name = "versions",
+      .explanation = fmt::format("{}, version {}",
+                                 workers.size() == 1 ? std::string("one worker")
+                                                     : fmt::format("{} workers", workers.size()),
+                                 our_version)};
   if (workers.empty()) finding.explanation = fmt::format("this program is {}", our_version);
   if (versions.size() > 1) {
     finding.state = State::warn;
@@ -184,9 +189,10 @@ Finding judge_clocks(const json::Array& workers, milliseconds skew) {
   const auto size = milliseconds(std::abs(worst.count()));
   if (size >= kSkewWarn) {
     finding.state = size >= kSkewFail ? State::fail : State::warn;
-    finding.explanation = fmt::format("the clock of {} is {} from the server's; leases do not "
-                                      "depend on it, log times and deadlines do",
-                                      whose, signed_age(worst));
+    finding.explanation = fmt::format(
+        "the clock of {} is {} from the server's; leases do not "
+        "depend on it, log times and deadlines do",
+        whose, signed_age(worst));
     finding.action = "synchronise the clocks (NTP)";
   }
   return finding;
@@ -261,9 +267,10 @@ Finding judge_horizon(const json::Array& holders) {
   } else {
     finding.explanation = fmt::format("replication slot {} is {} transactions behind", name,
                                       int_member(*worst, "xmin_age"));
-    finding.action = fmt::format("let its reader catch up, or: select "
-                                 "pg_drop_replication_slot('{}')",
-                                 name);
+    finding.action = fmt::format(
+        "let its reader catch up, or: select "
+        "pg_drop_replication_slot('{}')",
+        name);
   }
   return finding;
 }
@@ -277,12 +284,12 @@ Finding judge_bloat(const json::Array& tables) {
     if (dead < kDeadRowsWarn || dead < 2 * live) continue;
     const auto vacuumed = text_member(row, "last_autovacuum");
     finding.state = dead >= kDeadRowsFail ? State::fail : State::warn;
-    finding.explanation =
-        fmt::format("table {} has {} dead and {} live rows ({} MB), last autovacuum {}",
-                    text_member(row, "table_name"), group_digits(dead), group_digits(live),
-                    int_member(row, "bytes") / (1024 * 1024), vacuumed.empty() ? "never" : vacuumed);
-    finding.action = fmt::format("see 'horizon'; then: vacuum millrace.{}",
-                                 text_member(row, "table_name"));
+    finding.explanation = fmt::format(
+        "table {} has {} dead and {} live rows ({} MB), last autovacuum {}",
+        text_member(row, "table_name"), group_digits(dead), group_digits(live),
+        int_member(row, "bytes") / (1024 * 1024), vacuumed.empty() ? "never" : vacuumed);
+    finding.action =
+        fmt::format("see 'horizon'; then: vacuum millrace.{}", text_member(row, "table_name"));
     return finding;  // The tables come with the most dead rows first.
   }
   return finding;
@@ -298,9 +305,8 @@ Finding judge_handlers(const json::Array& types, bool any_worker) {
   }
   if (names.empty()) return finding;
   finding.state = State::fail;
-  finding.explanation =
-      fmt::format("{} for: {}", any_worker ? "no live worker has a handler" : "no worker runs",
-                  named(names));
+  finding.explanation = fmt::format(
+      "{} for: {}", any_worker ? "no live worker has a handler" : "no worker runs", named(names));
   finding.action = any_worker ? "add a [[handler]] to millrace.toml or --queue to a worker"
                               : "start one: 'millrace worker'";
   return finding;
@@ -359,8 +365,8 @@ Finding judge_queues(const json::Array& queues) {
     if (!text_member(row, "paused_at").empty()) {
       const auto reason = text_member(row, "paused_reason");
       held.push_back(fmt::format("{} is paused by {}{} ({} ready)", name,
-                                 text_member(row, "paused_by"),
-                                 reason.empty() ? "" : ": " + reason, waiting));
+                                 text_member(row, "paused_by"), reason.empty() ? "" : ": " + reason,
+                                 waiting));
     } else if (at_once != nullptr && at_once->is_int64() && at_once->as_int64() == 0) {
       held.push_back(fmt::format("{} has concurrency_max = 0 ({} ready)", name, waiting));
     } else if (int_member(row, "depth_max") > 0 &&

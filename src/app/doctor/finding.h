@@ -32,7 +32,8 @@ struct MigrationFact {
 };
 
 Finding judge_server(const json::Object& facts);
-Finding judge_migrations(const std::vector<MigrationFact>& migrations, std::int64_t stale_functions);
+Finding judge_migrations(const std::vector<MigrationFact>& migrations,
+                         std::int64_t stale_functions);
 Finding judge_grants(const json::Array& missing);
 Finding judge_versions(const json::Array& workers, std::string_view our_version);
 // `skew` is server minus our clock.

@@ -13,10 +13,12 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
 json::Object healthy_server() {
-  return {{"version", "15.6"},      {"version_num", 150006},     {"database", "d"},
-          {"user", "u"},            {"in_recovery", false},      {"fsync", "on"},
-          {"full_page_writes", "on"}, {"synchronous_commit", "on"}, {"autovacuum", "on"},
-          {"connections", 5},       {"max_connections", 100}};
+  return {{"version", "15.6"},        {"version_num", 150006},
+          {"database", "d"},          {"user", "u"},
+          {"in_recovery", false},     {"fsync", "on"},
+          {"full_page_writes", "on"}, {"synchronous_commit", "on"},
+          {"autovacuum", "on"},       {"connections", 5},
+          {"max_connections", 100}};
 }
 
 TEST(DoctorServerTest, NamesWhatIsUnsafe) {
@@ -80,9 +82,10 @@ TEST(DoctorClocksTest, FindsTheWorstClock) {
 
 TEST(DoctorStuckTest, CountsWhatDoesNotMove) {
   EXPECT_EQ(judge_stuck({{"expired_leases", 0}, {"overdue", 0}}).state, State::ok);
-  const auto finding =
-      judge_stuck({{"expired_leases", 2}, {"overdue", 7}, {"oldest_overdue_seconds", 31},
-                   {"keeper_alive", false}});
+  const auto finding = judge_stuck({{"expired_leases", 2},
+                                    {"overdue", 7},
+                                    {"oldest_overdue_seconds", 31},
+                                    {"keeper_alive", false}});
   EXPECT_EQ(finding.state, State::fail);
   EXPECT_EQ(finding.explanation,
             "2 jobs past their lease, 7 waiting jobs overdue, the oldest by 31s");
@@ -118,8 +121,8 @@ TEST(DoctorHorizonTest, NamesTheSessionThatHoldsIt) {
 
 TEST(DoctorBloatTest, ComparesDeadWithLiveRows) {
   const auto table = [](std::int64_t live, std::int64_t dead) {
-    return judge_bloat(
-        {json::Object{{"table_name", "ready"}, {"live", live}, {"dead", dead}, {"bytes", 1 << 20}}});
+    return judge_bloat({json::Object{
+        {"table_name", "ready"}, {"live", live}, {"dead", dead}, {"bytes", 1 << 20}}});
   };
   EXPECT_EQ(table(10, 40'000).state, State::ok);
   EXPECT_EQ(table(100'000, 60'000).state, State::ok);
@@ -137,9 +140,12 @@ TEST(DoctorHandlersTest, NamesTypesNobodyHandles) {
 }
 
 TEST(DoctorLimitsTest, ALimitMattersOnlyWhenJobsWait) {
-  json::Object limit{{"provider_name", "p"},   {"api_endpoint", "e"},
-                     {"status", "active"},     {"breaker_state", "closed"},
-                     {"waiting_jobs", 0},      {"used_requests_minute", 60},
+  json::Object limit{{"provider_name", "p"},
+                     {"api_endpoint", "e"},
+                     {"status", "active"},
+                     {"breaker_state", "closed"},
+                     {"waiting_jobs", 0},
+                     {"used_requests_minute", 60},
                      {"effective_requests_per_minute", 60}};
   EXPECT_EQ(judge_limits({limit}).state, State::ok);
   limit["waiting_jobs"] = 3;
@@ -163,8 +169,8 @@ TEST(DoctorQueuesTest, NamesPausedAndClosedQueues) {
 }
 
 TEST(DoctorCountersTest, ShowsBothNumbers) {
-  const auto finding = judge_counters({json::Object{{"queue", "q"}, {"ready", 5},
-                                                    {"counter_ready", 4}}});
+  const auto finding =
+      judge_counters({json::Object{{"queue", "q"}, {"ready", 5}, {"counter_ready", 4}}});
   EXPECT_EQ(finding.state, State::warn);
   EXPECT_THAT(finding.explanation, HasSubstr("q: ready 5 counted 4"));
 }
