@@ -1,5 +1,7 @@
 #include "keeper/duties.h"
 
+#include "base/json.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -51,9 +53,16 @@ Task<std::int64_t> reconcile(KeeperStore& store, Logger& log, int batch_max) {
   co_return 0;
 }
 
+// One partition a call and a transaction, until there is nothing left to do.
 Task<std::int64_t> maintain_partitions(KeeperStore& store, Logger& log, int) {
-  MR_CO_TRY(auto report, co_await store.maintain_partitions());
-  log.debug("partitions_maintained", {{"report", std::move(report)}});
+  constexpr int kStepsMax = 1000;
+  for (int step = 0; step < kStepsMax; ++step) {
+    MR_CO_TRY(const auto report, co_await store.maintain_partitions());
+    log.debug("partitions_maintained", {{"report", report}});
+    MR_CO_TRY(const auto parsed, parse_json_object(report));
+    const auto* more = parsed.if_contains("more");
+    if (more == nullptr || !more->is_bool() || !more->as_bool()) break;
+  }
   co_return 0;
 }
 

@@ -108,15 +108,15 @@ class World {
 
   // Everything that can still happen happens; then no job may be left.
   void finish() {
-    for (int round = 0; round < 40 && !all_final(); ++round) {
-      last_ = "finish";
-      for (auto& [id, job] : jobs_) {
-        if (job.place == "leased") settle(id, job, "ok");
-      }
+    for (int round = 0; round < 20 && !all_final(); ++round) {
       now_ += 4000;
       pass(sql_, "4000 seconds");
       sweep();
-      claim_some();
+      for (auto& worker : workers_) register_worker(worker);  // The old ones have died meanwhile.
+      for (int claims = 0; claims < 50; ++claims) claim_some();
+      for (auto& [id, job] : jobs_) {
+        if (job.place == "leased") settle(id, job, "ok");
+      }
     }
   }
   bool all_final() const {

@@ -1,10 +1,9 @@
--- millrace.drop_time_partitions: drops the partitions of events or audit that ended before p_before.
+-- millrace.drop_time_partitions: drops the oldest partition of events or audit that ended before p_before; 1 when one was dropped.
 create or replace function millrace.drop_time_partitions(p_table text, p_before timestamptz) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_part record;
-  v_count integer := 0;
 begin
   for v_part in
     select c.relname from pg_class c join pg_inherits i on i.inhrelid = c.oid
@@ -12,11 +11,11 @@ begin
        and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)''\)')::timestamptz < p_before
   loop
     execute format('drop table millrace.%I', v_part.relname);
-    v_count := v_count + 1;
+    return 1;
   end loop;
-  return v_count;
+  return 0;
 exception when lock_not_available then
   raise notice 'partitions of % not dropped: %', p_table, sqlerrm;
-  return v_count;
+  return 0;
 end;
 $$;

@@ -47,13 +47,17 @@ TEST_F(KeeperPg, AKeeperThatStoppedRenewingIsReplaced) {
 TEST_F(KeeperPg, OfTwoKeepersOneWorks) {
   start_keeper();
   keeper::Keeper other(io.get_executor(), store, clock, random, log, {.holder = "other"});
+  struct Stop {  // Also when the test fails half-way.
+    boost::asio::io_context& io;
+    keeper::Keeper& keeper;
+    ~Stop() { run_blocking(io, keeper.stop()); }
+  } const stop{io, other};
   run_until([&] { return logged("keeper_elected"); });
   other.start();
   const auto id = enqueue("noop", R"({"x": 1})", R"({"delay_seconds": 0.05})");
   run_until([&] { return text("select count(*) from millrace.ready") == "1"; });
   EXPECT_FALSE(other.leading());
   EXPECT_EQ(status(id), "pending");
-  run_blocking(io, other.stop());
 }
 
 TEST_F(KeeperPg, DelayedAndRetriedWorkComesBack) {
