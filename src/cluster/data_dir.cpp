@@ -242,6 +242,10 @@ Result<void> DataDir::announce(const std::string& database_url) {
 
 void DataDir::unlock() {
   if (!lock_) return;
+  if (!marker_.socket_directory.empty()) {  // Outside, so nobody else would clear it away.
+    const AsUser as_user(user_);
+    ::rmdir(marker_.socket_directory.c_str());
+  }
   [[maybe_unused]] const bool emptied = ::ftruncate(lock_.get(), 0) == 0;
   lock_.reset();
 }
@@ -309,8 +313,10 @@ Result<fs::path> DataDir::socket_directory() {
     return fail(ErrorKind::unavailable, fmt::format("{} is not a private directory of user {}",
                                                     (shown() / "run").string(), user_.name));
   }
-  if (!marker_.socket_directory.empty() && is_private(marker_.socket_directory)) {
-    return fs::path(marker_.socket_directory);
+  // The same as last time if that can be had: people keep URLs.
+  if (const auto& known = marker_.socket_directory;
+      !known.empty() && (::mkdir(known.c_str(), 0700) == 0 || is_private(known))) {
+    return fs::path(known);
   }
   for (const auto& parent : {options_.runtime_directory, fs::path("/tmp")}) {
     auto pattern = (parent / "millrace-XXXXXX").string();

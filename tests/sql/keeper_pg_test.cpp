@@ -78,7 +78,7 @@ TEST_F(Keeper, a_start_deadline_expires_what_has_not_started_wherever_it_waits) 
   const auto parked = enqueue_many(sql, 2, R"({"start_within_seconds": 60, "serial_key": "k"})")[1];
   const auto relaxed = enqueue(sql);
   pass(sql, "60 seconds");
-  EXPECT_EQ(sql.number("select millrace.expire_waiting(2)"), 4) << "the limit holds per place";
+  EXPECT_EQ(sql.number("select millrace.expire_waiting(1)"), 2) << "the limit holds per place";
   keep(sql);
   for (const auto& id : {ready, delayed, parked}) {
     EXPECT_EQ(status(sql, id), "failed");
