@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <set>
+#include <unistd.h>
 
 namespace millrace::app {
 namespace {
@@ -133,6 +135,22 @@ Result<worker::HandlerRegistry> make_registry(const Settings& settings,
                              options));
   }
   return registry;
+}
+
+Result<void> check_handlers(const Settings& settings) {
+  for (const auto& config : settings.handlers()) {
+    if (config.kind != HandlerConfig::Kind::exec) continue;
+    const auto& program = config.argv.front();
+    std::error_code ignored;
+    const bool is_file = std::filesystem::is_regular_file(program, ignored);
+    if (!program.contains('/') || (is_file && ::access(program.c_str(), X_OK) == 0)) continue;
+    return fail(Error{.kind = ErrorKind::invalid_argument,
+                      .message = fmt::format(
+                          "{}:{}: handler '{}': {} {}", settings.file()->string(), config.line,
+                          config.type, program, is_file ? "is not executable" : "is not a file"),
+                      .hint = is_file ? "chmod +x it" : "correct handler.run"});
+  }
+  return {};
 }
 
 std::vector<std::string> handled_types(const Settings& settings) {

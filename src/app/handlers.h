@@ -23,6 +23,9 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
 Result<worker::HandlerRegistry> make_registry(const Settings& settings,
                                               const Environment& environment, http::Client& client);
 
+// Before anything is started: programs that are not there are better told now than job by job.
+Result<void> check_handlers(const Settings& settings);
+
 // Names of the types that make_registry gives handlers.
 std::vector<std::string> handled_types(const Settings& settings);
 

@@ -277,6 +277,13 @@ TEST(BadEnvironment, UnknownKeyInToml) {
                  {8, "millrace.toml:2: unknown key worker.slotz; did you mean worker.slots?"});
 }
 
+TEST(BadEnvironment, HandlerProgramThatIsMissing) {
+  const TempFolder folder;
+  folder.write("millrace.toml", "[[handler]]\ntype = \"a\"\nrun = \"exec:./nothing.py\"\n");
+  expect_refusal(run_millrace({"worker"}, {.env = {}, .stdin_text = {}, .cwd = folder.path()}),
+                 {2, "millrace.toml:1: handler 'a': "});
+}
+
 TEST(BadEnvironment, ConfigurationFileThatIsMissing) {
   expect_refusal(run_millrace({"config", "--config", "/no/such.toml"}),
                  {8, "cannot read the configuration"});

@@ -39,6 +39,7 @@ class Up {
 
   Result<int> run() {
     MR_TRY_VOID(ready_file_->remove_stale());
+    if (!options_.no_worker) MR_TRY_VOID(check_handlers(context_.settings));
     quiet_log();
     MR_TRY_VOID(open_database());
     MR_TRY(auto store, context_.connect_to(database_));

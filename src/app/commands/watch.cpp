@@ -1,6 +1,7 @@
 #include "app/commands/watch.h"
 
 #include "app/exit_code.h"
+#include "app/live_view.h"
 #include "base/duration.h"
 
 #include <boost/json/array.hpp>
@@ -63,7 +64,33 @@ std::string describe(const Context& context, const json::Object& job) {
   return out;
 }
 
-void print_logs(Context& context, store::AdminStore& store, Watched& watched) {
+// What the people who watch see: on a terminal a line per job, drawn again in place, with log lines
+// above; elsewhere a line per change.
+class JobView {
+ public:
+  explicit JobView(Context& context) : context_(context), view_(context) {}
+
+  void show(Watched& watched) {
+    const auto line = describe(context_, watched.job);
+    const bool changed = line != watched.line;
+    watched.line = line;
+    if (changed && !view_.active()) context_.print(line + "\n");
+  }
+
+  void print(const std::string& line) { view_.print_above(line); }
+
+  void redraw(const std::vector<Watched>& all) {
+    std::string block;
+    for (const auto& watched : all) block += watched.line + "\n";
+    view_.draw(block);
+  }
+
+ private:
+  Context& context_;
+  LiveView view_;
+};
+
+void print_logs(Context& context, store::AdminStore& store, Watched& watched, JobView& view) {
   auto logs = store.job_logs(watched.id, watched.log_seq, 200);
   if (!logs) return;  // Shown when possible; watching goes on.
   for (const auto& value : *logs) {
@@ -71,17 +98,15 @@ void print_logs(Context& context, store::AdminStore& store, Watched& watched) {
     watched.log_seq = int_member(line, "log_seq");
     const auto level = text_member(line, "level");
     const auto style = level == "error" ? Style::red : level == "warn" ? Style::yellow : Style::dim;
-    context.print(fmt::format(
-        "  {}\n",
-        context.terminal.paint(
-            style, fmt::format("{:5} {}", level, printable(text_member(line, "message"))))));
+    const auto text = fmt::format("  {:5} {}", level, printable(text_member(line, "message")));
+    view.print(context.terminal.paint(style, text));
   }
 }
 
-void print_result(Context& context, const json::Object& job) {
+void print_result(const json::Object& job, JobView& view) {
   const auto* result = member(job, "result");
   if (result == nullptr || result->is_null()) return;
-  context.print(fmt::format("  result {}\n", to_json(*result)));
+  view.print(fmt::format("  result {}", to_json(*result)));
 }
 
 }  // namespace
@@ -125,6 +150,7 @@ std::string bar(double share, std::size_t width, bool unicode) {
 Result<int> watch_jobs(Context& context, store::AdminStore& store, std::vector<JobId> ids,
                        const WatchOptions& options) {
   Interrupt interrupt;
+  JobView view(context);
   std::vector<Watched> all;
   for (const auto& id : ids) all.push_back({.id = id, .status = {}, .line = {}, .job = {}});
   const auto started = context.clock.now();
@@ -136,16 +162,11 @@ Result<int> watch_jobs(Context& context, store::AdminStore& store, std::vector<J
       watched.status = text_member(watched.job, "status");
       open = open || !is_final_status(watched.status);
       if (context.json()) continue;
-      const auto line = describe(context, watched.job);
-      if (line != watched.line) {
-        // One job on a terminal: its line is rewritten. Otherwise one line per change.
-        const bool rewrite = context.terminal.out_tty && all.size() == 1 && !options.show_logs;
-        context.print(rewrite ? fmt::format("\r\x1b[K{}", line) : line + "\n");
-        watched.line = line;
-      }
-      if (options.show_logs) print_logs(context, store, watched);
-      if (watched.status == "completed") print_result(context, watched.job);
+      view.show(watched);
+      print_logs(context, store, watched, view);
+      if (watched.status == "completed") print_result(watched.job, view);
     }
+    if (!context.json()) view.redraw(all);
     if (!open) break;
     if (options.timeout && context.clock.now() - started > *options.timeout) {
       return fail(Error{

@@ -14,7 +14,6 @@ namespace millrace::app {
 struct WatchOptions {
   std::optional<std::chrono::milliseconds> timeout;
   std::chrono::milliseconds interval{200};
-  bool show_logs = true;
 };
 
 // Until all are final. Exit code 0 when all completed, kExitJobFailed otherwise; unavailable when

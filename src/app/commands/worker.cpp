@@ -130,6 +130,7 @@ Result<int> run_worker(Context& context, const Options& options) {
       options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file) : nullptr;
   auto& ready_file = wanted_file ? *wanted_file : no_file;
   MR_TRY_VOID(ready_file.remove_stale());
+  MR_TRY_VOID(check_handlers(context.settings));
   MR_TRY(const auto database, find_database(context.settings));
   auto worker = worker_options(context);
   {
