@@ -31,10 +31,10 @@ millrace::client::Outcome render_invoice(const millrace::client::Job& job,
   }
   context.progress(50, "adding tax");
   const long total = *cents + *cents / 5;
-  context.log(millrace::client::LogLevel::info, "order " + std::to_string(*order) + " comes to " +
-                                                    std::to_string(total) + " cents");
-  // The row and the result commit together, only if this delivery still holds the job: however often
-  // the job is delivered, there is one invoice.
+  context.log(millrace::client::LogLevel::info,
+              "order " + std::to_string(*order) + " comes to " + std::to_string(total) + " cents");
+  // The row and the result commit together, only if this delivery still holds the job: however
+  // often the job is delivered, there is one invoice.
   context.run_with_result("insert into invoice (order_id, cents) values ($1, $2)",
                           {std::to_string(*order), std::to_string(total)});
   return Outcome::ok("{\"cents\": " + std::to_string(total) + "}");

@@ -1,10 +1,9 @@
 // Tests of the handler against the real engine on a throw-away PostgreSQL.
 #include "invoice_handler.h"
 
-#include <millrace/testing.h>
-
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
+#include <millrace/testing.h>
 
 #include <memory>
 
@@ -39,8 +38,9 @@ class InvoiceHandler : public testing::Test {
 std::unique_ptr<TestDatabase> InvoiceHandler::database;
 
 TEST_F(InvoiceHandler, StoresTheInvoiceWithTheResult) {
-  const auto ran = run_one(*database, {.job_type = "render_invoice", .payload = R"({"order_id": 7, "cents": 1000})"},
-                           render_invoice);
+  const auto ran = run_one(
+      *database, {.job_type = "render_invoice", .payload = R"({"order_id": 7, "cents": 1000})"},
+      render_invoice);
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
   EXPECT_EQ(ran->status, "completed") << ran->json;
   EXPECT_EQ(ran->result, R"({"cents":1200})");
@@ -48,7 +48,8 @@ TEST_F(InvoiceHandler, StoresTheInvoiceWithTheResult) {
 }
 
 TEST_F(InvoiceHandler, RefusesAnOrderWithoutAmountForGood) {
-  const auto ran = run_one(*database, {.job_type = "render_invoice", .payload = R"({"order_id": 8})"}, render_invoice);
+  const auto ran = run_one(
+      *database, {.job_type = "render_invoice", .payload = R"({"order_id": 8})"}, render_invoice);
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
   EXPECT_EQ(ran->status, "failed") << ran->json;
   EXPECT_NE(ran->error.find("bad_payload"), std::string::npos) << ran->error;

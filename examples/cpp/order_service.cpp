@@ -1,8 +1,7 @@
 // A producer: the order and the job that renders its invoice are written in one transaction. If it
 // rolls back, neither exists; if it commits, both do.
-#include <millrace/producer.h>
-
 #include <libpq-fe.h>
+#include <millrace/producer.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +10,8 @@ namespace {
 
 bool run(PGconn* connection, const char* sql) {
   PGresult* result = PQexec(connection, sql);
-  const bool ok = PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK;
+  const bool ok =
+      PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK;
   if (!ok) std::fprintf(stderr, "%s", PQresultErrorMessage(result));
   PQclear(result);
   return ok;
@@ -27,12 +27,19 @@ int main() {
   }
   PGconn* connection = PQconnectdb(url);
   bool ok = PQstatus(connection) == CONNECTION_OK &&
-            run(connection, "create table if not exists customer_order (id bigint primary key, cents bigint not null)") &&
-            run(connection, "create table if not exists invoice (order_id bigint primary key, cents bigint not null)") &&
-            run(connection, "begin") && run(connection, "insert into customer_order values (42, 1999)");
+            run(connection,
+                "create table if not exists customer_order (id bigint primary key, cents bigint "
+                "not null)") &&
+            run(connection,
+                "create table if not exists invoice (order_id bigint primary key, cents bigint not "
+                "null)") &&
+            run(connection, "begin") &&
+            run(connection, "insert into customer_order values (42, 1999)");
   if (ok) {
-    const auto job = millrace::client::enqueue(
-        connection, {.job_type = "render_invoice", .payload = R"({"order_id": 42, "cents": 1999})", .dedupe_key = "order-42"});
+    const auto job =
+        millrace::client::enqueue(connection, {.job_type = "render_invoice",
+                                               .payload = R"({"order_id": 42, "cents": 1999})",
+                                               .dedupe_key = "order-42"});
     ok = job.has_value() && run(connection, "commit");
     if (job) {
       std::printf("order 42 stored, invoice job %s\n", job->job_id.c_str());

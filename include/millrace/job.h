@@ -42,8 +42,9 @@ struct Job {
   std::string payload;  // JSON
   std::string tenant_id;
   std::string correlation_id;
-  std::string carry;  // JSON: what an earlier attempt reported as done (Outcome::partial), or empty.
-  int attempt = 1;    // Counts from 1; only attempts charged to the retry budget.
+  std::string
+      carry;        // JSON: what an earlier attempt reported as done (Outcome::partial), or empty.
+  int attempt = 1;  // Counts from 1; only attempts charged to the retry budget.
   int max_attempts = 1;
   int delivery_count = 1;  // Every hand-out.
 };
@@ -82,8 +83,7 @@ struct Outcome {
             .message = std::move(message)};
   }
   static Outcome partial(std::string parts_json, std::string message) {
-    return {
-        .kind = Kind::partial, .message = std::move(message), .parts = std::move(parts_json)};
+    return {.kind = Kind::partial, .message = std::move(message), .parts = std::move(parts_json)};
   }
   static Outcome cancelled(std::string reason) {
     return {.kind = Kind::cancelled, .message = std::move(reason)};

@@ -5,7 +5,8 @@
 //   auto ran = run_one(*database, {.job_type = "greet", .payload = R"({"name": "Ada"})"}, greet);
 //   EXPECT_EQ(ran->status, "completed");
 //
-// Needs the PostgreSQL server programs (Debian: postgresql-15). The database is gone with the object.
+// Needs the PostgreSQL server programs (Debian: postgresql-15). The database is gone with the
+// object.
 #pragma once
 
 #include <millrace/error.h>

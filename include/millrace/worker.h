@@ -1,8 +1,9 @@
 // Worker: runs handlers inside your own program.
 //
 //   millrace::client::Worker worker({.database_url = url, .slots = 8});
-//   worker.handle("resize_image", [](const Job& job, Context& context) { ...; return Outcome::ok(); });
-//   worker.run();   // Until stop() is called, from another thread or a signal handler's thread.
+//   worker.handle("resize_image", [](const Job& job, Context& context) { ...; return Outcome::ok();
+//   }); worker.run();   // Until stop() is called, from another thread or a signal handler's
+//   thread.
 //
 // Handlers run on threads of the worker, at most `slots` at once. An exception is a retry.
 #pragma once
@@ -27,7 +28,8 @@ class Context {
   virtual ~Context() = default;
   virtual void progress(int percent, std::string message = {}) = 0;
   virtual void log(LogLevel level, const std::string& message) = 0;
-  // The job was cancelled, its time is up, its lease is lost, or the worker is stopping: return soon.
+  // The job was cancelled, its time is up, its lease is lost, or the worker is stopping: return
+  // soon.
   virtual bool cancelled() const = 0;
   // The following happen only if the outcome is ok or partial, in the transaction that records it.
   virtual void enqueue_with_result(const JobSpec& job) = 0;

@@ -9,15 +9,24 @@ namespace {
 
 ErrorKind to_public(millrace::ErrorKind kind) {
   switch (kind) {
-    case millrace::ErrorKind::invalid_argument: return ErrorKind::invalid_argument;
-    case millrace::ErrorKind::not_found: return ErrorKind::not_found;
-    case millrace::ErrorKind::conflict: return ErrorKind::conflict;
-    case millrace::ErrorKind::lease_lost: return ErrorKind::lease_lost;
-    case millrace::ErrorKind::throttled: return ErrorKind::throttled;
-    case millrace::ErrorKind::unavailable: return ErrorKind::unavailable;
-    case millrace::ErrorKind::cancelled: return ErrorKind::cancelled;
-    case millrace::ErrorKind::in_doubt: return ErrorKind::in_doubt;
-    case millrace::ErrorKind::internal: return ErrorKind::internal;
+    case millrace::ErrorKind::invalid_argument:
+      return ErrorKind::invalid_argument;
+    case millrace::ErrorKind::not_found:
+      return ErrorKind::not_found;
+    case millrace::ErrorKind::conflict:
+      return ErrorKind::conflict;
+    case millrace::ErrorKind::lease_lost:
+      return ErrorKind::lease_lost;
+    case millrace::ErrorKind::throttled:
+      return ErrorKind::throttled;
+    case millrace::ErrorKind::unavailable:
+      return ErrorKind::unavailable;
+    case millrace::ErrorKind::cancelled:
+      return ErrorKind::cancelled;
+    case millrace::ErrorKind::in_doubt:
+      return ErrorKind::in_doubt;
+    case millrace::ErrorKind::internal:
+      return ErrorKind::internal;
   }
   std::unreachable();
 }
@@ -97,7 +106,9 @@ millrace::Outcome to_engine(const Outcome& outcome) {
   const std::string type = outcome.error_type.empty() ? "handler" : outcome.error_type;
   millrace::Outcome made;
   switch (outcome.kind) {
-    case Outcome::Kind::ok: made = millrace::Outcome::ok(outcome.result); break;
+    case Outcome::Kind::ok:
+      made = millrace::Outcome::ok(outcome.result);
+      break;
     case Outcome::Kind::retry:
       made = millrace::Outcome::retry(type, outcome.message, outcome.retry_after);
       break;
@@ -113,7 +124,9 @@ millrace::Outcome to_engine(const Outcome& outcome) {
     case Outcome::Kind::partial:
       made = millrace::Outcome::partial(outcome.parts, outcome.message);
       break;
-    case Outcome::Kind::cancelled: made = millrace::Outcome::cancelled(outcome.message); break;
+    case Outcome::Kind::cancelled:
+      made = millrace::Outcome::cancelled(outcome.message);
+      break;
   }
   made.actual_tokens = outcome.actual_tokens;
   return made;

@@ -12,9 +12,8 @@
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <array>
+#include <unistd.h>
 
 namespace millrace::client {
 namespace {
@@ -40,7 +39,8 @@ awaitable<millrace::Result<worker::RunReport>> run_both(worker::Runtime& runtime
 
 }  // namespace
 
-Engine::Engine(EngineOptions options, Logger log) : options_(std::move(options)), log_(std::move(log)) {
+Engine::Engine(EngineOptions options, Logger log)
+    : options_(std::move(options)), log_(std::move(log)) {
   options_.worker.host = host_name();
   options_.worker.pid = getpid();
   options_.worker.version = kVersion;
@@ -58,11 +58,13 @@ millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
   store::PgJobStore job_store(work, beats);
   store::PgWakeSource wake(connect(options_.database_url, "millrace listener"));
   store::PgKeeperStore keeper_store(work);
-  worker::Runtime runtime(executor,
-                          {.store = job_store, .wake = &wake, .clock = clock_, .random = random_, .log = log_},
-                          options_.worker, std::move(handlers));
-  keeper::Keeper keeper(executor, keeper_store, clock_, random_, log_,
-                        {.holder = fmt::format("{}-{}", options_.worker.worker_id_prefix, random_.uuid())});
+  worker::Runtime runtime(
+      executor,
+      {.store = job_store, .wake = &wake, .clock = clock_, .random = random_, .log = log_},
+      options_.worker, std::move(handlers));
+  keeper::Keeper keeper(
+      executor, keeper_store, clock_, random_, log_,
+      {.holder = fmt::format("{}-{}", options_.worker.worker_id_prefix, random_.uuid())});
   {
     const std::lock_guard lock(mutex_);
     runtime_ = &runtime;

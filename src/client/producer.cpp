@@ -1,15 +1,16 @@
-#include <millrace/producer.h>
-
 #include "client/convert.h"
 #include "store/admin_store.h"
 #include "store/raw_enqueue.h"
+
+#include <millrace/producer.h>
 
 #include <utility>
 
 namespace millrace::client {
 namespace {
 
-Result<std::vector<Enqueued>> to_enqueued(millrace::Result<std::vector<store::EnqueueAnswer>> answers) {
+Result<std::vector<Enqueued>> to_enqueued(
+    millrace::Result<std::vector<store::EnqueueAnswer>> answers) {
   if (!answers) return fail_public(answers.error());
   std::vector<Enqueued> enqueued;
   for (const auto& answer : *answers) {
@@ -78,7 +79,8 @@ Result<std::string> Producer::cancel(const std::string& job_id, const std::strin
   if (!answers) return fail_public(answers.error());
   const std::string& answer = answers->front().answer;
   if (answer == "not_found") {
-    return std::unexpected(Error{ErrorKind::not_found, "job " + job_id + " does not exist", "MR009"});
+    return std::unexpected(
+        Error{ErrorKind::not_found, "job " + job_id + " does not exist", "MR009"});
   }
   if (answer == "already_final") {
     return std::unexpected(Error{ErrorKind::conflict, "job " + job_id + " has ended", "MR010"});

@@ -1,5 +1,3 @@
-#include <millrace/testing.h>
-
 #include "client/convert.h"
 #include "client/engine.h"
 #include "client/public_context.h"
@@ -9,6 +7,7 @@
 #include "store/migrator.h"
 
 #include <fmt/format.h>
+#include <millrace/testing.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -41,9 +40,10 @@ const std::string& TestDatabase::url() const { return impl_->url; }
 Result<TestDatabase> TestDatabase::create() {
   auto impl = std::make_unique<Impl>();
   SystemRandom random;
-  impl->directory =
-      std::filesystem::temp_directory_path() / fmt::format("millrace-test-{:08x}", random.below(1ULL << 32));
-  auto made = cluster::PrivateCluster::open_or_create({.data_dir = impl->directory}, impl->clock, impl->log);
+  impl->directory = std::filesystem::temp_directory_path() /
+                    fmt::format("millrace-test-{:08x}", random.below(1ULL << 32));
+  auto made = cluster::PrivateCluster::open_or_create({.data_dir = impl->directory}, impl->clock,
+                                                      impl->log);
   if (!made) return fail_public(made.error());
   impl->cluster.emplace(std::move(*made));
   if (const auto started = impl->cluster->start(); !started) return fail_public(started.error());
@@ -96,7 +96,8 @@ RanJob read(const std::string& id, const json::Object& job) {
              .error = text_of(job, "error"),
              .json = to_json(job)};
   const auto& attempts = job.at("attempts").as_array();
-  if (ran.error.empty() && !attempts.empty()) ran.error = text_of(attempts.back().as_object(), "error");
+  if (ran.error.empty() && !attempts.empty())
+    ran.error = text_of(attempts.back().as_object(), "error");
   return ran;
 }
 

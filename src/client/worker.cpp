@@ -1,8 +1,8 @@
-#include <millrace/worker.h>
-
 #include "client/convert.h"
 #include "client/engine.h"
 #include "client/public_context.h"
+
+#include <millrace/worker.h>
 
 #include <stdexcept>
 #include <utility>
@@ -12,10 +12,14 @@ namespace {
 
 millrace::LogLevel to_engine(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return millrace::LogLevel::debug;
-    case LogLevel::info: return millrace::LogLevel::info;
-    case LogLevel::warn: return millrace::LogLevel::warn;
-    case LogLevel::error: return millrace::LogLevel::error;
+    case LogLevel::debug:
+      return millrace::LogLevel::debug;
+    case LogLevel::info:
+      return millrace::LogLevel::info;
+    case LogLevel::warn:
+      return millrace::LogLevel::warn;
+    case LogLevel::error:
+      return millrace::LogLevel::error;
   }
   std::unreachable();
 }
@@ -50,7 +54,8 @@ void PublicContext::enqueue_with_result(const JobSpec& job) {
   context_.add_effect_job(std::move(*spec));
 }
 
-void PublicContext::run_with_result(std::string sql, std::vector<std::optional<std::string>> params) {
+void PublicContext::run_with_result(std::string sql,
+                                    std::vector<std::optional<std::string>> params) {
   context_.in_settlement({{.sql = std::move(sql), .params = std::move(params)}});
 }
 
@@ -74,7 +79,8 @@ struct Worker::Impl {
 Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(options)) {}
 Worker::~Worker() = default;
 
-void Worker::handle(const std::string& job_type, HandlerFunction function, const std::string& queue) {
+void Worker::handle(const std::string& job_type, HandlerFunction function,
+                    const std::string& queue) {
   const auto added = impl_->handlers.add_function(job_type, engine_function(std::move(function)),
                                                   {.timeout = std::nullopt, .queue = queue});
   if (!added && !impl_->refused) impl_->refused = client::to_public(added.error());

@@ -1,9 +1,9 @@
-// A worker for chaos runs. Its handler takes as long as the payload says and leaves one row in a plain
-// table, public.ledger, in the transaction that settles the job: the ledger counts effects without
-// asking the engine.
-#include <millrace/worker.h>
-
+// A worker for chaos runs. Its handler takes as long as the payload says and leaves one row in a
+// plain table, public.ledger, in the transaction that settles the job: the ledger counts effects
+// without asking the engine.
 #include "base/json.h"
+
+#include <millrace/worker.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -27,7 +27,8 @@ bool work_for(std::chrono::milliseconds duration, const Context& context) {
   std::unique_lock lock(mutex);
   while (std::chrono::steady_clock::now() < end) {
     if (context.cancelled()) return false;
-    never.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(20)));
+    never.wait_until(
+        lock, std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(20)));
   }
   return !context.cancelled();
 }
@@ -41,13 +42,15 @@ Outcome run(const Job& job, Context& context) {
   if (!work_for(std::chrono::milliseconds(payload.at("ms").to_number<long>()), context)) {
     return Outcome::cancelled("stopped");
   }
-  if (kind == "flaky" && job.attempt == 1) return Outcome::retry("flaky", "fails the first time", std::chrono::milliseconds(50));
+  if (kind == "flaky" && job.attempt == 1)
+    return Outcome::retry("flaky", "fails the first time", std::chrono::milliseconds(50));
   if (kind == "permanent") return Outcome::permanent("bad", "never works");
   const auto* key = payload.if_contains("key");
-  context.run_with_result("insert into public.ledger (job_id, n, key, delivery) values ($1, $2, $3, $4)",
-                          {job.id, std::to_string(n),
-                           key != nullptr ? std::optional(std::string(key->as_string())) : std::nullopt,
-                           std::to_string(job.delivery_count)});
+  context.run_with_result(
+      "insert into public.ledger (job_id, n, key, delivery) values ($1, $2, $3, $4)",
+      {job.id, std::to_string(n),
+       key != nullptr ? std::optional(std::string(key->as_string())) : std::nullopt,
+       std::to_string(job.delivery_count)});
   return Outcome::ok("{\"n\": " + std::to_string(n) + "}");
 }
 

@@ -1,15 +1,15 @@
-// A client of the provider limiter for chaos runs: asks for capacity as fast as it can and, when it is granted,
-// tells the stand-in (a datagram socket owned by another process) that a request has been sent. It may be killed anywhere.
+// A client of the provider limiter for chaos runs: asks for capacity as fast as it can and, when it
+// is granted, tells the stand-in (a datagram socket owned by another process) that a request has
+// been sent. It may be killed anywhere.
 #include "pg/sync_connection.h"
-
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 namespace {
 
@@ -21,7 +21,8 @@ class StandIn {
   }
   ~StandIn() { close(socket_); }
   void send(const std::string& text) {
-    sendto(socket_, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&address_), sizeof(address_));
+    sendto(socket_, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&address_),
+           sizeof(address_));
   }
 
  private:
@@ -46,21 +47,29 @@ int main(int argc, char** argv) {
   for (;;) {
     // The grant lies between the two readings of the database's clock.
     auto answer = connection->query(
-        "select extract(epoch from clock_timestamp())::text, millrace.acquire_api_capacity($1, $2, $3::integer)::text, "
+        "select extract(epoch from clock_timestamp())::text, millrace.acquire_api_capacity($1, $2, "
+        "$3::integer)::text, "
         "extract(epoch from clock_timestamp())::text",
-        millrace::pg::Params().add(std::string_view(argv[3])).add(std::string_view(argv[4])).add(std::string_view(cost)));
+        millrace::pg::Params()
+            .add(std::string_view(argv[3]))
+            .add(std::string_view(argv[4]))
+            .add(std::string_view(cost)));
     if (!answer) {
       std::fprintf(stderr, "%s\n", answer.error().message.c_str());
       return 1;
     }
     if ((*answer)[0].text(1) == "true") {
-      stand_in.send(cost + " " + std::string((*answer)[0].text(0)) + " " + std::string((*answer)[0].text(2)));
-      auto released = connection->query(
-          "select millrace.release_api_capacity($1, $2, $3::integer)",
-          millrace::pg::Params().add(std::string_view(argv[3])).add(std::string_view(argv[4])).add(std::string_view(cost)));
+      stand_in.send(cost + " " + std::string((*answer)[0].text(0)) + " " +
+                    std::string((*answer)[0].text(2)));
+      auto released = connection->query("select millrace.release_api_capacity($1, $2, $3::integer)",
+                                        millrace::pg::Params()
+                                            .add(std::string_view(argv[3]))
+                                            .add(std::string_view(argv[4]))
+                                            .add(std::string_view(cost)));
       if (!released) return 1;
     } else {
-      // Refused: ask again when a sub-bucket may have passed. pg_sleep keeps the wait on the server, where a kill ends it too.
+      // Refused: ask again when a sub-bucket may have passed. pg_sleep keeps the wait on the
+      // server, where a kill ends it too.
       if (!connection->query("select pg_sleep(0.02 + random() * 0.03)")) return 1;
     }
   }
