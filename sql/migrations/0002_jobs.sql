@@ -100,6 +100,8 @@ create table millrace.delayed (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index delayed_due_idx on millrace.delayed (due_at);
 create index delayed_key_idx on millrace.delayed (queue_id, tenant_id, wait_key, wait_seq) where wait_key is not null;
+-- The backlog of a provider is counted by job type.
+create index delayed_type_idx on millrace.delayed (type_id);
 create index delayed_deadline_idx on millrace.delayed (start_deadline) where start_deadline is not null;
 
 create table millrace.lease (

@@ -10,6 +10,7 @@ declare
   v_cand millrace.ready[];
   v_plain uuid[];
   v_late millrace.ready[];
+  v_costly millrace.ready[];
   v_keyed record;
   v_verdict text;
   v_limit integer := p_limit;
@@ -52,6 +53,15 @@ begin
     perform millrace.expire_ready(v_late);
   end if;
   if v_tokens < 9223372036854775807 then
+    -- A limit that was lowered below a waiting job's cost: it would block the line for ever.
+    select array_agg(c) into v_costly from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
+     where f.estimated_tokens > millrace.token_limit(p_provider_id);
+    if v_costly is not null then
+      perform millrace.fail_ready(v_costly, 'cost_over_limit', jsonb_build_object('error_type', 'cost_over_limit', 'sqlstate', 'MR014',
+        'message', 'estimated_tokens is more than the provider grants in a whole window'));
+      v_cand := array(select row(c.*)::millrace.ready from unnest(v_cand) c
+                       where not exists (select from unnest(v_costly) x where x.job_id = c.job_id) order by c.ready_seq);
+    end if;
     v_cand := array(
       select c.row from (
         select row(r.*)::millrace.ready as row, r.ready_seq,

@@ -1,17 +1,6 @@
 -- millrace.expire_ready: ready jobs whose start deadline has passed end as failed (expired) without having run.
 create or replace function millrace.expire_ready(p_rows millrace.ready[]) returns void
-  language plpgsql set search_path = pg_catalog, pg_temp
+  language sql volatile set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_gone millrace.moving[];
-begin
-  with d as (
-    delete from millrace.ready r using unnest(p_rows) p where r.job_id = p.job_id returning r.*)
-  select array_agg(row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count, d.crash_count,
-           d.suspect_count, d.snooze_count, d.born_at, d.start_deadline, null, null, null, null, d.ready_seq, 0, null, null, 'permanent', null, null,
-           jsonb_build_object('error_type', 'start_deadline', 'message', 'not started before its start deadline', 'start_deadline', d.start_deadline),
-           null, null, null, null, 'expired', null, null)::millrace.moving)
-    into v_gone from d;
-  perform millrace.settle_core(v_gone, null, 'ready');
-end;
+  select millrace.fail_ready(p_rows, 'expired', jsonb_build_object('error_type', 'start_deadline', 'message', 'not started before its start deadline'))
 $$;

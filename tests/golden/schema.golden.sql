@@ -1,0 +1,1139 @@
+-- The schema as the migrations make it, without partitions cut by time. Compared by schema_pg_test;
+-- MILLRACE_UPDATE_GOLDEN=1 writes it anew.
+
+-- Types
+create type millrace.job_status as enum ('pending', 'processing', 'completed', 'failed', 'cancelled', 'retrying', 'deferred');
+create type millrace.wait_reason as enum ('scheduled', 'retrying', 'deferred', 'serial', 'concurrency', 'dependency');
+
+create type millrace.held_key as (
+  tenant_id uuid,
+  queue_id smallint,
+  wait_key text
+);
+create type millrace.job_spec as (
+  ord integer,
+  id uuid,
+  job_type text,
+  queue text,
+  payload jsonb,
+  job_name text,
+  job_category text,
+  owner_id uuid,
+  priority integer,
+  scheduled_at timestamp with time zone,
+  dedupe_key text,
+  dedupe_keep interval,
+  serial_key text,
+  concurrency_key text,
+  idempotency_key text,
+  request_hash bytea,
+  correlation_id text,
+  traceparent text,
+  pipeline text,
+  stage text,
+  batch_id uuid,
+  parent_id uuid,
+  after_jobs uuid[],
+  after_mode text,
+  after_failure text,
+  max_attempts integer,
+  run_timeout interval,
+  start_deadline timestamp with time zone
+);
+create type millrace.moving as (
+  job_id uuid,
+  tenant_id uuid,
+  queue_id smallint,
+  type_id smallint,
+  priority smallint,
+  flags smallint,
+  generation smallint,
+  attempt smallint,
+  delivery_count integer,
+  crash_count smallint,
+  suspect_count smallint,
+  snooze_count integer,
+  born_at timestamp with time zone,
+  start_deadline timestamp with time zone,
+  token uuid,
+  worker_id text,
+  started_at timestamp with time zone,
+  lease_key text,
+  ready_seq bigint,
+  progress smallint,
+  progress_data jsonb,
+  cancel_reason text,
+  outcome text,
+  charged boolean,
+  result jsonb,
+  error jsonb,
+  carry jsonb,
+  actual_tokens bigint,
+  until_at timestamp with time zone,
+  final_status millrace.job_status,
+  final_reason text,
+  wait_reason millrace.wait_reason,
+  due_at timestamp with time zone
+);
+
+-- Sequences
+create sequence millrace.api_rate_limits_provider_id_seq as integer;
+create sequence millrace.audit_seq as bigint;
+create sequence millrace.counter_delta_delta_id_seq as bigint;
+create sequence millrace.event_seq as bigint;
+create sequence millrace.handoff_handoff_id_seq as bigint;
+create sequence millrace.job_seq as bigint;
+create sequence millrace.job_type_type_id_seq as smallint;
+create sequence millrace.provider_slot_slot_id_seq as bigint;
+create sequence millrace.queue_queue_id_seq as smallint;
+create sequence millrace.ready_seq as bigint;
+
+-- Tables
+create table millrace.api_rate_limit_override (
+  provider_name text not null,
+  api_endpoint text not null,
+  requests_per_minute integer,
+  requests_per_hour integer,
+  tokens_per_minute bigint,
+  tokens_per_hour bigint,
+  concurrent_requests integer,
+  status text,
+  reason text not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  expires_at timestamp with time zone
+);
+create table millrace.api_rate_limits (
+  id uuid not null default gen_random_uuid(),
+  provider_id integer generated always as identity not null,
+  provider_name text not null,
+  api_endpoint text not null,
+  requests_per_minute integer default 60,
+  requests_per_hour integer,
+  tokens_per_minute bigint,
+  tokens_per_hour bigint,
+  concurrent_requests integer default 10,
+  current_requests_minute bigint not null default 0,
+  current_requests_hour bigint not null default 0,
+  current_tokens_minute bigint not null default 0,
+  current_tokens_hour bigint not null default 0,
+  active_requests integer not null default 0,
+  minute_reset_at timestamp with time zone not null default clock_timestamp(),
+  hour_reset_at timestamp with time zone not null default clock_timestamp(),
+  minute_window interval not null default '00:01:00'::interval,
+  hour_window interval not null default '01:00:00'::interval,
+  slot_lease interval not null default '00:05:00'::interval,
+  backpressure_threshold numeric(3,2) not null default 0.8,
+  backpressure_delay_seconds integer not null default 5,
+  queue_depth_limit integer default 1000,
+  status text not null default 'active'::text,
+  last_rate_limit_hit timestamp with time zone,
+  rate_limit_violations bigint not null default 0,
+  last_grant_at timestamp with time zone,
+  breaker_state text not null default 'closed'::text,
+  breaker_until timestamp with time zone,
+  breaker_failures integer not null default 0,
+  breaker_threshold integer not null default 5,
+  breaker_cooldown interval not null default '00:00:30'::interval,
+  breaker_opens integer not null default 0,
+  breaker_reason text,
+  throttled_until timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp()
+) with (fillfactor=50);  -- row security forced
+create table millrace.attempt (
+  job_id uuid not null,
+  attempt_seq bigint not null default nextval('millrace.job_seq'::regclass),
+  generation smallint not null,
+  tenant_id uuid not null,
+  delivery_count integer not null,
+  outcome text not null,
+  charged boolean not null,
+  token uuid,
+  worker_id text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  error jsonb,
+  carry jsonb
+) partition by RANGE (job_id);  -- row security forced
+create table millrace.attempt_default partition of millrace.attempt (
+  job_id uuid not null,
+  attempt_seq bigint not null default nextval('millrace.job_seq'::regclass),
+  generation smallint not null,
+  tenant_id uuid not null,
+  delivery_count integer not null,
+  outcome text not null,
+  charged boolean not null,
+  token uuid,
+  worker_id text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  error jsonb,
+  carry jsonb
+);  -- row security
+create table millrace.audit (
+  audit_id bigint not null default nextval('millrace.audit_seq'::regclass),
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null default clock_timestamp(),
+  tenant_id uuid not null,
+  actor text not null,
+  worker_id text,
+  table_name text not null,
+  record_id text,
+  operation text not null,
+  action text not null,
+  job_ids uuid[] not null default '{}'::uuid[],
+  old_values jsonb,
+  new_values jsonb,
+  reason text,
+  category text not null default 'system'::text,
+  patient_id uuid
+) partition by RANGE (at);  -- row security forced
+create table millrace.audit_default partition of millrace.audit (
+  audit_id bigint not null default nextval('millrace.audit_seq'::regclass),
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null default clock_timestamp(),
+  tenant_id uuid not null,
+  actor text not null,
+  worker_id text,
+  table_name text not null,
+  record_id text,
+  operation text not null,
+  action text not null,
+  job_ids uuid[] not null default '{}'::uuid[],
+  old_values jsonb,
+  new_values jsonb,
+  reason text,
+  category text not null default 'system'::text,
+  patient_id uuid
+);  -- row security
+create table millrace.audit_seal (
+  tenant_id uuid not null,
+  chain_seq bigint not null,
+  audit_id bigint not null,
+  at timestamp with time zone not null,
+  hash bytea not null
+);  -- row security forced
+create table millrace.audit_seal_state (
+  only_row boolean not null default true,
+  sealed_xid xid8 not null default '0'::xid8,
+  sealed_audit_id bigint not null default 0,
+  floor_audit_id bigint not null default 0
+);
+create table millrace.batch (
+  batch_id uuid not null,
+  tenant_id uuid not null,
+  name text,
+  total integer not null default 0,
+  completed integer not null default 0,
+  failed integer not null default 0,
+  cancelled integer not null default 0,
+  sealed_at timestamp with time zone,
+  callback jsonb,
+  callback_on text not null default 'finished'::text,
+  callback_job_id uuid,
+  finished_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  created_by text not null
+) with (fillfactor=50);  -- row security forced
+create table millrace.counter (
+  queue_id smallint not null,
+  tenant_id uuid not null,
+  enqueued bigint not null default 0,
+  completed bigint not null default 0,
+  failed bigint not null default 0,
+  cancelled bigint not null default 0,
+  redriven bigint not null default 0,
+  ready bigint not null default 0,
+  delayed bigint not null default 0,
+  leased bigint not null default 0
+) with (fillfactor=50);  -- row security forced
+create table millrace.counter_delta (
+  delta_id bigint generated always as identity not null,
+  queue_id smallint not null,
+  tenant_id uuid not null,
+  enqueued integer not null default 0,
+  completed integer not null default 0,
+  failed integer not null default 0,
+  cancelled integer not null default 0,
+  redriven integer not null default 0,
+  ready integer not null default 0,
+  delayed integer not null default 0,
+  leased integer not null default 0
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+create table millrace.cron (
+  cron_id uuid not null default gen_random_uuid(),
+  tenant_id uuid not null,
+  name text not null,
+  schedule text not null,
+  time_zone text not null default 'UTC'::text,
+  job jsonb not null,
+  enabled boolean not null default true,
+  missed text not null default 'one'::text,
+  next_due_at timestamp with time zone not null,
+  last_due_at timestamp with time zone,
+  last_job_id uuid,
+  last_error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp()
+);  -- row security forced
+create table millrace.dedupe_key (
+  tenant_id uuid not null,
+  type_id smallint not null,
+  dedupe_key text not null,
+  job_id uuid not null,
+  keep_until timestamp with time zone
+);  -- row security forced
+create table millrace.delayed (
+  job_id uuid not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  priority smallint not null,
+  flags smallint not null,
+  generation smallint not null,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  suspect_count smallint not null,
+  snooze_count integer not null,
+  born_at timestamp with time zone not null,
+  reason millrace.wait_reason not null,
+  due_at timestamp with time zone not null,
+  wait_key text,
+  wait_seq bigint,
+  start_deadline timestamp with time zone,
+  delayed_at timestamp with time zone not null
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+create table millrace.dependency (
+  job_id uuid not null,
+  depends_on uuid not null,
+  tenant_id uuid not null,
+  mode text not null,
+  on_failure text not null
+);  -- row security forced
+create table millrace.event (
+  event_id bigint not null default nextval('millrace.event_seq'::regclass),
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null default clock_timestamp(),
+  tenant_id uuid not null,
+  kind text not null,
+  queue_id smallint,
+  job_ids uuid[] not null default '{}'::uuid[],
+  data jsonb
+) partition by RANGE (at);  -- row security forced
+create table millrace.event_default partition of millrace.event (
+  event_id bigint not null default nextval('millrace.event_seq'::regclass),
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null default clock_timestamp(),
+  tenant_id uuid not null,
+  kind text not null,
+  queue_id smallint,
+  job_ids uuid[] not null default '{}'::uuid[],
+  data jsonb
+);  -- row security
+create table millrace.handoff (
+  handoff_id bigint generated always as identity not null,
+  kind text not null,
+  tenant_id uuid not null,
+  queue_id smallint,
+  wait_key text,
+  job_id uuid,
+  batch_id uuid,
+  completed integer not null default 0,
+  failed integer not null default 0,
+  cancelled integer not null default 0
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+create table millrace.idempotency_key (
+  tenant_id uuid not null,
+  idempotency_key text not null,
+  request_hash bytea not null,
+  job_id uuid not null,
+  created_at timestamp with time zone not null
+);  -- row security forced
+create table millrace.job_fact (
+  job_id uuid not null,
+  seq bigint not null default nextval('millrace.job_seq'::regclass),
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  priority smallint not null,
+  flags smallint not null default 0,
+  payload jsonb not null,
+  job_name text,
+  job_category text not null default 'standard'::text,
+  owner_id uuid,
+  dedupe_key text,
+  serial_key text,
+  concurrency_key text,
+  correlation_id text,
+  traceparent text,
+  pipeline text,
+  stage text,
+  batch_id uuid,
+  parent_id uuid,
+  max_attempts smallint,
+  run_timeout interval,
+  start_deadline timestamp with time zone,
+  estimated_tokens integer not null default 1000,
+  scheduled_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  created_by text not null
+) partition by RANGE (job_id);  -- row security forced
+create table millrace.job_fact_default partition of millrace.job_fact (
+  job_id uuid not null,
+  seq bigint not null default nextval('millrace.job_seq'::regclass),
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  priority smallint not null,
+  flags smallint not null default 0,
+  payload jsonb not null,
+  job_name text,
+  job_category text not null default 'standard'::text,
+  owner_id uuid,
+  dedupe_key text,
+  serial_key text,
+  concurrency_key text,
+  correlation_id text,
+  traceparent text,
+  pipeline text,
+  stage text,
+  batch_id uuid,
+  parent_id uuid,
+  max_attempts smallint,
+  run_timeout interval,
+  start_deadline timestamp with time zone,
+  estimated_tokens integer not null default 1000,
+  scheduled_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  created_by text not null
+);  -- row security
+create table millrace.job_history (
+  job_id uuid not null,
+  generation smallint not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  status millrace.job_status not null,
+  reason text,
+  finished_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  worker_id text,
+  token uuid,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  snooze_count integer not null,
+  progress smallint not null default 0,
+  progress_data jsonb,
+  result jsonb,
+  error jsonb,
+  fingerprint text,
+  redriven_at timestamp with time zone
+) partition by RANGE (job_id);  -- row security forced
+create table millrace.job_history_default partition of millrace.job_history (
+  job_id uuid not null,
+  generation smallint not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  status millrace.job_status not null,
+  reason text,
+  finished_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  worker_id text,
+  token uuid,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  snooze_count integer not null,
+  progress smallint not null default 0,
+  progress_data jsonb,
+  result jsonb,
+  error jsonb,
+  fingerprint text,
+  redriven_at timestamp with time zone
+);  -- row security
+create unlogged table millrace.job_intake (
+  job_type text not null,
+  payload jsonb not null,
+  queue text,
+  priority integer,
+  delay_seconds numeric,
+  scheduled_at timestamp with time zone,
+  job_name text,
+  dedupe_key text,
+  serial_key text,
+  concurrency_key text,
+  correlation_id text,
+  batch_id uuid,
+  id uuid
+);
+create table millrace.job_log (
+  job_id uuid not null,
+  log_seq bigint not null default nextval('millrace.job_seq'::regclass),
+  tenant_id uuid not null,
+  delivery_count integer not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null
+) partition by RANGE (job_id);  -- row security forced
+create table millrace.job_log_default partition of millrace.job_log (
+  job_id uuid not null,
+  log_seq bigint not null default nextval('millrace.job_seq'::regclass),
+  tenant_id uuid not null,
+  delivery_count integer not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null
+);  -- row security
+create table millrace.job_type (
+  type_id smallint generated always as identity not null,
+  job_type text not null,
+  queue_id smallint not null,
+  required_keys text[] not null default '{}'::text[],
+  required_message text,
+  provider_name text,
+  api_endpoint text,
+  priority_default smallint,
+  run_timeout interval,
+  max_attempts smallint,
+  enabled boolean not null default true,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp()
+);
+create table millrace.keeper_lease (
+  duty text not null,
+  holder text not null,
+  token uuid not null,
+  lease_until timestamp with time zone not null
+) with (fillfactor=50);
+create table millrace.lease (
+  job_id uuid not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  priority smallint not null,
+  flags smallint not null,
+  generation smallint not null,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  suspect_count smallint not null,
+  snooze_count integer not null,
+  born_at timestamp with time zone not null,
+  token uuid not null,
+  worker_id text not null,
+  process uuid,
+  alone boolean not null default false,
+  lease_key text,
+  ready_seq bigint not null,
+  leased_at timestamp with time zone not null,
+  renewed_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  cancel_requested_at timestamp with time zone,
+  cancel_reason text,
+  progress smallint not null default 0,
+  progress_message text,
+  progress_data jsonb
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+create table millrace.provider_bucket (
+  provider_id integer not null,
+  time_window text not null,
+  bucket bigint not null,
+  requests bigint not null,
+  tokens bigint not null
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+create table millrace.provider_slot (
+  slot_id bigint generated always as identity not null,
+  provider_id integer not null,
+  job_id uuid,
+  token uuid,
+  worker_id text,
+  acquired_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  estimated_tokens bigint not null,
+  minute_bucket bigint not null,
+  hour_bucket bigint not null
+) with (fillfactor=70);
+create table millrace.queue (
+  queue_id smallint generated always as identity not null,
+  queue text not null,
+  max_attempts smallint not null default 12,
+  backoff_base interval not null default '00:00:15'::interval,
+  backoff_factor numeric not null default 2,
+  backoff_cap interval not null default '01:00:00'::interval,
+  jitter_low numeric not null default 1,
+  jitter_high numeric not null default 2,
+  lease interval not null default '00:00:30'::interval,
+  beat interval not null default '00:00:10'::interval,
+  run_timeout interval not null default '00:05:00'::interval,
+  reclaim_jitter interval not null default '00:00:00.5'::interval,
+  max_age interval not null default '24:00:00'::interval,
+  max_snoozes integer not null default 10000,
+  concurrency_max integer,
+  key_concurrency_max integer,
+  depth_max bigint not null default 50000000,
+  priority_default smallint not null default 5,
+  age_step interval default '00:00:30'::interval,
+  paused_at timestamp with time zone,
+  paused_reason text,
+  paused_by text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp()
+);
+create table millrace.queue_slot (
+  queue_id smallint not null,
+  slot_no integer not null,
+  job_id uuid,
+  token uuid
+) with (fillfactor=50);
+create table millrace.ready (
+  ready_seq bigint not null default nextval('millrace.ready_seq'::regclass),
+  job_id uuid not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  priority smallint not null,
+  flags smallint not null,
+  generation smallint not null,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  suspect_count smallint not null,
+  snooze_count integer not null,
+  born_at timestamp with time zone not null,
+  ready_at timestamp with time zone not null,
+  start_deadline timestamp with time zone
+) with (fillfactor=100, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=50000);  -- row security forced
+create table millrace.schema_function (
+  path text not null,
+  checksum text not null,
+  version integer not null,
+  applied_at timestamp with time zone not null default clock_timestamp()
+);
+create table millrace.schema_migration (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default clock_timestamp(),
+  duration_ms bigint not null,
+  applied_by text not null,
+  binary_version text not null
+);
+create table millrace.serial_member (
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  serial_key text not null,
+  seq bigint not null,
+  job_id uuid not null
+);  -- row security forced
+create table millrace.sqlstate (
+  code text not null,
+  name text not null,
+  meaning text not null
+);
+create table millrace.system_configuration (
+  config_key text not null,
+  config_value text not null,
+  config_type text not null default 'system'::text,
+  description text,
+  is_sensitive boolean not null default false,
+  updated_at timestamp with time zone not null default clock_timestamp()
+);  -- row security forced
+create table millrace.tenant_weight (
+  tenant_id uuid not null,
+  weight integer not null
+);  -- row security forced
+create unlogged table millrace.wake (
+  queue_id smallint not null,
+  armed boolean not null
+);
+create table millrace.worker (
+  worker_id text not null,
+  nonce uuid not null,
+  supervisor_id text,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  slots integer not null,
+  queues text[] not null,
+  job_types text[] not null,
+  lease interval not null,
+  started_at timestamp with time zone not null,
+  beat_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  draining boolean not null default false,
+  running integer not null default 0,
+  clock_skew_ms bigint not null default 0
+) with (fillfactor=50);
+
+-- Constraints
+alter table millrace.api_rate_limit_override add constraint api_rate_limit_override_limit_fkey FOREIGN KEY (provider_name, api_endpoint) REFERENCES millrace.api_rate_limits(provider_name, api_endpoint) ON UPDATE CASCADE ON DELETE CASCADE;
+alter table millrace.api_rate_limit_override add constraint api_rate_limit_override_pkey PRIMARY KEY (provider_name, api_endpoint);
+alter table millrace.api_rate_limit_override add constraint api_rate_limit_override_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'maintenance'::text])));
+alter table millrace.api_rate_limits add constraint api_rate_limits_breaker_check CHECK ((breaker_state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])));
+alter table millrace.api_rate_limits add constraint api_rate_limits_id_key UNIQUE (id);
+alter table millrace.api_rate_limits add constraint api_rate_limits_name_key UNIQUE (provider_name, api_endpoint);
+alter table millrace.api_rate_limits add constraint api_rate_limits_pkey PRIMARY KEY (provider_id);
+alter table millrace.api_rate_limits add constraint api_rate_limits_positive_check CHECK (((requests_per_minute >= 0) AND (requests_per_hour >= 0) AND (tokens_per_minute >= 0) AND (tokens_per_hour >= 0) AND (concurrent_requests >= 0)));
+alter table millrace.api_rate_limits add constraint api_rate_limits_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'maintenance'::text])));
+alter table millrace.api_rate_limits add constraint api_rate_limits_window_check CHECK (((minute_window >= '00:00:01'::interval) AND (hour_window >= minute_window)));
+alter table millrace.attempt add constraint attempt_pkey PRIMARY KEY (job_id, attempt_seq);
+alter table millrace.audit add constraint audit_pkey PRIMARY KEY (at, audit_id);
+alter table millrace.audit_seal add constraint audit_seal_pkey PRIMARY KEY (tenant_id, chain_seq);
+alter table millrace.audit_seal_state add constraint audit_seal_state_one_row_check CHECK (only_row);
+alter table millrace.audit_seal_state add constraint audit_seal_state_pkey PRIMARY KEY (only_row);
+alter table millrace.batch add constraint batch_callback_on_check CHECK ((callback_on = ANY (ARRAY['finished'::text, 'completed'::text])));
+alter table millrace.batch add constraint batch_counts_check CHECK (((completed >= 0) AND (failed >= 0) AND (cancelled >= 0)));
+alter table millrace.batch add constraint batch_pkey PRIMARY KEY (batch_id);
+alter table millrace.counter add constraint counter_pkey PRIMARY KEY (queue_id, tenant_id);
+alter table millrace.counter_delta add constraint counter_delta_pkey PRIMARY KEY (delta_id);
+alter table millrace.cron add constraint cron_missed_check CHECK ((missed = ANY (ARRAY['one'::text, 'skip'::text])));
+alter table millrace.cron add constraint cron_name_key UNIQUE (tenant_id, name);
+alter table millrace.cron add constraint cron_pkey PRIMARY KEY (cron_id);
+alter table millrace.dedupe_key add constraint dedupe_key_pkey PRIMARY KEY (tenant_id, type_id, dedupe_key);
+alter table millrace.delayed add constraint delayed_key_check CHECK (((reason = ANY (ARRAY['serial'::millrace.wait_reason, 'concurrency'::millrace.wait_reason])) = (wait_key IS NOT NULL)));
+alter table millrace.delayed add constraint delayed_pkey PRIMARY KEY (job_id);
+alter table millrace.dependency add constraint dependency_mode_check CHECK ((mode = ANY (ARRAY['all'::text, 'any'::text])));
+alter table millrace.dependency add constraint dependency_on_failure_check CHECK ((on_failure = ANY (ARRAY['cancel'::text, 'run'::text])));
+alter table millrace.dependency add constraint dependency_pkey PRIMARY KEY (job_id, depends_on);
+alter table millrace.dependency add constraint dependency_self_check CHECK ((job_id <> depends_on));
+alter table millrace.event add constraint event_pkey PRIMARY KEY (at, event_id);
+alter table millrace.handoff add constraint handoff_kind_check CHECK ((kind = ANY (ARRAY['serial'::text, 'concurrency'::text, 'dependency'::text, 'batch'::text])));
+alter table millrace.handoff add constraint handoff_pkey PRIMARY KEY (handoff_id);
+alter table millrace.idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (tenant_id, idempotency_key);
+alter table millrace.job_fact add constraint job_fact_estimated_tokens_check CHECK ((estimated_tokens > 0));
+alter table millrace.job_fact add constraint job_fact_pkey PRIMARY KEY (job_id);
+alter table millrace.job_fact add constraint job_fact_priority_check CHECK (((priority >= 0) AND (priority <= 1000)));
+alter table millrace.job_history add constraint job_history_final_check CHECK ((status = ANY (ARRAY['completed'::millrace.job_status, 'failed'::millrace.job_status, 'cancelled'::millrace.job_status])));
+alter table millrace.job_history add constraint job_history_pkey PRIMARY KEY (job_id, generation);
+alter table millrace.job_log add constraint job_log_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
+alter table millrace.job_log add constraint job_log_pkey PRIMARY KEY (job_id, log_seq);
+alter table millrace.job_type add constraint job_type_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000)));
+alter table millrace.job_type add constraint job_type_name_check CHECK ((job_type ~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,126}$'::text));
+alter table millrace.job_type add constraint job_type_name_key UNIQUE (job_type);
+alter table millrace.job_type add constraint job_type_pkey PRIMARY KEY (type_id);
+alter table millrace.job_type add constraint job_type_priority_check CHECK (((priority_default >= 0) AND (priority_default <= 1000)));
+alter table millrace.job_type add constraint job_type_provider_check CHECK (((provider_name IS NULL) = (api_endpoint IS NULL)));
+alter table millrace.job_type add constraint job_type_queue_fkey FOREIGN KEY (queue_id) REFERENCES millrace.queue(queue_id);
+alter table millrace.job_type add constraint job_type_run_timeout_check CHECK (((run_timeout >= '00:00:00.01'::interval) AND (run_timeout <= '7 days'::interval)));
+alter table millrace.keeper_lease add constraint keeper_lease_pkey PRIMARY KEY (duty);
+alter table millrace.lease add constraint lease_pkey PRIMARY KEY (job_id);
+alter table millrace.lease add constraint lease_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
+alter table millrace.provider_bucket add constraint provider_bucket_count_check CHECK (((requests >= 0) AND (tokens >= 0)));
+alter table millrace.provider_bucket add constraint provider_bucket_limit_fkey FOREIGN KEY (provider_id) REFERENCES millrace.api_rate_limits(provider_id) ON DELETE CASCADE;
+alter table millrace.provider_bucket add constraint provider_bucket_pkey PRIMARY KEY (provider_id, time_window, bucket);
+alter table millrace.provider_bucket add constraint provider_bucket_window_check CHECK ((time_window = ANY (ARRAY['minute'::text, 'hour'::text])));
+alter table millrace.provider_slot add constraint provider_slot_cost_check CHECK ((estimated_tokens > 0));
+alter table millrace.provider_slot add constraint provider_slot_limit_fkey FOREIGN KEY (provider_id) REFERENCES millrace.api_rate_limits(provider_id) ON DELETE CASCADE;
+alter table millrace.provider_slot add constraint provider_slot_pkey PRIMARY KEY (slot_id);
+alter table millrace.queue add constraint queue_age_step_check CHECK ((age_step >= '00:00:00.001'::interval));
+alter table millrace.queue add constraint queue_backoff_base_check CHECK ((backoff_base >= '00:00:00'::interval));
+alter table millrace.queue add constraint queue_backoff_cap_check CHECK (((backoff_cap >= backoff_base) AND (backoff_cap <= '7 days'::interval)));
+alter table millrace.queue add constraint queue_backoff_factor_check CHECK (((backoff_factor >= (1)::numeric) AND (backoff_factor <= (100)::numeric)));
+alter table millrace.queue add constraint queue_beat_check CHECK (((beat > '00:00:00'::interval) AND (beat < lease)));
+alter table millrace.queue add constraint queue_concurrency_max_check CHECK (((concurrency_max >= 0) AND (concurrency_max <= 100000)));
+alter table millrace.queue add constraint queue_depth_max_check CHECK ((depth_max >= 0));
+alter table millrace.queue add constraint queue_jitter_check CHECK (((jitter_low >= (0)::numeric) AND (jitter_high >= jitter_low) AND (jitter_high <= (10)::numeric)));
+alter table millrace.queue add constraint queue_key_concurrency_max_check CHECK (((key_concurrency_max >= 1) AND (key_concurrency_max <= 100000)));
+alter table millrace.queue add constraint queue_lease_check CHECK (((lease >= '00:00:01'::interval) AND (lease <= '1 day'::interval)));
+alter table millrace.queue add constraint queue_max_age_check CHECK ((max_age > '00:00:00'::interval));
+alter table millrace.queue add constraint queue_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000)));
+alter table millrace.queue add constraint queue_max_snoozes_check CHECK ((max_snoozes > 0));
+alter table millrace.queue add constraint queue_name_check CHECK ((queue ~ '^[a-z0-9][a-z0-9_.:-]{0,62}$'::text));
+alter table millrace.queue add constraint queue_name_key UNIQUE (queue);
+alter table millrace.queue add constraint queue_pkey PRIMARY KEY (queue_id);
+alter table millrace.queue add constraint queue_priority_default_check CHECK (((priority_default >= 0) AND (priority_default <= 1000)));
+alter table millrace.queue add constraint queue_reclaim_jitter_check CHECK (((reclaim_jitter >= '00:00:00'::interval) AND (reclaim_jitter <= '01:00:00'::interval)));
+alter table millrace.queue add constraint queue_run_timeout_check CHECK (((run_timeout >= '00:00:00.01'::interval) AND (run_timeout <= '7 days'::interval)));
+alter table millrace.queue_slot add constraint queue_slot_pkey PRIMARY KEY (queue_id, slot_no);
+alter table millrace.queue_slot add constraint queue_slot_queue_fkey FOREIGN KEY (queue_id) REFERENCES millrace.queue(queue_id) ON DELETE CASCADE;
+alter table millrace.ready add constraint ready_pkey PRIMARY KEY (job_id);
+alter table millrace.schema_function add constraint schema_function_pkey PRIMARY KEY (path);
+alter table millrace.schema_migration add constraint schema_migration_pkey PRIMARY KEY (version);
+alter table millrace.serial_member add constraint serial_member_pkey PRIMARY KEY (tenant_id, queue_id, serial_key, seq);
+alter table millrace.sqlstate add constraint sqlstate_code_check CHECK ((code ~ '^MR[0-9]{3}$'::text));
+alter table millrace.sqlstate add constraint sqlstate_name_key UNIQUE (name);
+alter table millrace.sqlstate add constraint sqlstate_pkey PRIMARY KEY (code);
+alter table millrace.system_configuration add constraint system_configuration_pkey PRIMARY KEY (config_key);
+alter table millrace.tenant_weight add constraint tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)));
+alter table millrace.tenant_weight add constraint tenant_weight_pkey PRIMARY KEY (tenant_id);
+alter table millrace.wake add constraint wake_pkey PRIMARY KEY (queue_id);
+alter table millrace.worker add constraint worker_nonce_key UNIQUE (nonce);
+alter table millrace.worker add constraint worker_pkey PRIMARY KEY (worker_id);
+
+-- Indexes that no constraint made
+CREATE INDEX audit_job_idx ON ONLY millrace.audit USING gin (job_ids);
+CREATE INDEX audit_record_idx ON ONLY millrace.audit USING btree (record_id) WHERE (record_id IS NOT NULL);
+CREATE INDEX audit_xid_idx ON ONLY millrace.audit USING btree (xid, audit_id);
+CREATE UNIQUE INDEX audit_seal_audit_idx ON millrace.audit_seal USING btree (audit_id);
+CREATE INDEX batch_tenant_idx ON millrace.batch USING btree (tenant_id, batch_id);
+CREATE INDEX counter_delta_idx ON millrace.counter_delta USING btree (queue_id, tenant_id);
+CREATE INDEX cron_due_idx ON millrace.cron USING btree (next_due_at) WHERE enabled;
+CREATE INDEX dedupe_key_keep_idx ON millrace.dedupe_key USING btree (keep_until) WHERE (keep_until IS NOT NULL);
+CREATE INDEX delayed_deadline_idx ON millrace.delayed USING btree (start_deadline) WHERE (start_deadline IS NOT NULL);
+CREATE INDEX delayed_due_idx ON millrace.delayed USING btree (due_at);
+CREATE INDEX delayed_key_idx ON millrace.delayed USING btree (queue_id, tenant_id, wait_key, wait_seq) WHERE (wait_key IS NOT NULL);
+CREATE INDEX dependency_depends_on_idx ON millrace.dependency USING btree (depends_on);
+CREATE INDEX event_id_idx ON ONLY millrace.event USING btree (event_id);
+CREATE INDEX idempotency_key_created_idx ON millrace.idempotency_key USING btree (created_at);
+CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
+CREATE INDEX lease_key_idx ON millrace.lease USING btree (queue_id, tenant_id, lease_key) WHERE (lease_key IS NOT NULL);
+CREATE INDEX lease_process_idx ON millrace.lease USING btree (process) WHERE (process IS NOT NULL);
+CREATE INDEX lease_queue_idx ON millrace.lease USING btree (queue_id);
+CREATE INDEX lease_until_idx ON millrace.lease USING btree (lease_until);
+CREATE INDEX provider_slot_job_idx ON millrace.provider_slot USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX provider_slot_provider_idx ON millrace.provider_slot USING btree (provider_id, acquired_at);
+CREATE INDEX ready_claim_idx ON millrace.ready USING btree (queue_id, type_id, tenant_id, priority, ready_seq);
+CREATE INDEX ready_deadline_idx ON millrace.ready USING btree (start_deadline) WHERE (start_deadline IS NOT NULL);
+CREATE INDEX ready_suspect_idx ON millrace.ready USING btree (queue_id, ready_seq) WHERE (suspect_count >= 3);
+CREATE INDEX serial_member_job_idx ON millrace.serial_member USING btree (job_id);
+
+-- Triggers
+CREATE TRIGGER attempt_immutable BEFORE UPDATE ON millrace.attempt FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('attempt');
+CREATE TRIGGER audit_immutable BEFORE DELETE OR UPDATE ON millrace.audit FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('audit');
+CREATE TRIGGER audit_seal_immutable BEFORE DELETE OR UPDATE ON millrace.audit_seal FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('audit_seal');
+CREATE TRIGGER job_fact_immutable BEFORE UPDATE ON millrace.job_fact FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('job_fact');
+CREATE TRIGGER job_history_immutable BEFORE UPDATE ON millrace.job_history FOR EACH ROW EXECUTE FUNCTION millrace.refuse_rewrite();
+CREATE TRIGGER job_history_undeleted BEFORE DELETE ON millrace.job_history FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('job_history');
+CREATE TRIGGER job_intake_rows AFTER INSERT ON millrace.job_intake REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION millrace.intake_rows();
+CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.system_configuration FOR EACH ROW EXECUTE FUNCTION millrace.check_configuration();
+
+-- Views, by their columns
+-- view millrace.export_jobs (
+--   id uuid,
+--   user_id uuid,
+--   document_id uuid,
+--   format text,
+--   options jsonb,
+--   status text,
+--   progress integer,
+--   attempts integer,
+--   max_attempts integer,
+--   run_after timestamp with time zone,
+--   result_url text,
+--   file_size integer,
+--   page_count integer,
+--   error_message text,
+--   locked_by text,
+--   started_at timestamp with time zone,
+--   completed_at timestamp with time zone,
+--   created_at timestamp with time zone,
+--   file_path text,
+--   batch_id uuid,
+--   priority integer)
+-- view millrace.job (
+--   id uuid,
+--   tenant_id uuid,
+--   app_id text,
+--   definition text,
+--   version text,
+--   status text,
+--   inputs_hash text,
+--   payload_json jsonb,
+--   attempts integer,
+--   priority integer,
+--   last_error jsonb,
+--   created_at timestamp with time zone,
+--   started_at timestamp with time zone,
+--   ended_at timestamp with time zone)
+-- view millrace.job_queue (
+--   id uuid,
+--   job_type text,
+--   job_name text,
+--   job_category text,
+--   job_payload jsonb,
+--   status text,
+--   priority integer,
+--   scheduled_at timestamp with time zone,
+--   started_at timestamp with time zone,
+--   completed_at timestamp with time zone,
+--   retry_count integer,
+--   max_retries integer,
+--   worker_id text,
+--   heartbeat_at timestamp with time zone,
+--   dead_letter_at timestamp with time zone,
+--   error_details jsonb,
+--   job_result jsonb,
+--   created_at timestamp with time zone,
+--   updated_at timestamp with time zone,
+--   lease_expires_at timestamp with time zone)
+-- view millrace.job_row (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue_id smallint,
+--   type_id smallint,
+--   status text,
+--   priority smallint,
+--   generation smallint,
+--   attempt smallint,
+--   tries smallint,
+--   delivery_count integer,
+--   scheduled_at timestamp with time zone,
+--   due_at timestamp with time zone,
+--   started_at timestamp with time zone,
+--   finished_at timestamp with time zone,
+--   changed_at timestamp with time zone,
+--   worker_id text,
+--   renewed_at timestamp with time zone,
+--   lease_until timestamp with time zone,
+--   progress smallint,
+--   progress_message text,
+--   progress_data jsonb,
+--   result jsonb,
+--   error jsonb,
+--   reason text,
+--   payload jsonb,
+--   job_name text,
+--   job_category text,
+--   owner_id uuid,
+--   correlation_id text,
+--   pipeline text,
+--   stage text,
+--   batch_id uuid,
+--   parent_id uuid,
+--   max_attempts smallint,
+--   created_at timestamp with time zone)
+-- view millrace.jobs (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue text,
+--   job_type text,
+--   status text,
+--   stage text,
+--   priority integer,
+--   scheduled_at timestamp with time zone,
+--   created_at timestamp with time zone,
+--   started_at timestamp with time zone,
+--   finished_at timestamp with time zone,
+--   attempt integer,
+--   max_attempts integer,
+--   delivery_count integer,
+--   worker_id text,
+--   progress integer,
+--   progress_message text,
+--   error jsonb,
+--   result jsonb,
+--   reason text,
+--   correlation_id text,
+--   batch_id uuid,
+--   generation integer,
+--   owner_id uuid)
+-- view millrace.upload_jobs (
+--   job_id uuid,
+--   user_id uuid,
+--   document_id uuid,
+--   status text,
+--   raw_path text,
+--   parsed_path text,
+--   parsed_sha256 text,
+--   chunks_version text,
+--   embed_model text,
+--   embed_version text,
+--   progress jsonb,
+--   retry_count integer,
+--   last_error jsonb,
+--   webhook_secret text,
+--   created_at timestamp with time zone,
+--   updated_at timestamp with time zone)
+
+-- Functions, by their signatures; the bodies are in sql/functions
+-- function millrace.acquire_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000) returns boolean volatile security definer
+-- function millrace.actor() returns text stable
+-- function millrace.advance(p_limit integer) returns integer volatile security definer
+-- function millrace.advance_batch(p_batch_id uuid, p_completed integer, p_failed integer, p_cancelled integer) returns void volatile
+-- function millrace.advance_dependent(p_job_id uuid) returns void volatile
+-- function millrace.advance_key(p_tenant uuid, p_queue_id smallint, p_key text) returns void volatile
+-- function millrace.allowed_job_types() returns text[] stable
+-- function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer volatile security definer
+-- function millrace.arm_wake(p_queue_id smallint) returns void volatile
+-- aggregate millrace.audit_chain(bytea, bytea) returns bytea immutable
+-- function millrace.audit_checkpoint(p_tenant uuid DEFAULT NULL::uuid) returns jsonb stable security definer
+-- function millrace.audit_digest(p_row millrace.audit) returns bytea immutable
+-- function millrace.audit_jobs(p_action text, p_job_ids uuid[], p_reason text) returns void volatile
+-- function millrace.audit_link(p_state bytea, p_seed bytea, p_digest bytea) returns bytea immutable
+-- function millrace.audit_policy(p_table text, p_record text, p_old jsonb, p_new jsonb, p_reason text) returns void volatile
+-- function millrace.audit_seed(p_tenant uuid) returns bytea immutable
+-- function millrace.backoff_delay(p_queue_id smallint, p_failures integer) returns interval volatile
+-- function millrace.backpressure_delay(p_provider_id integer) returns interval stable
+-- function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
+-- function millrace.bucket_at(p_at timestamp with time zone, p_window interval) returns bigint immutable
+-- function millrace.bucket_length(p_window interval) returns bigint immutable
+-- function millrace.bucket_start(p_bucket bigint, p_window interval) returns timestamp with time zone immutable
+-- function millrace.calculate_retry_delay(p_attempt integer) returns integer immutable
+-- function millrace.caller() returns text stable
+-- function millrace.can_process_more_jobs() returns boolean stable security definer
+-- function millrace.cancel_job(p_job_id uuid, p_user_id uuid DEFAULT NULL::uuid, p_reason text DEFAULT NULL::text) returns boolean volatile security definer
+-- function millrace.cancel_jobs(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.cancel_one(p_job_id uuid, p_scope uuid, p_reason text) returns text volatile
+-- function millrace.capacity_room(p_provider_id integer, OUT requests integer, OUT tokens bigint, OUT retry_at timestamp with time zone) returns record volatile
+-- function millrace.capacity_settle(p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[], p_until timestamp with time zone[], p_reasons text[]) returns void volatile
+-- function millrace.capacity_take(p_provider_id integer, p_job_ids uuid[], p_tokens uuid[], p_worker_id text, p_estimates bigint[], p_lease_until timestamp with time zone) returns void volatile
+-- function millrace.check_configuration() returns trigger volatile
+-- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid) returns void stable
+-- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
+-- function millrace.check_time_zone(p_time_zone text) returns void stable
+-- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns SETOF millrace.lease volatile
+-- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
+-- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
+-- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false) returns TABLE(job_id uuid, token uuid, tenant_id uuid, job_type text, payload jsonb, priority integer, attempt integer, max_attempts integer, delivery_count integer, generation integer, run_timeout_ms bigint, lease_ms bigint, job_name text, owner_id uuid, correlation_id text, traceparent text, pipeline text, stage text, batch_id uuid, parent_id uuid, serial_key text, carry jsonb, alone boolean, mark text) volatile security definer
+-- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
+-- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
+-- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
+-- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
+-- function millrace.claimed_tenant() returns uuid stable
+-- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
+-- function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb DEFAULT NULL::jsonb) returns boolean volatile security definer
+-- function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb DEFAULT NULL::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
+-- function millrace.config_integer(p_key text, p_default integer) returns integer stable
+-- function millrace.create_batch(p_jobs jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.create_export_job(p_user_id uuid, p_document_id uuid, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.cron_field(p_field text, p_text text, p_low integer, p_high integer, p_names text[]) returns integer[] immutable
+-- function millrace.cron_match(p_from timestamp without time zone, p_end timestamp without time zone, p_seconds integer[], p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean) returns timestamp without time zone immutable
+-- function millrace.cron_next(p_schedule text, p_after timestamp with time zone, p_time_zone text DEFAULT 'UTC'::text) returns timestamp with time zone stable security definer
+-- function millrace.cron_now(p_name text) returns uuid volatile security definer
+-- function millrace.cron_overview() returns TABLE(cron_id uuid, tenant_id uuid, name text, schedule text, time_zone text, enabled boolean, missed text, next_due_at timestamp with time zone, last_due_at timestamp with time zone, last_job_id uuid, last_error text, job jsonb) stable security definer
+-- function millrace.cron_parse(p_schedule text, OUT seconds integer[], OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT either_day boolean, OUT every boolean) returns record immutable
+-- function millrace.cron_value(p_field text, p_text text, p_low integer, p_high integer, p_names text[]) returns integer immutable
+-- function millrace.current_tenant() returns uuid stable
+-- function millrace.current_user_id() returns uuid stable
+-- function millrace.dead_groups(p_queue text DEFAULT NULL::text, p_limit integer DEFAULT 100) returns TABLE(queue text, fingerprint text, jobs bigint, reason text, message text, first_at timestamp with time zone, last_at timestamp with time zone, example uuid) stable security definer
+-- function millrace.delete_cron(p_name text) returns void volatile security definer
+-- function millrace.drop_job_partition(p_suffix text, p_keep_after timestamp with time zone) returns integer volatile
+-- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
+-- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
+-- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
+-- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
+-- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
+-- function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
+-- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
+-- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
+-- function millrace.error_text(p_error jsonb) returns text immutable
+-- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile
+-- function millrace.expire_keys(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_ready(p_rows millrace.ready[]) returns void volatile
+-- function millrace.expire_slots(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_waiting(p_limit integer) returns integer volatile security definer
+-- function millrace.explain_stale(p_job_id uuid, p_token uuid) returns text stable
+-- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
+-- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
+-- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
+-- function millrace.fetch_next_export_job(p_user_id uuid DEFAULT NULL::uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) volatile security definer
+-- function millrace.fingerprint(p_error jsonb) returns text immutable
+-- function millrace.fold_counters() returns integer volatile security definer
+-- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
+-- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
+-- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
+-- function millrace.hand_back_leases(p_worker_id text, p_process uuid, p_keep uuid[]) returns integer volatile
+-- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
+-- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text) stable
+-- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
+-- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
+-- function millrace.intake_rows() returns trigger volatile security definer
+-- function millrace.is_service_role() returns boolean stable
+-- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
+-- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
+-- function millrace.job_partitions() returns TABLE(suffix text, ends_at timestamp with time zone) stable
+-- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
+-- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
+-- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
+-- function millrace.judge_key(p_job_id uuid, p_tenant uuid, p_queue_id smallint, p_key text, p_seq bigint, p_max integer) returns text volatile
+-- function millrace.jwt_claims() returns jsonb stable
+-- function millrace.keep_a_little() returns void volatile
+-- function millrace.keeper_is_stale() returns boolean volatile
+-- function millrace.lease_ready(p_job_ids uuid[], p_key text, p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
+-- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
+-- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
+-- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
+-- function millrace.maintain_partitions() returns jsonb volatile security definer
+-- function millrace.make_job_partition(p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
+-- function millrace.new_id() returns uuid volatile
+-- function millrace.now() returns timestamp with time zone volatile security definer
+-- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
+-- function millrace.park_ready(p_job_id uuid, p_key text, p_seq bigint) returns void volatile
+-- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
+-- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
+-- function millrace.place_of(p_job_id uuid) returns text stable
+-- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
+-- function millrace.promote_due(p_limit integer) returns integer volatile security definer
+-- function millrace.promote_rows(p_job_ids uuid[]) returns integer volatile
+-- function millrace.provider_depth_exceeded(p_provider_id integer, p_adding integer) returns boolean stable
+-- function millrace.provider_of(p_type_id smallint) returns integer stable
+-- function millrace.provider_usage(p_provider_id integer, p_at timestamp with time zone, p_minute interval, p_hour interval, OUT requests_minute bigint, OUT tokens_minute bigint, OUT oldest_minute bigint, OUT requests_hour bigint, OUT tokens_hour bigint, OUT oldest_hour bigint, OUT stale boolean) returns record stable
+-- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
+-- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
+-- function millrace.read_duration(p_value jsonb) returns interval immutable
+-- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
+-- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
+-- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
+-- function millrace.reclaim(p_limit integer) returns integer volatile security definer
+-- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean) returns integer volatile
+-- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
+-- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
+-- function millrace.redrive_jobs(p_filter jsonb, p_limit integer DEFAULT 1000, p_per_minute integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text, due_at timestamp with time zone) volatile security definer
+-- function millrace.redrive_one(p_job_id uuid, p_generation smallint, p_due_at timestamp with time zone, p_reason text) returns text volatile
+-- function millrace.refuse_change() returns trigger volatile
+-- function millrace.refuse_rewrite() returns trigger volatile
+-- function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid volatile security definer
+-- function millrace.release_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000, p_actual_tokens integer DEFAULT NULL::integer) returns void volatile security definer
+-- function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void volatile
+-- function millrace.release_unheld(p_worker_id text, p_process uuid, p_held uuid[]) returns integer volatile security definer
+-- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
+-- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
+-- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer
+-- function millrace.reset_stuck_jobs() returns integer volatile security definer
+-- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
+-- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
+-- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
+-- function millrace.resume_queue(p_queue text) returns void volatile security definer
+-- function millrace.retire_worker(p_worker_id text, p_process uuid) returns integer volatile security definer
+-- function millrace.run_cron(p_limit integer) returns integer volatile security definer
+-- function millrace.run_now(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
+-- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
+-- function millrace.set_breaker(p_provider_id integer, p_state text, p_until timestamp with time zone, p_failures integer, p_opens integer, p_reason text) returns void volatile
+-- function millrace.set_config_value(p_key text, p_value text) returns void volatile security definer
+-- function millrace.set_cron(p_name text, p_schedule text, p_job jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.set_job_type(p_job_type text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
+-- function millrace.set_limit(p_provider_name text, p_api_endpoint text, p_values jsonb) returns void volatile security definer
+-- function millrace.set_queue(p_queue text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
+-- function millrace.set_tenant_weight(p_tenant uuid, p_weight integer) returns void volatile security definer
+-- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
+-- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
+-- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
+-- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
+-- function millrace.show_capacity(p_provider_id integer, p_at timestamp with time zone, p_granted boolean) returns void volatile
+-- function millrace.source_lease(p_type_id smallint) returns interval stable
+-- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
+-- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
+-- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
+-- function millrace.take_held(p_job_id uuid, p_worker_id text) returns millrace.moving volatile
+-- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
+-- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
+-- function millrace.tenant_scope() returns uuid stable
+-- function millrace.token_limit(p_provider_id integer) returns bigint stable
+-- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
+-- function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text) returns boolean volatile security definer
+-- function millrace.update_job_progress(p_job_id uuid, p_pct integer) returns boolean volatile security definer
+-- function millrace.uuid_or_null(p_text text) returns uuid immutable
+-- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
+-- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
+-- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
+-- function millrace.zone_change(p_from timestamp with time zone, p_to timestamp with time zone, p_time_zone text) returns timestamp with time zone stable
+-- function millrace.zone_offset(p_at timestamp with time zone, p_time_zone text) returns interval stable
