@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <unistd.h>
 
 namespace millrace::app {
 namespace {
@@ -18,8 +19,16 @@ bool process_lives(std::int64_t pid) {
 
 }  // namespace
 
-std::optional<std::string> running_cluster_url(const std::filesystem::path& data_dir) {
-  const auto text = read_file(data_dir / "owner.lock", 64 * 1024);
+Result<std::optional<std::string>> running_cluster_url(const std::filesystem::path& data_dir) {
+  const auto file = data_dir / "owner.lock";
+  const auto text = read_file(file, 64 * 1024);
+  if (!text && ::access(data_dir.c_str(), F_OK) == 0 && ::access(data_dir.c_str(), X_OK) != 0) {
+    return fail(Error{.kind = ErrorKind::unavailable,
+                      .message = fmt::format("the private cluster in {} belongs to another user",
+                                             data_dir.string()),
+                      .sqlstate = "42501",
+                      .hint = "run this as the user who started it, or give a DATABASE_URL"});
+  }
   if (!text) return std::nullopt;
   const auto lock = parse_json_object(*text);
   if (!lock) return std::nullopt;
@@ -27,14 +36,15 @@ std::optional<std::string> running_cluster_url(const std::filesystem::path& data
   const auto* url = lock->if_contains("database_url");
   if (pid == nullptr || !pid->is_int64() || !process_lives(pid->as_int64())) return std::nullopt;
   if (url == nullptr || !url->is_string() || url->as_string().empty()) return std::nullopt;
-  return std::string(url->as_string());
+  return std::optional<std::string>(url->as_string());
 }
 
 Result<Database> find_database(const Settings& settings) {
   const auto& given = settings.get("database.url");
   if (!given.value.empty()) return Database{.url = given.value, .origin = given.origin};
   const auto& data_dir = settings.text("database.data_dir");
-  if (auto url = running_cluster_url(data_dir)) {
+  MR_TRY(auto url, running_cluster_url(data_dir));
+  if (url) {
     return Database{.url = std::move(*url),
                     .origin = fmt::format("private cluster in {}", data_dir),
                     .is_private = true};

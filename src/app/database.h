@@ -22,8 +22,9 @@ struct Database {
 
 Result<Database> find_database(const Settings& settings);
 
-// The url that the running owner of `data_dir` announced; nothing when no owner runs.
-std::optional<std::string> running_cluster_url(const std::filesystem::path& data_dir);
+// The url that the running owner of `data_dir` announced; nothing when no owner runs. An error when
+// the directory is there but not for us.
+Result<std::optional<std::string>> running_cluster_url(const std::filesystem::path& data_dir);
 
 // Options for one role of the private cluster; other databases keep the user of their url.
 pg::ConnectOptions connect_as(const Database& database, const std::string& role,

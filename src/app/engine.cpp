@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -31,6 +32,7 @@ struct Engine::Parts {
   Parts(Context& owner, EngineOptions chosen) : context(owner), options(std::move(chosen)) {}
 
   void run();
+  void tell(std::atomic<bool>& flag);
   awaitable<void> work();
   Task<worker::RunReport> run_worker();
 
@@ -43,7 +45,8 @@ struct Engine::Parts {
   std::atomic<bool> is_ready = false;
   std::atomic<bool> drain_asked = false;
   std::atomic<bool> kill_asked = false;
-  mutable std::mutex mutex;  // Guards id and the pointer to the runtime.
+  mutable std::mutex mutex;                 // Guards id and the pointer to the runtime.
+  mutable std::condition_variable changed;  // is_ready or done was set.
   std::string id;
   worker::Runtime* runtime = nullptr;
   Event stop_keeper;  // For a process without a worker.
@@ -52,7 +55,15 @@ struct Engine::Parts {
 
 void Engine::Parts::run() {
   run_blocking(io, work());
-  done = true;
+  tell(done);
+}
+
+void Engine::Parts::tell(std::atomic<bool>& flag) {
+  {
+    const std::lock_guard lock(mutex);
+    flag = true;
+  }
+  changed.notify_all();
 }
 
 awaitable<void> Engine::Parts::work() {
@@ -69,7 +80,7 @@ awaitable<void> Engine::Parts::work() {
   if (options.run_worker) {
     report = co_await run_worker();
   } else {
-    is_ready = true;
+    tell(is_ready);
     (void)co_await stop_keeper.wait();
   }
   co_await keeper.stop();
@@ -96,7 +107,7 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
       const std::lock_guard lock(mutex);
       id = worker_id;
     }
-    is_ready = true;
+    tell(is_ready);
     if (told) told(worker_id);
   };
   worker::Runtime running(io.get_executor(),
@@ -149,6 +160,12 @@ void Engine::kill() {
 
 bool Engine::finished() const { return parts_->done; }
 bool Engine::ready() const { return parts_->is_ready; }
+
+bool Engine::wait_ready(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(parts_->mutex);
+  parts_->changed.wait_for(lock, timeout, [&] { return parts_->is_ready || parts_->done; });
+  return parts_->is_ready;
+}
 
 std::string Engine::worker_id() const {
   const std::lock_guard lock(parts_->mutex);

@@ -45,6 +45,8 @@ class Engine {
   bool finished() const;
   // True once the worker is registered (or at once without a worker).
   bool ready() const;
+  // Until it is ready; false when it ended or `timeout` passed first.
+  bool wait_ready(std::chrono::milliseconds timeout) const;
   std::string worker_id() const;
   // Waits for the end; the worker's error if it could not start.
   Result<worker::RunReport> join();

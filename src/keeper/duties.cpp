@@ -31,9 +31,7 @@ Task<std::int64_t> run_cron(KeeperStore& store, Logger&, int batch_max) {
   return store.run_cron(batch_max);
 }
 
-Task<std::int64_t> fold_counters(KeeperStore& store, Logger&, int) {
-  return store.fold_counters();
-}
+Task<std::int64_t> fold_counters(KeeperStore& store, Logger&, int) { return store.fold_counters(); }
 
 Task<std::int64_t> expire_keys(KeeperStore& store, Logger&, int batch_max) {
   return store.expire_keys(batch_max);
@@ -102,7 +100,10 @@ std::vector<Duty> standard_duties(DutyOptions options) {
                   int) { return watch_horizon(store, log, warning); }},
       {.name = "reconcile", .interval = 30s, .batch_max = many, .run = reconcile},
       {.name = "expire_keys", .interval = 60s, .batch_max = many, .run = expire_keys},
-      {.name = "maintain_partitions", .interval = 10min, .batch_max = 0, .run = maintain_partitions},
+      {.name = "maintain_partitions",
+       .interval = 10min,
+       .batch_max = 0,
+       .run = maintain_partitions},
   };
 }
 

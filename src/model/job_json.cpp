@@ -10,7 +10,8 @@ namespace millrace {
 namespace {
 
 void add_text(std::string& out, std::string_view name, const std::string& value) {
-  if (!value.empty()) fmt::format_to(std::back_inserter(out), ",\"{}\":{}", name, json_quote(value));
+  if (!value.empty())
+    fmt::format_to(std::back_inserter(out), ",\"{}\":{}", name, json_quote(value));
 }
 
 void add_id(std::string& out, std::string_view name, const std::optional<Uuid>& value) {

@@ -28,8 +28,8 @@ struct Outcome {
   std::optional<std::chrono::milliseconds> retry_after;
   std::string provider;
   std::optional<std::int64_t> actual_tokens;
-  std::string parts_json;  // Of `partial`: what is done; the next delivery gets it as carry.
-  bool crash = false;      // The job's own process died: counts towards poison.
+  std::string parts_json;    // Of `partial`: what is done; the next delivery gets it as carry.
+  bool crash = false;        // The job's own process died: counts towards poison.
   std::string effects_json;  // {"jobs": [...], "events": [...]}, committed with the fence.
 
   static Outcome ok(std::string result = {});
@@ -58,7 +58,8 @@ std::string error_json(std::string_view error_type, std::string_view message);
 // Text that may go into jsonb: valid UTF-8 without NUL, at most `max_bytes` of it.
 std::string storable_text(std::string_view text, std::size_t max_bytes = 8 * 1024);
 
-// A statement that a handler wants in the transaction that settles its job. $1, $2 ... in text form.
+// A statement that a handler wants in the transaction that settles its job. $1, $2 ... in text
+// form.
 struct SqlStatement {
   std::string sql;
   std::vector<std::optional<std::string>> params;

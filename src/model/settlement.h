@@ -28,8 +28,8 @@ struct Settlement {
   std::size_t size_bytes() const;
 };
 
-// Spelled like the answers of the SQL functions. `cancelled`: the job was cancelled from elsewhere in
-// the meantime, and this delivery's outcome was dropped.
+// Spelled like the answers of the SQL functions. `cancelled`: the job was cancelled from elsewhere
+// in the meantime, and this delivery's outcome was dropped.
 enum class Answer { settled, already_settled, lease_lost, cancelled, not_found };
 
 std::string_view to_string(Answer answer);

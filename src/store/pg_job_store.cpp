@@ -175,8 +175,8 @@ Task<pg::ResultSet> PgJobStore::call(pg::Pool& pool, pg::Statement statement,
   MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire));
   auto name = std::move(statement.name);
   if (name.empty()) {
-    co_return translate(co_await connection->query(std::move(statement.sql),
-                                                   std::move(statement.params), timeout));
+    co_return translate(
+        co_await connection->query(std::move(statement.sql), std::move(statement.params), timeout));
   }
   co_return translate(co_await connection->prepared(std::move(name), std::move(statement.sql),
                                                     std::move(statement.params), timeout));
@@ -199,11 +199,10 @@ Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std:
 Task<Uuid> PgJobStore::register_worker(std::string worker_id, WorkerInfo info) {
   pg::Params params;
   params.add(worker_id).add_json(worker_info_json(info));
-  MR_CO_TRY(auto rows,
-            co_await call(beats_,
-                          {.sql = "select millrace.register_worker($1, $2)",
-                           .params = std::move(params)},
-                          timeouts_.beat));
+  MR_CO_TRY(auto rows, co_await call(beats_,
+                                     {.sql = "select millrace.register_worker($1, $2)",
+                                      .params = std::move(params)},
+                                     timeouts_.beat));
   co_return rows[0].uuid(0);
 }
 
@@ -233,8 +232,7 @@ Task<int> PgJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) 
   pg::Params params;
   params.add(worker.worker_id).add(worker.process).add_id_array(std::span<const JobId>(held));
   co_return co_await count(
-      work_,
-      {.sql = "select millrace.release_unheld($1, $2, $3)", .params = std::move(params)},
+      work_, {.sql = "select millrace.release_unheld($1, $2, $3)", .params = std::move(params)},
       timeouts_.call);
 }
 
@@ -278,12 +276,11 @@ Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,
   }
   pg::Params params;
   params.add(worker_id).add_uuid_array(ids).add_uuid_array(tokens).add(extend.count());
-  MR_CO_TRY(auto rows,
-            co_await call(work_,
-                          {.sql = "select job_id, answer, cancel_requested "
-                                  "from millrace.extend_leases($1, $2, $3, $4)",
-                           .params = std::move(params)},
-                          timeouts_.call));
+  MR_CO_TRY(auto rows, co_await call(work_,
+                                     {.sql = "select job_id, answer, cancel_requested "
+                                             "from millrace.extend_leases($1, $2, $3, $4)",
+                                      .params = std::move(params)},
+                                     timeouts_.call));
   std::vector<ExtendAnswer> answers;
   for (const auto row : rows) {
     answers.push_back({.id = row.id<JobId>("job_id"),
@@ -297,8 +294,8 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
                                                 std::vector<Settlement> settlements) {
   auto plan = plan_settlements(worker_id, settlements);
   MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
-  MR_CO_TRY(auto results, translate(co_await connection->pipeline(std::move(plan.statements),
-                                                                  timeouts_.call)));
+  MR_CO_TRY(auto results,
+            translate(co_await connection->pipeline(std::move(plan.statements), timeouts_.call)));
   AnswerMap answers;
   for (std::size_t i = 0; i < results.size(); ++i) {
     // The statements after a failed one only say that they were not run.
@@ -354,13 +351,12 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
 
 Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker_id,
                                                               std::vector<ProgressItem> items) {
-  MR_CO_TRY(auto rows,
-            co_await call(work_,
-                          {.sql = "select job_id, answer, cancel_requested "
-                                  "from millrace.report_progress($1, $2)",
-                           .params = pg::params(worker_id, progress_json(items)),
-                           .name = "mr_report_progress"},
-                          timeouts_.call));
+  MR_CO_TRY(auto rows, co_await call(work_,
+                                     {.sql = "select job_id, answer, cancel_requested "
+                                             "from millrace.report_progress($1, $2)",
+                                      .params = pg::params(worker_id, progress_json(items)),
+                                      .name = "mr_report_progress"},
+                                     timeouts_.call));
   std::vector<ProgressAnswer> answers;
   for (const auto row : rows) {
     const auto answer = row.text("answer");

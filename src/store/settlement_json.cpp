@@ -78,11 +78,11 @@ std::string progress_json(std::span<const ProgressItem> items) {
 
 std::string logs_json(std::span<const JobLogItem> items) {
   return array_of(items, [](std::string& out, const JobLogItem& item) {
-    const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(
-        item.line.at.time_since_epoch());
+    const auto at =
+        std::chrono::duration_cast<std::chrono::milliseconds>(item.line.at.time_since_epoch());
     fmt::format_to(std::back_inserter(out),
-                   R"({{"job_id":"{}","token":"{}","level":"{}","at_ms":{},"message":{}}})", item.id,
-                   item.token, to_string(item.line.level), at.count(),
+                   R"({{"job_id":"{}","token":"{}","level":"{}","at_ms":{},"message":{}}})",
+                   item.id, item.token, to_string(item.line.level), at.count(),
                    json_quote(storable_text(item.line.message)));
   });
 }

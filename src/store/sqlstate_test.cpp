@@ -25,12 +25,14 @@ TEST(SqlState, EveryCodeIsListedOnceInOrder) {
 }
 
 TEST(SqlState, TranslatesOurCodesAndLeavesOthersAlone) {
-  const auto lost = translate(Error{.kind = ErrorKind::internal, .message = "x", .sqlstate = "MR001"});
+  const auto lost =
+      translate(Error{.kind = ErrorKind::internal, .message = "x", .sqlstate = "MR001"});
   EXPECT_EQ(lost.kind, ErrorKind::lease_lost);
   EXPECT_EQ(lost.message, "x");
   EXPECT_EQ(translate(Error{.message = "x", .sqlstate = "MR008"}).kind, ErrorKind::throttled);
   EXPECT_EQ(translate(Error{.message = "x", .sqlstate = "MR023"}).kind, ErrorKind::lease_lost);
-  const auto other = translate(Error{.kind = ErrorKind::unavailable, .message = "x", .sqlstate = "40001"});
+  const auto other =
+      translate(Error{.kind = ErrorKind::unavailable, .message = "x", .sqlstate = "40001"});
   EXPECT_EQ(other.kind, ErrorKind::unavailable);
 }
 

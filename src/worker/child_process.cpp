@@ -52,8 +52,8 @@ struct SpawnSettings {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnSettings() {
     posix_spawn_file_actions_destroy(&actions);
@@ -69,9 +69,9 @@ Result<pid_t> spawn_program(std::vector<std::string> argv,
   for (const auto& [name, value] : env) variables.push_back(name + "=" + value);
   const SpawnSettings settings(report_fd);
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, argv.front().c_str(), &settings.actions,
-                                   &settings.attributes, pointers(argv).data(),
-                                   pointers(variables).data());
+  const int failed =
+      ::posix_spawn(&pid, argv.front().c_str(), &settings.actions, &settings.attributes,
+                    pointers(argv).data(), pointers(variables).data());
   if (failed == 0) return pid;
   return fail(ErrorKind::unavailable,
               fmt::format("cannot start {}: {}", argv.front(), std::strerror(failed)));
@@ -145,7 +145,8 @@ Result<ChildProcess> ChildProcess::start(Executor executor, const std::vector<st
                                          const std::map<std::string, std::string>& env) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    return fail(ErrorKind::unavailable, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    return fail(ErrorKind::unavailable,
+                fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   }
   auto started = spawn_program(argv, env, pipe[1]);
   ::close(pipe[1]);

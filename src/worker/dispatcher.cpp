@@ -69,9 +69,9 @@ int Dispatcher::claimable() const {
 Dispatcher::Run Dispatcher::make_run(ClaimedJob job, const store::WorkerKey& key) {
   // The output tells the reporter which run it belongs to, but must not keep it alive.
   auto self = std::make_shared<std::weak_ptr<JobRun>>();
-  auto run = std::make_shared<JobRun>(
-      std::move(job), key.worker_id, services_.clock, options_.log_cap,
-      [&reporter = services_.reporter, self] { reporter.mark(*self); });
+  auto run =
+      std::make_shared<JobRun>(std::move(job), key.worker_id, services_.clock, options_.log_cap,
+                               [&reporter = services_.reporter, self] { reporter.mark(*self); });
   *self = run;
   return run;
 }
@@ -104,7 +104,8 @@ std::vector<JobId> Dispatcher::held_jobs() const {
 }
 
 void Dispatcher::start_waiting() {
-  while (!draining_ && !waiting_.empty() && slots_used_ < static_cast<std::size_t>(options_.slots)) {
+  while (!draining_ && !waiting_.empty() &&
+         slots_used_ < static_cast<std::size_t>(options_.slots)) {
     auto run = std::move(waiting_.front());
     waiting_.pop_front();
     ++slots_used_;
@@ -144,11 +145,10 @@ awaitable<void> Dispatcher::call_handler(Run run, const HandlerEntry* entry) {
   } catch (...) {
     run->outcome = outcome_of_exception(std::current_exception());
   }
-  const auto took = std::chrono::duration<double, std::milli>(services_.clock.now() -
-                                                              run->started_at).count();
-  average_run_ms_ = average_run_ms_ < 0
-                        ? took
-                        : average_run_ms_ * (1 - kAverageShare) + took * kAverageShare;
+  const auto took =
+      std::chrono::duration<double, std::milli>(services_.clock.now() - run->started_at).count();
+  average_run_ms_ =
+      average_run_ms_ < 0 ? took : average_run_ms_ * (1 - kAverageShare) + took * kAverageShare;
   run->finished.set();
 }
 
@@ -162,8 +162,7 @@ awaitable<void> Dispatcher::wait_for_end(Run run, const HandlerEntry* entry) {
     co_await (run->finished.wait() || run->stopped.wait() || services_.clock.sleep_for(left));
   }
   if (run->finished.is_set()) co_return;
-  stop(*run, StopCause::timeout,
-       fmt::format("the job ran longer than {} ms", run_timeout.count()));
+  stop(*run, StopCause::timeout, fmt::format("the job ran longer than {} ms", run_timeout.count()));
   co_await wait_for(services_.clock, run->finished, entry->handler->stop_grace());
 }
 
@@ -189,8 +188,9 @@ awaitable<void> Dispatcher::finish(Run run) {
   if (returned) co_return;
   co_await run->finished.wait();
   --stuck_;
-  services_.log.warn("late_result_discarded", {{"job_id", run->job.id},
-                                               {"outcome", millrace::to_string(run->outcome.kind)}});
+  services_.log.warn(
+      "late_result_discarded",
+      {{"job_id", run->job.id}, {"outcome", millrace::to_string(run->outcome.kind)}});
 }
 
 // Before its end was known to everybody, the first reason to stop decides.
@@ -208,10 +208,10 @@ Outcome Dispatcher::decide(JobRun& run) const {
   }
   auto outcome = run.outcome;
   if (outcome.result_json.size() > kResultMaxBytes) {
-    return Outcome::permanent("result_too_large",
-                              fmt::format("the result has {} bytes, at most {} are kept; store it as "
-                                          "a blob and return its key",
-                                          outcome.result_json.size(), kResultMaxBytes));
+    return Outcome::permanent(
+        "result_too_large", fmt::format("the result has {} bytes, at most {} are kept; store it as "
+                                        "a blob and return its key",
+                                        outcome.result_json.size(), kResultMaxBytes));
   }
   if (outcome.succeeded() && outcome.effects_json.empty()) {
     outcome.effects_json = run.output.effects_json();
@@ -317,8 +317,8 @@ void Dispatcher::return_aged(Clock::Steady now) {
   if (returned.empty()) return;
   std::erase_if(waiting_, aged);
   // The slots are busy with something long: no more prefetch until short jobs are seen again.
-  average_run_ms_ = std::max(average_run_ms_,
-                             2.0 * static_cast<double>(options_.prefetch_run_max.count()));
+  average_run_ms_ =
+      std::max(average_run_ms_, 2.0 * static_cast<double>(options_.prefetch_run_max.count()));
   services_.log.debug("prefetch_returned", {{"jobs", returned.size()}});
   for (auto& run : returned) {
     tasks_.add("return job", settle_unstarted(run, Outcome::handback("waited for a slot")));

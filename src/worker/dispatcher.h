@@ -41,8 +41,7 @@ class Dispatcher {
 
   // For the Fetcher.
   int claimable() const;  // How many more jobs there is use for.
-  void accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key,
-              Clock::Steady asked_at);
+  void accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key, Clock::Steady asked_at);
   // Jobs that came too late to be run here: back at once.
   void return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
   std::vector<JobId> held_jobs() const;
@@ -50,8 +49,8 @@ class Dispatcher {
 
   // For whoever learns that a job must stop.
   void cancel(JobId id, LeaseToken token, std::string reason);
-  void lose_all();                   // The process lease is gone.
-  void hand_back_waiting();          // Unstarted jobs go back; nothing starts any more.
+  void lose_all();                    // The process lease is gone.
+  void hand_back_waiting();           // Unstarted jobs go back; nothing starts any more.
   void stop_all(std::string reason);  // Running ones are stopped and go back.
 
   // Once in a while: returns what waited too long, extends the leases of what runs long.

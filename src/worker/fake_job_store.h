@@ -1,5 +1,5 @@
-// FakeJobStore: a small model of the engine for the worker's tests. Jobs are ready, leased or ended;
-// tokens fence; answers can be held, lost or replaced by errors.
+// FakeJobStore: a small model of the engine for the worker's tests. Jobs are ready, leased or
+// ended; tokens fence; answers can be held, lost or replaced by errors.
 #pragma once
 
 #include "base/event.h"
@@ -47,7 +47,7 @@ class FakeJobStore final : public store::JobStore {
   std::map<std::string, std::deque<ClaimedJob>> ready;
   std::deque<ClaimedJob> suspects;
   std::map<JobId, Lease> leases;
-  std::vector<Ended> ended;      // All that the fence let pass, in order.
+  std::vector<Ended> ended;             // All that the fence let pass, in order.
   std::vector<store::JobLogItem> logs;  // Stored while running.
   std::vector<store::ProgressItem> progress;
   std::map<std::string, int> calls;
@@ -55,11 +55,11 @@ class FakeJobStore final : public store::JobStore {
   std::map<std::string, Event> gates;  // A call waits for its gate, if there is one.
   std::vector<store::ClaimRequest> claims;
   std::vector<std::size_t> settle_sizes;
-  std::vector<std::string> workers;  // Registered, in order.
+  std::vector<std::string> workers;                              // Registered, in order.
   std::vector<std::pair<std::string, std::string>> handed_back;  // Supervisor, worker.
-  std::set<Uuid> processes;          // Alive.
+  std::set<Uuid> processes;                                      // Alive.
   std::vector<store::CancelRequest> cancel_requests;
-  std::set<JobId> refuse;      // Settling these is an invalid argument.
+  std::set<JobId> refuse;  // Settling these is an invalid argument.
   std::chrono::milliseconds lease_answer{0};
   std::chrono::milliseconds job_lease{600'000};
   std::chrono::milliseconds run_timeout{300'000};

@@ -126,7 +126,8 @@ Task<std::vector<ClaimedJob>> FakeJobStore::claim_jobs(store::ClaimRequest reque
   }
   std::vector<ClaimedJob> result;
   auto& from = request.alone ? suspects : ready[request.queue];
-  for (auto it = from.begin(); it != from.end() && static_cast<int>(result.size()) < request.limit;) {
+  for (auto it = from.begin();
+       it != from.end() && static_cast<int>(result.size()) < request.limit;) {
     const auto& types = request.job_types;
     if (std::ranges::find(types, it->job_type) == types.end()) {
       ++it;
@@ -145,9 +146,8 @@ Task<std::vector<ClaimedJob>> FakeJobStore::claim_jobs(store::ClaimRequest reque
   co_return result;
 }
 
-Task<std::vector<store::ExtendAnswer>> FakeJobStore::extend_leases(std::string,
-                                                                   std::vector<store::HeldLease> held,
-                                                                   std::chrono::milliseconds) {
+Task<std::vector<store::ExtendAnswer>> FakeJobStore::extend_leases(
+    std::string, std::vector<store::HeldLease> held, std::chrono::milliseconds) {
   MR_CO_TRY_VOID(co_await enter("extend_leases"));
   std::vector<store::ExtendAnswer> answers;
   for (const auto& lease : held) {
@@ -164,8 +164,8 @@ Answer FakeJobStore::settle_one(const std::string& worker_id, Settlement settlem
   const bool mine = found != leases.end() && found->second.job.token == settlement.token &&
                     found->second.worker_id == worker_id;
   if (!mine) {
-    const bool before = std::ranges::any_of(
-        ended, [&](const Ended& end) { return end.token == settlement.token; });
+    const bool before =
+        std::ranges::any_of(ended, [&](const Ended& end) { return end.token == settlement.token; });
     return before ? Answer::already_settled : Answer::lease_lost;
   }
   if (settlement.outcome.kind == Outcome::Kind::handback) {

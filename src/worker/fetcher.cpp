@@ -75,8 +75,8 @@ void Fetcher::forget_marks() {
 void Fetcher::set_suspects(int count) {
   if (suspects_ == 0 && count > 0) {
     const auto spread = std::max(1ms, lease_.beat_interval());
-    alone_at_ = services_.clock.now() + std::max(alone_pause_, milliseconds(services_.random.between(
-                                                                    0, spread.count())));
+    alone_at_ = services_.clock.now() +
+                std::max(alone_pause_, milliseconds(services_.random.between(0, spread.count())));
   }
   suspects_ = count;
   if (alone_due()) wake_.set();
@@ -88,8 +88,8 @@ awaitable<void> Fetcher::listen() {
   Backoff backoff(services_.random, 200ms, 10s);
   while (services_.wake != nullptr && !stopping_.is_set()) {
     // The first wait only connects: from then on polling can be rare.
-    auto waited = co_await (services_.wake->wait(listening_ ? kListenCheck : 0ms) ||
-                            stopping_.wait());
+    auto waited =
+        co_await (services_.wake->wait(listening_ ? kListenCheck : 0ms) || stopping_.wait());
     auto* hint = std::get_if<0>(&waited);
     if (hint == nullptr) co_return;
     if (!hint->has_value()) {

@@ -41,8 +41,8 @@ class Fetcher {
   awaitable<void> run();     // Until stop(); an error never ends it.
   awaitable<void> listen();  // Turns notifications into wake-ups; until stop().
   void stop();
-  void wake();               // There may be work in any queue.
-  void forget_marks();       // The process has a new identity.
+  void wake();          // There may be work in any queue.
+  void forget_marks();  // The process has a new identity.
   void set_suspects(int count);
   Event ended() const { return ended_; }  // No claim is under way any more, nor will be.
 
@@ -51,9 +51,9 @@ class Fetcher {
     std::string name;
     int weight = 1;
     store::Marks marks;
-    bool rescan = true;             // The next claim looks at everything.
+    bool rescan = true;  // The next claim looks at everything.
     Clock::Steady rescanned_at{};
-    Clock::Steady ask_at{};         // Not before; for a queue that was empty.
+    Clock::Steady ask_at{};  // Not before; for a queue that was empty.
     int empty_in_a_row = 0;
   };
 
@@ -62,8 +62,7 @@ class Fetcher {
   // How many jobs it got; fewer than asked means that there are no more.
   Task<int> claim(Queue* queue, int limit);
   Task<int> claim_alone(Queue* queue);
-  void hand_over(std::vector<ClaimedJob> jobs, const store::WorkerKey& key,
-                 Clock::Steady asked_at);
+  void hand_over(std::vector<ClaimedJob> jobs, const store::WorkerKey& key, Clock::Steady asked_at);
   void note_marks(Queue& queue, int limit, const std::vector<ClaimedJob>& jobs);
   void note_empty(Queue& queue);
   awaitable<void> note_error(Queue* queue, Error error);

@@ -108,9 +108,8 @@ TEST_F(FetcherTest, PassesMarksBetweenFullScansAndForgetsThemAfterAShortClaim) {
   ASSERT_TRUE(store.claims[2].marks.has_value());
   EXPECT_EQ(store.claims[2].marks->at("1:t:5"), 4);
   // The claim after the last job came back short: everything is looked at again.
-  const auto last = std::ranges::find_if(store.claims, [](const auto& claim) {
-    return claim.marks && claim.marks->at("1:t:5") == 6;
-  });
+  const auto last = std::ranges::find_if(
+      store.claims, [](const auto& claim) { return claim.marks && claim.marks->at("1:t:5") == 6; });
   ASSERT_NE(last, store.claims.end());
   ASSERT_NE(last + 1, store.claims.end());
   EXPECT_EQ((last + 1)->marks, std::nullopt);
@@ -138,8 +137,8 @@ TEST_F(FetcherTest, SharesTheSlotsByWeightAndGivesWhatOneLeavesToTheOther) {
   }
   start();
   const auto leased = [&](const std::string& queue) {
-    return std::ranges::count_if(store.leases,
-                                 [&](const auto& lease) { return lease.second.job.queue == queue; });
+    return std::ranges::count_if(
+        store.leases, [&](const auto& lease) { return lease.second.job.queue == queue; });
   };
   EXPECT_EQ(leased("heavy"), 9);
   EXPECT_EQ(leased("light"), 3);

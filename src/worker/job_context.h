@@ -34,9 +34,8 @@ class JobContext {
 
   // Shown to people and stored at most once a second.
   void progress(int percent, std::string message = {}, std::string data_json = {}) {
-    parts_.output.set_progress({.percent = percent,
-                                .message = std::move(message),
-                                .data_json = std::move(data_json)});
+    parts_.output.set_progress(
+        {.percent = percent, .message = std::move(message), .data_json = std::move(data_json)});
   }
   void log(LogLevel level, std::string_view message) { parts_.output.add_log(level, message); }
 

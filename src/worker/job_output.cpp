@@ -80,10 +80,11 @@ std::vector<JobLogLine> JobOutput::take_last_logs() {
   const std::lock_guard lock(mutex_);
   auto logs = std::exchange(logs_, {});
   if (dropped_ > 0) {
-    logs.push_back({.level = LogLevel::warn,
-                    .message = fmt::format("{} more log lines dropped (a job keeps {} lines, {} bytes)",
-                                           dropped_, cap_.lines_max, cap_.bytes_max),
-                    .at = at});
+    logs.push_back(
+        {.level = LogLevel::warn,
+         .message = fmt::format("{} more log lines dropped (a job keeps {} lines, {} bytes)",
+                                dropped_, cap_.lines_max, cap_.bytes_max),
+         .at = at});
     dropped_ = 0;
   }
   return logs;

@@ -13,8 +13,8 @@ class JobOutputTest : public ::testing::Test {
  protected:
   ManualClock clock;
   int changes = 0;
-  JobOutput output{clock, {.lines_max = 3, .bytes_max = 20, .line_bytes_max = 10},
-                   [this] { ++changes; }};
+  JobOutput output{
+      clock, {.lines_max = 3, .bytes_max = 20, .line_bytes_max = 10}, [this] { ++changes; }};
 };
 
 TEST_F(JobOutputTest, TellsOfTheFirstNewsOnlyUntilItIsTaken) {

@@ -155,7 +155,8 @@ TEST_F(LeaseTest, ReleasingUnheldKeepsWhatIsHeld) {
 }
 
 TEST_F(LeaseTest, ErrorsNeverEndTheLoop) {
-  store.trouble["claim_jobs"] = {.calls = 50, .error = {.kind = ErrorKind::internal, .message = "?"}};
+  store.trouble["claim_jobs"] = {.calls = 50,
+                                 .error = {.kind = ErrorKind::internal, .message = "?"}};
   start();
   store.add("noop");
   advance(600s, 500ms);

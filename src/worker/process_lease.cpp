@@ -126,9 +126,8 @@ awaitable<void> ProcessLease::beat_until_lost() {
 
 awaitable<ProcessLease::Beat> ProcessLease::beat_once() {
   const auto asked_at = clock_.now();
-  const store::BeatInfo info{.running = callbacks_.running(),
-                             .draining = draining_,
-                             .client_time_ms = client_time_ms()};
+  const store::BeatInfo info{
+      .running = callbacks_.running(), .draining = draining_, .client_time_ms = client_time_ms()};
   // An answer that comes after the lease has ended is of no use, so nobody waits for it.
   auto outcome = co_await (store_.beat_worker(*key_, info) || clock_.sleep_until(held_until_));
   auto* answer = std::get_if<0>(&outcome);

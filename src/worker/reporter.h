@@ -1,10 +1,10 @@
 // Reporter: stores what running handlers say, at most once a second for all of them together.
 //
-// Flow: a JobOutput that has something new puts its run on the list; run() takes the list, sends one
-// report_progress and one append_logs, and waits. The answers tell of cancel requests. A job that
-// ends while its lines are on the way waits for them (reported), so that no line comes too late.
-// Threading: mark() from any thread, the rest on one strand. Lifetime: store, clock and log outlive
-// it.
+// Flow: a JobOutput that has something new puts its run on the list; run() takes the list, sends
+// one report_progress and one append_logs, and waits. The answers tell of cancel requests. A job
+// that ends while its lines are on the way waits for them (reported), so that no line comes too
+// late. Threading: mark() from any thread, the rest on one strand. Lifetime: store, clock and log
+// outlive it.
 #pragma once
 
 #include "base/clock.h"

@@ -160,8 +160,8 @@ awaitable<void> Runtime::Parts::look_after() {
 }
 
 awaitable<void> Runtime::Parts::drain_in_order() {
-  services.log.info("draining", {{"running", dispatcher.running()},
-                                 {"waiting", dispatcher.waiting()}});
+  services.log.info("draining",
+                    {{"running", dispatcher.running()}, {"waiting", dispatcher.waiting()}});
   fetcher.stop();
   dispatcher.hand_back_waiting();
   lease.set_draining();

@@ -27,7 +27,8 @@ TEST_F(RuntimeTest, NeverAsksForTypesItHasNoHandlerFor) {
   advance(5s);
   EXPECT_TRUE(store.leases.empty());
   ASSERT_FALSE(store.claims.empty());
-  EXPECT_EQ(store.claims.front().job_types, (std::vector<std::string>{"gated", "noop", "stubborn"}));
+  EXPECT_EQ(store.claims.front().job_types,
+            (std::vector<std::string>{"gated", "noop", "stubborn"}));
 }
 
 TEST_F(RuntimeTest, HoldsNoMoreJobsThanSlotsAndPrefetch) {
@@ -224,8 +225,9 @@ TEST_F(RuntimeTest, EffectsGoWithSuccessOnly) {
   const auto good = store.add("gated");
   start();
   ASSERT_NE(store.end_of(good), nullptr);
-  EXPECT_EQ(store.end_of(good)->outcome.effects_json,
-            R"({"jobs":[{"job_type":"next","payload":{}}],"events":[{"kind":"made","data":{"n":1}}]})");
+  EXPECT_EQ(
+      store.end_of(good)->outcome.effects_json,
+      R"({"jobs":[{"job_type":"next","payload":{}}],"events":[{"kind":"made","data":{"n":1}}]})");
   gated().outcome = Outcome::retry("x", "y");
   const auto bad = store.add("gated");
   advance(2s);

@@ -70,8 +70,8 @@ awaitable<void> Supervisor::keep_running(std::size_t index) {
 
 awaitable<bool> Supervisor::run_child(std::size_t index) {
   auto& slot = slots_[index];
-  auto started = ChildProcess::start(co_await boost::asio::this_coro::executor, child_argv(),
-                                     options_.env);
+  auto started =
+      ChildProcess::start(co_await boost::asio::this_coro::executor, child_argv(), options_.env);
   if (!started.has_value()) {
     services_.log.error("worker_process_not_started", {{"error", started.error().describe()}});
     co_return false;

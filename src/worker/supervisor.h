@@ -37,7 +37,8 @@ struct SupervisorOptions {
   std::chrono::milliseconds stable_after{10'000};  // A child that lived so long restarts quickly.
   std::chrono::milliseconds stop_timeout{60'000};  // From SIGTERM to SIGKILL.
   std::chrono::milliseconds hand_back_timeout{30'000};
-  std::function<void()> on_ready;  // Called once, when every child has registered for the first time.
+  std::function<void()>
+      on_ready;  // Called once, when every child has registered for the first time.
 };
 
 class Supervisor {

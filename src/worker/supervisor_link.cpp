@@ -13,9 +13,9 @@ Result<SupervisorLink> SupervisorLink::open(std::string_view value) {
   pid_t supervisor = -1;
   const auto* end = value.data() + value.size();
   const auto first = std::from_chars(value.data(), end, fd);
-  const bool well_formed =
-      first.ptr != end && *first.ptr == ':' &&
-      std::from_chars(first.ptr + 1, end, supervisor).ptr == end && fd > 2 && supervisor > 0;
+  const bool well_formed = first.ptr != end && *first.ptr == ':' &&
+                           std::from_chars(first.ptr + 1, end, supervisor).ptr == end && fd > 2 &&
+                           supervisor > 0;
   if (!well_formed || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
     return fail(ErrorKind::invalid_argument, "--child is for the supervisor's own use");
   }

@@ -27,7 +27,8 @@ class SupervisorTest : public ::testing::Test {
     options.restart_max = 20ms;
     supervisor = std::make_unique<Supervisor>(
         io.get_executor(),
-        Supervisor::Services{.store = store, .clock = clock, .random = random, .log = log}, options);
+        Supervisor::Services{.store = store, .clock = clock, .random = random, .log = log},
+        options);
     spawn(io.get_executor(), run(), log, "supervisor");
   }
   awaitable<void> run() {
@@ -60,8 +61,9 @@ class SupervisorTest : public ::testing::Test {
   bool finished = false;
 };
 
-constexpr const char* kWorker = "trap 'exit 0' TERM; echo registered w-$$ >&3; "
-                                "while :; do sleep 0.05; done";
+constexpr const char* kWorker =
+    "trap 'exit 0' TERM; echo registered w-$$ >&3; "
+    "while :; do sleep 0.05; done";
 
 TEST_F(SupervisorTest, SaysReadyWhenAllChildrenHaveRegistered) {
   int ready = 0;
@@ -146,8 +148,9 @@ TEST_F(SupervisorTest, AProgramThatIsNotThereIsTriedAgain) {
 }
 
 TEST_F(SupervisorTest, TheChildLearnsItsSupervisorAndItsLine) {
-  start("[ \"$1 $2 $3 $4\" = \"--supervisor-id boss --child 3:$PPID\" ] && "
-        "echo registered as-told >&3; exit 3");
+  start(
+      "[ \"$1 $2 $3 $4\" = \"--supervisor-id boss --child 3:$PPID\" ] && "
+      "echo registered as-told >&3; exit 3");
   run_until([&] { return !store.handed_back.empty(); });
   EXPECT_EQ(store.handed_back[0].second, "as-told");
 }

@@ -106,6 +106,20 @@ TEST_F(Cli, WorkerRunsJobsAndStopsCleanly) {
   EXPECT_TRUE(json({"workers"}).as_array().empty());
 }
 
+// Least privilege: the worker's own role may neither read the policies nor do the keeper's work.
+TEST_F(Cli, WorkerNeedsNoMoreThanItsOwnRole) {
+  const auto ready = folder_.path() / "worker.json";
+  BackgroundProgram worker({"worker", "--no-keeper", "--ready-file", ready.string(),
+                            "--database-url", database_.url("millrace_worker")},
+                           {});
+  worker.wait_for_ready(ready);
+  EXPECT_EQ(
+      run({"enqueue", "noop", "--payload", R"({"n": 1})", "--wait", "--wait-timeout", "60s"}).code,
+      0);
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.wait(), 0) << worker.err();
+}
+
 TEST_F(Cli, ExecHandlersOfTheExamples) {
   const auto examples = std::filesystem::path(MILLRACE_SOURCE_DIR) / "examples" / "exec";
   const auto picture = folder_.path() / "t.png";

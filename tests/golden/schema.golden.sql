@@ -778,6 +778,7 @@ CREATE INDEX dedupe_key_keep_idx ON millrace.dedupe_key USING btree (keep_until)
 CREATE INDEX delayed_deadline_idx ON millrace.delayed USING btree (start_deadline) WHERE (start_deadline IS NOT NULL);
 CREATE INDEX delayed_due_idx ON millrace.delayed USING btree (due_at);
 CREATE INDEX delayed_key_idx ON millrace.delayed USING btree (queue_id, tenant_id, wait_key, wait_seq) WHERE (wait_key IS NOT NULL);
+CREATE INDEX delayed_type_idx ON millrace.delayed USING btree (type_id);
 CREATE INDEX dependency_depends_on_idx ON millrace.dependency USING btree (depends_on);
 CREATE INDEX event_id_idx ON ONLY millrace.event USING btree (event_id);
 CREATE INDEX idempotency_key_created_idx ON millrace.idempotency_key USING btree (created_at);
@@ -1027,6 +1028,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
 -- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
+-- function millrace.fail_ready(p_rows millrace.ready[], p_reason text, p_error jsonb) returns void volatile
 -- function millrace.fetch_next_export_job(p_user_id uuid DEFAULT NULL::uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) volatile security definer
 -- function millrace.fingerprint(p_error jsonb) returns text immutable
 -- function millrace.fold_counters() returns integer volatile security definer

@@ -518,7 +518,7 @@ TEST(PrivateCluster, BeginsAnewAfterBeingKilledWhileMakingTheCluster) {
                                          "echo 15 > \"$dir/PG_VERSION\"\n"
                                          "mkdir \"$dir/base\"\n"
                                          "echo $$ > {0}\n"
-                                         "cat {0}\n",
+                                         "exec cat {0}\n",
                                          pipe.string()),
                              0755));
   Owner owner({data.string(), "--bin", bin.string()});

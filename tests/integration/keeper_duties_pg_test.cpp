@@ -14,8 +14,10 @@ class KeeperPg : public WorldTest {
     must(handlers.add("sleep", std::make_unique<worker::SleepHandler>(true)));
   }
 
-  pg::Pool pool{io.get_executor(), pg::connect_options(database.url("millrace_keeper")),
-                {.connections_max = 2}, random};
+  pg::Pool pool{io.get_executor(),
+                pg::connect_options(database.url("millrace_keeper")),
+                {.connections_max = 2},
+                random};
   store::PgKeeperStore store{pool};
 };
 
@@ -61,7 +63,8 @@ TEST_F(KeeperPg, OfTwoKeepersOneWorks) {
 }
 
 TEST_F(KeeperPg, DelayedAndRetriedWorkComesBack) {
-  make_queue("quick", R"({"backoff_base": "0.05 s", "backoff_cap": "0.1 s", "reclaim_jitter": "0 s"})");
+  make_queue("quick",
+             R"({"backoff_base": "0.05 s", "backoff_cap": "0.1 s", "reclaim_jitter": "0 s"})");
   options.queues = {{.name = "quick"}, {.name = "default"}};
   start_keeper();
   start_worker();
@@ -85,7 +88,8 @@ TEST_F(KeeperPg, JobsOfADeadProcessAreHandedOutAgain) {
   start_keeper();
   start_worker();
   run_until_status(id, "completed");
-  EXPECT_EQ(text("select delivery_count from millrace.job_history where job_id = $1::uuid", id), "2");
+  EXPECT_EQ(text("select delivery_count from millrace.job_history where job_id = $1::uuid", id),
+            "2");
   EXPECT_EQ(text("select count(*) from millrace.worker where worker_id = 'ghost'"), "0");
 }
 
@@ -98,10 +102,12 @@ TEST_F(KeeperPg, BatchCallbacksAndDependentsRun) {
   run_until_status(second, "completed");
   const auto batch = text(
       "select millrace.create_batch("
-      "'[{\"job_type\": \"noop\", \"payload\": {\"x\": 1}}, {\"job_type\": \"noop\", \"payload\": {\"x\": 2}}]', "
+      "'[{\"job_type\": \"noop\", \"payload\": {\"x\": 1}}, {\"job_type\": \"noop\", \"payload\": "
+      "{\"x\": 2}}]', "
       "'{\"callback\": {\"job_type\": \"noop\", \"payload\": {\"all\": \"done\"}}}')");
   run_until([&] {
-    return text("select callback_job_id from millrace.batch where batch_id = $1::uuid", batch) != "";
+    return text("select callback_job_id from millrace.batch where batch_id = $1::uuid", batch) !=
+           "";
   });
   run_until_status(
       text("select callback_job_id from millrace.batch where batch_id = $1::uuid", batch),
@@ -109,8 +115,9 @@ TEST_F(KeeperPg, BatchCallbacksAndDependentsRun) {
 }
 
 TEST_F(KeeperPg, CronRunsMakeJobs) {
-  must(admin.query("select millrace.set_cron('every second', '* * * * * *', "
-                   "'{\"job_type\": \"noop\", \"payload\": {\"x\": 1}}')"));
+  must(
+      admin.query("select millrace.set_cron('every second', '* * * * * *', "
+                  "'{\"job_type\": \"noop\", \"payload\": {\"x\": 1}}')"));
   start_keeper();
   run_until([&] { return text("select count(*) >= 2 from millrace.job_fact") == "t"; });
   EXPECT_EQ(text("select last_error from millrace.cron"), "");

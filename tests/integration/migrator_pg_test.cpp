@@ -629,13 +629,12 @@ TEST_F(ExposeTest, WrappersBehaveLikeTheirOriginals) {
 
 TEST_F(ExposeTest, OnlyServiceRoleMayCallThem) {
   // As a hosted platform does.
-  must(connection_.query("create role default_reader"));
-  must(
-      connection_.query("alter default privileges in schema public grant all on functions "
-                        "to default_reader"));
-  must(
-      connection_.query("alter default privileges in schema public grant all on tables "
-                        "to default_reader"));
+  const auto reader = fmt::format("default_reader_{}", ::getpid());
+  must(connection_.query(fmt::format("create role {}", reader)));
+  for (const std::string kind : {"functions", "tables"}) {
+    must(connection_.query(fmt::format(
+        "alter default privileges in schema public grant all on {} to {}", kind, reader)));
+  }
   must(expose());
   EXPECT_EQ(ask(connection_,
                 "select distinct x.grantee::regrole::text from pg_proc p cross join "
@@ -649,8 +648,8 @@ TEST_F(ExposeTest, OnlyServiceRoleMayCallThem) {
   must(connection_.query("set role service_role"));
   EXPECT_EQ(ask(connection_, "select public.add_up(1)"), "42");
   must(connection_.query("reset role"));
-  must(connection_.query("drop owned by default_reader"));
-  must(connection_.query("drop role default_reader"));
+  must(connection_.query(fmt::format("drop owned by {}", reader)));
+  must(connection_.query(fmt::format("drop role {}", reader)));
 }
 
 TEST_F(ExposeTest, RefusesWhereNamesAreTakenAndCreatesNothing) {

@@ -28,9 +28,10 @@ class WorkerPg : public WorldTest {
     run_until([&] { return worker.ended(); });
   }
   std::string attempts_of(const std::string& id) {
-    return text("select string_agg(outcome || ':' || charged, ',' order by attempt_seq) "
-                "from millrace.attempt where job_id = $1::uuid",
-                id);
+    return text(
+        "select string_agg(outcome || ':' || charged, ',' order by attempt_seq) "
+        "from millrace.attempt where job_id = $1::uuid",
+        id);
   }
 };
 
@@ -52,13 +53,15 @@ TEST_F(WorkerPg, EveryOutcomeClassEndsWhereItShould) {
   run_until([&] { return attempts_of(throttled) == "throttled:false"; });
   EXPECT_EQ(attempts_of(retry), "retry:true");
   EXPECT_EQ(attempts_of(permanent), "permanent:true");
-  EXPECT_EQ(text("select error ->> 'message' from millrace.attempt where job_id = $1::uuid", thrown),
-            "the payload asked for an exception");
+  EXPECT_EQ(
+      text("select error ->> 'message' from millrace.attempt where job_id = $1::uuid", thrown),
+      "the payload asked for an exception");
 }
 
 TEST_F(WorkerPg, ResultEffectsAndStatementsCommitTogether) {
-  must(admin.script("create table public.ledger (job_id uuid, note text); "
-                    "grant insert on public.ledger to millrace_worker"));
+  must(
+      admin.script("create table public.ledger (job_id uuid, note text); "
+                   "grant insert on public.ledger to millrace_worker"));
   must(handlers.add_function("effects", [](const ClaimedJob& job, JobContext& context) {
     context.add_effect_job({{"job_type", "noop"}, {"payload", {{"from", "effects"}}}});
     context.add_event("made", {{"n", 1}});
@@ -67,9 +70,8 @@ TEST_F(WorkerPg, ResultEffectsAndStatementsCommitTogether) {
     return Outcome::ok(R"({"ok": true})");
   }));
   start_worker();
-  run_until([&] {
-    return text("select 1 from millrace.job_type where job_type = 'effects'") == "1";
-  });
+  run_until(
+      [&] { return text("select 1 from millrace.job_type where job_type = 'effects'") == "1"; });
   const auto id = enqueue("effects", R"({"x": 1})");
   run_until_status(id, "completed");
   EXPECT_EQ(text("select note from public.ledger where job_id = $1::uuid", id), "paid");
@@ -81,8 +83,9 @@ TEST_F(WorkerPg, ResultEffectsAndStatementsCommitTogether) {
 }
 
 TEST_F(WorkerPg, AStaleDeliveryWritesNothing) {
-  must(admin.script("create table public.ledger (job_id uuid); "
-                    "grant insert on public.ledger to millrace_worker"));
+  must(
+      admin.script("create table public.ledger (job_id uuid); "
+                   "grant insert on public.ledger to millrace_worker"));
   std::promise<void> started;
   std::promise<void> go_on;
   auto gate = go_on.get_future().share();
@@ -172,9 +175,10 @@ TEST_F(WorkerPg, ProgressAndLogLinesAreThereWhileItRuns) {
   run_until([&] { return !worker.runtime.status().worker_id.empty(); });
   const auto id = enqueue("talks", R"({"x": 1})");
   run_until([&] {
-    return text("select progress || ' ' || progress_message from millrace.jobs "
-                "where job_id = $1::uuid",
-                id) == "40 half way";
+    return text(
+               "select progress || ' ' || progress_message from millrace.jobs "
+               "where job_id = $1::uuid",
+               id) == "40 half way";
   });
   run_until([&] {
     return text("select count(*) from millrace.job_log where job_id = $1::uuid", id) == "1";
@@ -227,12 +231,14 @@ TEST_F(WorkerPg, ANotificationReplacesPolling) {
   run_until([&] { return !worker.runtime.status().worker_id.empty(); });
   // Armed means that it has asked, found nothing, and waits.
   run_until([&] {
-    return text("select bool_or(w.armed) from millrace.wake w join millrace.queue q "
-                "on q.queue_id = w.queue_id where q.queue = 'default'") == "t";
+    return text(
+               "select bool_or(w.armed) from millrace.wake w join millrace.queue q "
+               "on q.queue_id = w.queue_id where q.queue = 'default'") == "t";
   });
   run_until([&] {
-    return text("select count(*) from pg_stat_activity where datname = current_database() "
-                "and query ilike 'listen%' and usename = 'millrace_worker'") == "1";
+    return text(
+               "select count(*) from pg_stat_activity where datname = current_database() "
+               "and query ilike 'listen%' and usename = 'millrace_worker'") == "1";
   });
   const auto id = enqueue("noop", R"({"x": 1})");
   run_until_status(id, "completed");
@@ -250,16 +256,17 @@ TEST_F(WorkerPg, ACrashingProgramIsPoisonAfterThreeDeliveries) {
   run_until([&] { return !worker.runtime.status().worker_id.empty(); });
   const auto id = enqueue("crash", R"({"x": 1})");
   run_until_status(id, "failed");
-  EXPECT_EQ(text("select reason || ' ' || delivery_count from millrace.jobs where job_id = $1::uuid",
-                 id),
-            "poison 3");
+  EXPECT_EQ(
+      text("select reason || ' ' || delivery_count from millrace.jobs where job_id = $1::uuid", id),
+      "poison 3");
 }
 
 // ---- answers that were lost ----
 
 TEST_F(WorkerPg, ASettlementWhoseAnswerWasCutOffHappensOnce) {
-  must(admin.script("create table public.ledger (job_id uuid); "
-                    "grant insert on public.ledger to millrace_worker"));
+  must(
+      admin.script("create table public.ledger (job_id uuid); "
+                   "grant insert on public.ledger to millrace_worker"));
   Gate gate(Server::get());
   std::promise<void> go_on;
   auto opened = go_on.get_future().share();
@@ -344,9 +351,10 @@ TEST_F(WorkerPg, ManyJobsOfManyWorkersBalanceExactly) {
     must(handlers.add("noop", std::make_unique<worker::NoopHandler>()));
     start_worker(true);
   }
-  must(admin.query("select millrace.enqueue_jobs((select jsonb_agg(jsonb_build_object("
-                   "'job_type', 'noop', 'payload', jsonb_build_object('i', g))) "
-                   "from generate_series(1, 2000) g))"));
+  must(
+      admin.query("select millrace.enqueue_jobs((select jsonb_agg(jsonb_build_object("
+                  "'job_type', 'noop', 'payload', jsonb_build_object('i', g))) "
+                  "from generate_series(1, 2000) g))"));
   run_until([&] {
     return text("select count(*) from millrace.job_history where status = 'completed'") == "2000";
   });

@@ -30,7 +30,10 @@ struct Worker {
          Logger& log, worker::Options options, worker::HandlerRegistry handlers, bool listen)
       : work(io.get_executor(), pg::connect_options(url), {.connections_max = 4}, random),
         beats(io.get_executor(), pg::connect_options(url), {.connections_max = 1}, random),
-        store(work, beats),
+        store(work, beats,
+              {.acquire = std::chrono::milliseconds(500),
+               .call = std::chrono::seconds(30),
+               .beat = std::chrono::seconds(10)}),
         wake(pg::connect_options(url)),
         runtime(io.get_executor(),
                 {.store = store,
@@ -107,7 +110,8 @@ class WorldTest : public ::testing::Test {
 
   std::string enqueue(const std::string& type, const std::string& payload,
                       const std::string& options_json = "{}") {
-    return text("select millrace.enqueue_job($1, $2::jsonb, $3::jsonb)", type, payload, options_json);
+    return text("select millrace.enqueue_job($1, $2::jsonb, $3::jsonb)", type, payload,
+                options_json);
   }
   // The first column of the first row as text, "" for null or no row.
   template <class... Args>
@@ -142,9 +146,9 @@ class WorldTest : public ::testing::Test {
   worker::HandlerRegistry handlers;
 
   void start_keeper() {
-    keeper_pool_ = std::make_unique<pg::Pool>(
-        io.get_executor(), pg::connect_options(database.url("millrace_keeper")),
-        pg::PoolOptions{.connections_max = 2}, random);
+    keeper_pool_ = std::make_unique<pg::Pool>(io.get_executor(),
+                                              pg::connect_options(database.url("millrace_keeper")),
+                                              pg::PoolOptions{.connections_max = 2}, random);
     keeper_store_ = std::make_unique<store::PgKeeperStore>(*keeper_pool_);
     keeper_ = std::make_unique<keeper::Keeper>(io.get_executor(), *keeper_store_, clock, random,
                                                log, keeper::Options{.holder = "test-keeper"});

@@ -24,8 +24,7 @@ class EngineTest : public ::testing::Test {
   Session sql{database};
 };
 
-// --- Producing
-// -------------------------------------------------------------------------------------
+// --- Producing ---
 
 struct Enqueued {
   std::string id;
@@ -70,8 +69,7 @@ inline void as_tenant(Session& sql, const std::string& tenant) {
   sql.run("select set_config('millrace.tenant_id', $1, false)", pg::params(tenant));
 }
 
-// --- Working
-// ---------------------------------------------------------------------------------------
+// --- Working ---
 
 struct Delivery {
   std::string id;
@@ -154,8 +152,7 @@ inline std::vector<std::string> ids_of(const std::vector<Delivery>& deliveries) 
   return ids;
 }
 
-// --- Time and the keeper
-// ---------------------------------------------------------------------------
+// --- Time and the keeper ---
 
 inline void pass(Session& sql, const std::string& interval) {
   sql.run("update millrace.test_clock set shift = shift + $1::interval", pg::params(interval));
@@ -176,8 +173,7 @@ inline void keep(Session& sql) {
   }
 }
 
-// --- Looking
-// ---------------------------------------------------------------------------------------
+// --- Looking ---
 
 inline std::string job(Session& sql, const std::string& id, const std::string& field) {
   return sql.value("select millrace.get_job($1::uuid) ->> $2", pg::params(id, field));
@@ -228,8 +224,7 @@ inline std::string places(Session& sql) {
       "(select count(*) from millrace.delayed), (select count(*) from millrace.lease))");
 }
 
-// --- Together
-// --------------------------------------------------------------------------------------
+// --- Together ---
 
 // Stop: holds a session inside a statement, after its snapshot was taken, where the statement reads
 // (or locks) the first row of a table: a row policy of the test waits there.

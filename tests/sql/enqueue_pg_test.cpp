@@ -16,8 +16,7 @@ std::string one(const std::string& more) {
                      more.empty() ? "" : ", ", more);
 }
 
-// --- Bad input
-// -------------------------------------------------------------------------------------
+// --- Bad input ---
 
 TEST_F(Enqueue, bad_input_is_refused_by_field_and_rule_and_leaves_nothing) {
   struct Bad {
@@ -107,8 +106,7 @@ TEST_F(Enqueue, a_disabled_type_is_as_good_as_unknown) {
   EXPECT_EQ(sql.refused("select millrace.enqueue_job('noop', '{\"n\": 1}')").sqlstate, "MR002");
 }
 
-// --- The caller's transaction
-// ----------------------------------------------------------------------
+// --- The caller's transaction ---
 
 TEST_F(Enqueue, g01_jobs_exist_exactly_when_the_callers_transaction_commits) {
   Session other(database);
@@ -184,8 +182,7 @@ TEST_F(Enqueue, copied_rows_become_jobs_of_the_same_transaction_or_none) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
-// --- Limits
-// ----------------------------------------------------------------------------------------
+// --- Limits ---
 
 TEST_F(Enqueue, e11_a_full_queue_refuses_its_tenant_and_nobody_else) {
   set_queue(sql, "default", R"({"depth_max": 3})");
@@ -220,8 +217,7 @@ TEST_F(Enqueue, switched_off_enqueue_refuses_every_form) {
   enqueue(sql);
 }
 
-// --- Ids
-// -------------------------------------------------------------------------------------------
+// --- Ids ---
 
 TEST_F(Enqueue, f10_an_id_of_the_producers_own_makes_a_repeat_find_the_first) {
   const auto job_json = one(fmt::format(R"("id": "{}")", kId));
@@ -258,8 +254,7 @@ TEST_F(Enqueue, f03_producers_of_one_id_at_the_same_moment_make_one_job) {
   EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 1);
 }
 
-// --- Dedupe keys
-// -----------------------------------------------------------------------------------
+// --- Dedupe keys ---
 
 TEST_F(Enqueue, f03_one_live_job_per_dedupe_key_under_concurrent_producers) {
   std::vector<std::set<std::string>> seen(6);
@@ -347,8 +342,7 @@ TEST_F(Enqueue, a_repeat_with_the_id_of_an_ended_job_does_not_take_its_dedupe_ke
   EXPECT_EQ(enqueue_jobs(sql, one(R"("dedupe_key": "k")"))[0].answer, "created");
 }
 
-// --- Idempotency keys
-// ------------------------------------------------------------------------------
+// --- Idempotency keys ---
 
 TEST_F(Enqueue, f02_an_idempotency_key_answers_a_repeat_even_after_the_job_has_ended) {
   const auto spec = one(R"("idempotency_key": "i", "delay_seconds": 0)");
@@ -414,8 +408,7 @@ TEST_F(Enqueue, f04_requests_that_differ_anywhere_are_different_requests) {
             "duplicate");
 }
 
-// --- Wake-ups
-// --------------------------------------------------------------------------------------
+// --- Wake-ups ---
 
 TEST_F(Enqueue, c14_a_waiting_worker_is_notified_once_and_only_at_commit) {
   using std::chrono::milliseconds;

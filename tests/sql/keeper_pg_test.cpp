@@ -9,8 +9,7 @@ namespace {
 
 using Keeper = EngineTest;
 
-// --- Election
-// --------------------------------------------------------------------------------------
+// --- Election ---
 
 TEST_F(Keeper, one_holder_at_a_time_until_its_lease_ends_or_it_resigns) {
   stop_clock(sql);
@@ -41,8 +40,7 @@ TEST_F(Keeper, concurrent_candidates_elect_exactly_one) {
   EXPECT_EQ(std::count(won.begin(), won.end(), "t"), 1);
 }
 
-// --- Promotion and expiry
-// --------------------------------------------------------------------------
+// --- Promotion and expiry ---
 
 TEST_F(Keeper, promotion_is_bounded_and_goes_by_due_time) {
   stop_clock(sql);
@@ -109,8 +107,7 @@ TEST_F(Keeper, a_job_that_started_in_time_may_retry_after_its_start_deadline) {
   EXPECT_EQ(status(sql, id), "completed");
 }
 
-// --- A way out of every state
-// ----------------------------------------------------------------------
+// --- A way out of every state ---
 
 // One job in every non-final state; then only the keeper, the clock and a worker that completes
 // what it gets.
@@ -183,8 +180,7 @@ TEST_F(Keeper, c10_every_status_but_the_final_ones_is_a_place_that_duties_or_cla
             (std::set<std::string>{"pending", "processing", "retrying", "deferred", "completed"}));
 }
 
-// --- Counters
-// --------------------------------------------------------------------------------------
+// --- Counters ---
 
 TEST_F(Keeper, k12_folding_changes_no_count_also_while_others_write) {
   together(4, [&](int i, const std::atomic<bool>& failed) {
@@ -235,8 +231,7 @@ TEST_F(Keeper, horizon_names_the_session_that_holds_it) {
   must(reader.connection().rollback());
 }
 
-// --- Locks
-// -----------------------------------------------------------------------------------------
+// --- Locks ---
 
 // Every verb on several jobs takes their leases in the order of the ids, whatever order the caller
 // names. While the first is locked by somebody else, none may hold the second.

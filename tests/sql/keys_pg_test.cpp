@@ -25,8 +25,7 @@ void retry_at_once(Session& sql) {
             R"({"backoff_base": 0, "backoff_cap": 0, "reclaim_jitter": 0, "max_attempts": 1000})");
 }
 
-// --- Serial keys
-// -----------------------------------------------------------------------------------
+// --- Serial keys ---
 
 TEST_F(Keys, serial_jobs_run_one_after_another_in_the_order_enqueued) {
   const auto a = enqueue_many(sql, 3, serial("a"));
@@ -233,8 +232,7 @@ TEST_F(Keys, serial_order_holds_under_concurrent_producers_workers_and_retries) 
   EXPECT_EQ(sql.number("select count(*) from millrace.serial_member"), 0);
 }
 
-// --- Concurrency of a queue
-// ------------------------------------------------------------------------
+// --- Concurrency of a queue ---
 
 // Workers that claim and complete until `jobs` have ended; the highest number seen running at once,
 // of all and of one key.
@@ -343,8 +341,7 @@ TEST_F(Keys, c13_a_changed_concurrency_max_counts_from_the_next_claim) {
   EXPECT_GE(worker.claim(10).size(), 4U);
 }
 
-// --- Concurrency of a key
-// --------------------------------------------------------------------------
+// --- Concurrency of a key ---
 
 TEST_F(Keys, key_concurrency_holds_under_concurrent_claimers) {
   set_queue(sql, "default", R"({"key_concurrency_max": 2})");

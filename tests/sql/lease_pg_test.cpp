@@ -21,8 +21,7 @@ Worker dead_worker(Session& sql, int count, const std::string& info = kShortLive
   return worker;
 }
 
-// --- Processes
-// -------------------------------------------------------------------------------------
+// --- Processes ---
 
 TEST_F(Lease, b03_a_worker_id_names_one_process_at_a_time) {
   Worker worker(sql);
@@ -120,8 +119,7 @@ TEST_F(Lease, a_process_declared_dead_is_told_at_its_next_beat) {
             "MR023");
 }
 
-// --- Deadlines of jobs
-// -----------------------------------------------------------------------------
+// --- Deadlines of jobs ---
 
 TEST_F(Lease, b17_a_hung_job_of_a_live_process_ends_at_its_own_deadline) {
   stop_clock(sql);
@@ -161,8 +159,7 @@ TEST_F(Lease, extend_moves_the_deadline_of_its_holder_only) {
             "MR024");
 }
 
-// --- Reclaim
-// ---------------------------------------------------------------------------------------
+// --- Reclaim ---
 
 TEST_F(Lease, c02_jitter_is_drawn_per_row) {
   set_queue(sql, "default", R"({"reclaim_jitter": "60 s"})");
@@ -226,8 +223,7 @@ TEST_F(Lease, settle_that_meets_a_reclaim_under_way_waits_and_learns_that_it_los
   EXPECT_EQ(status(sql, id), "retrying");
 }
 
-// --- Poison and suspects
-// ---------------------------------------------------------------------------
+// --- Poison and suspects ---
 
 TEST_F(Lease, d06_death_of_a_shared_process_is_never_poison) {
   set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
@@ -279,8 +275,7 @@ TEST_F(Lease, d06_three_deaths_of_a_process_in_which_it_ran_alone_are_poison) {
   EXPECT_EQ(job(sql, id, "reason"), "poison");
 }
 
-// --- Leaving
-// ---------------------------------------------------------------------------------------
+// --- Leaving ---
 
 TEST_F(Lease, b15_retiring_hands_back_in_order_and_without_charge) {
   const auto ids = enqueue_many(sql, 4, R"({"max_attempts": 1})");
@@ -324,8 +319,7 @@ TEST_F(Lease, release_unheld_returns_what_a_lost_claim_answer_took) {
   EXPECT_EQ(ids_of(worker.claim(5)), (std::vector{ids[1], ids[2]}));
 }
 
-// --- Cancellation, progress, logs of running jobs
-// --------------------------------------------------
+// --- Cancellation, progress, logs of running jobs ---
 
 TEST_F(Lease, b15_cancel_of_a_running_job_reaches_its_holder_on_every_path) {
   const auto id = enqueue(sql);

@@ -1,8 +1,7 @@
 // Partitions and retention: made ahead, dropped whole, nothing alive lost, and nothing finished
 // ever changed.
-#include "sql/engine.h"
-
 #include "base/json.h"
+#include "sql/engine.h"
 
 namespace millrace::test {
 namespace {

@@ -29,8 +29,7 @@ std::string on(Session& sql, const std::string& call, const std::string& id) {
   return answers(sql.rows(fmt::format("select * from millrace.{}", call), pg::params(id)));
 }
 
-// --- Redrive
-// ---------------------------------------------------------------------------------------
+// --- Redrive ---
 
 TEST_F(Redrive, d12_redrive_starts_a_new_generation_of_the_same_job) {
   Worker worker(sql);
@@ -147,8 +146,7 @@ TEST_F(Redrive, i08_the_dead_of_another_tenant_are_not_found) {
   EXPECT_EQ(redrive(sql, fmt::format(R"({{"job_ids": ["{}"]}})", id)), "not_found");
 }
 
-// --- Run now, reschedule
-// ---------------------------------------------------------------------------
+// --- Run now, reschedule ---
 
 TEST_F(Redrive, run_now_ends_waits_for_time_and_no_others) {
   Worker worker(sql);
@@ -196,8 +194,7 @@ TEST_F(Redrive, reschedule_moves_what_waits_and_never_what_runs) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
-// --- Cancel
-// ----------------------------------------------------------------------------------------
+// --- Cancel ---
 
 TEST_F(Redrive, cancel_works_wherever_a_job_waits) {
   set_queue(sql, "default", R"({"key_concurrency_max": 1})");

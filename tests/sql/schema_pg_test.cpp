@@ -132,8 +132,7 @@ TEST_F(Schema, golden_schema_is_what_the_migrations_make) {
   ASSERT_FALSE(std::getline(have, have_line)) << "not in the golden file: " << have_line;
 }
 
-// --- Functions
-// -------------------------------------------------------------------------------------
+// --- Functions ---
 
 TEST_F(Schema, a02_every_plpgsql_function_passes_plpgsql_check) {
   const auto installed = sql.connection().query("create extension plpgsql_check");
@@ -236,8 +235,17 @@ TEST_F(Schema, b14_time_comes_from_the_wall_clock_of_the_database) {
   }
 }
 
-// --- Tables
-// ----------------------------------------------------------------------------------------
+TEST_F(Schema, g02_a_transaction_of_an_engine_role_does_not_idle_beyond_ten_seconds) {
+  EXPECT_EQ(
+      list(
+          "select r.rolname from pg_roles r where r.rolname in ('millrace_api', 'millrace_worker', "
+          "'millrace_keeper', 'millrace_reader') and not exists (select from pg_db_role_setting s "
+          "where "
+          "s.setrole = r.oid and 'idle_in_transaction_session_timeout=10s' = any (s.setconfig))"),
+      kNone);
+}
+
+// --- Tables ---
 
 TEST_F(Schema, c08_every_time_is_an_instant) {
   EXPECT_EQ(list("select c.relname || '.' || a.attname from pg_attribute a join pg_class c on "
@@ -316,8 +324,7 @@ TEST_F(Schema, f29_progress_and_beats_touch_no_index) {
             kNone);
 }
 
-// --- SQLSTATEs
-// -------------------------------------------------------------------------------------
+// --- SQLSTATEs ---
 
 TEST_F(Schema, every_registered_sqlstate_is_raised_and_every_raised_one_is_registered) {
   // lease_lost is never raised by SQL: batch verbs answer it per job, and the client library turns

@@ -27,11 +27,19 @@ class Bench {
     MR_TRY(const auto conditions, describe());
     context_.note(line_of(conditions));
     BenchRun bench(context_, database_, options_);
-    MR_TRY(const auto results, options_.what == "enqueue"   ? bench.enqueue()
-                               : options_.what == "drain"   ? bench.drain()
-                               : options_.what == "latency" ? bench.latency()
-                                                            : bench.depth());
-    print(conditions, results);
+    json::Array all;
+    for (const auto& what : options_.what) {
+      MR_TRY(const auto results, what == "enqueue"   ? bench.enqueue()
+                                 : what == "drain"   ? bench.drain()
+                                 : what == "latency" ? bench.latency()
+                                                     : bench.depth());
+      if (!context_.json()) print(what, results);
+      json::Array list;
+      for (const auto& result : results) list.emplace_back(to_object(result));
+      all.emplace_back(
+          json::Object{{"bench", what}, {"conditions", conditions}, {"results", std::move(list)}});
+    }
+    if (context_.json()) context_.print_json(all.size() == 1 ? all.front() : json::Value(all));
     if (private_) (void)private_->cluster.stop();
     return kExitOk;
   }
@@ -93,15 +101,8 @@ class Bench {
         bool_member(conditions, "optimised") ? "" : ", NOT an optimised build");
   }
 
-  void print(const json::Object& conditions, const std::vector<Measured>& results) {
-    if (context_.json()) {
-      json::Array list;
-      for (const auto& result : results) list.emplace_back(to_object(result));
-      context_.print_json(json::Object{
-          {"bench", options_.what}, {"conditions", conditions}, {"results", std::move(list)}});
-      return;
-    }
-    Table table({left(options_.what), right("MEDIAN"), left("UNIT"), left("SPREAD")});
+  void print(const std::string& what, const std::vector<Measured>& results) {
+    Table table({left(what), right("MEDIAN"), left("UNIT"), left("SPREAD")});
     for (const auto& result : results) {
       const auto number = [&](double value) {
         return result.unit == "ms" ? fmt::format("{:.2f}", value)

@@ -17,7 +17,7 @@
 namespace millrace::app {
 
 struct BenchOptions {
-  std::string what;  // enqueue, drain, latency, depth
+  std::vector<std::string> what;  // enqueue, drain, latency, depth
   int repeats = 3;
   std::optional<std::int64_t> jobs;  // Per repeat; each bench has its own usual number.
   std::int64_t payload_bytes = 64;

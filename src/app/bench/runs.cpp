@@ -1,12 +1,12 @@
 #include "app/bench/runs.h"
 
-#include "worker/handlers/builtin.h"
-
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -22,30 +22,54 @@ constexpr const char* kQueue = "bench";
 constexpr const char* kType = "bench";
 constexpr auto kPatience = 600s;
 
-// Counts, and remembers when each job came if somebody asks.
-class CountingHandler final : public worker::Handler {
- public:
-  using Note = std::function<void(const JobId&)>;
-  CountingHandler(std::atomic<std::int64_t>* handled, Note note)
-      : handled_(handled), note_(std::move(note)) {}
+}  // namespace
 
-  awaitable<Outcome> run(std::shared_ptr<worker::JobContext> context) override {
-    if (note_) note_(context->job().id);
-    if (handled_ != nullptr) ++*handled_;
-    co_return Outcome::ok();
+// Counts handled jobs and wakes the one who waits for all of them.
+class BenchRun::Tally {
+ public:
+  explicit Tally(std::int64_t wanted) : wanted_(wanted) {}
+
+  void add() {
+    if (++count_ != wanted_) return;
+    const std::lock_guard lock(mutex_);
+    reached_.notify_all();
+  }
+  bool complete() const { return count_ >= wanted_; }
+  // A second at a time, so that the caller can look whether the worker still lives.
+  bool wait_a_second() const {
+    std::unique_lock lock(mutex_);
+    return reached_.wait_for(lock, 1s, [this] { return complete(); });
   }
 
  private:
-  std::atomic<std::int64_t>* handled_;
-  Note note_;
+  const std::int64_t wanted_;
+  std::atomic<std::int64_t> count_ = 0;
+  mutable std::mutex mutex_;  // For waiting only.
+  mutable std::condition_variable reached_;
 };
-
-}  // namespace
 
 struct BenchRun::Pickup {
   std::mutex mutex;  // Guards started.
   std::map<JobId, Clock::Steady> started;
 };
+
+namespace {
+
+class NotingHandler final : public worker::Handler {
+ public:
+  using Note = std::function<void(const JobId&)>;
+  explicit NotingHandler(Note note) : note_(std::move(note)) {}
+
+  awaitable<Outcome> run(std::shared_ptr<worker::JobContext> context) override {
+    note_(context->job().id);
+    co_return Outcome::ok();
+  }
+
+ private:
+  Note note_;
+};
+
+}  // namespace
 
 Result<store::AdminStore> BenchRun::connect() { return context_.connect_to(database_); }
 
@@ -79,7 +103,7 @@ Result<void> BenchRun::fill(store::AdminStore& store, std::int64_t jobs) {
   return {};
 }
 
-std::unique_ptr<Engine> BenchRun::make_engine(std::atomic<std::int64_t>* handled, Pickup* pickup) {
+std::unique_ptr<Engine> BenchRun::make_engine(Tally& tally, Pickup* pickup) {
   EngineOptions engine;
   engine.database = database_;
   engine.worker = worker_options(context_);
@@ -88,43 +112,45 @@ std::unique_ptr<Engine> BenchRun::make_engine(std::atomic<std::int64_t>* handled
   engine.worker.prefetch = options_.prefetch;
   engine.worker.queues = {{.name = kQueue}};
   auto& clock = context_.clock;
-  engine.handlers = [handled, pickup, &clock](http::Client&) -> Result<worker::HandlerRegistry> {
-    CountingHandler::Note note;
-    if (pickup != nullptr) {
-      note = [pickup, &clock](const JobId& id) {
+  engine.handlers = [&tally, pickup, &clock](http::Client&) -> Result<worker::HandlerRegistry> {
+    const auto note = [&tally, pickup, &clock](const JobId& id) {
+      if (pickup != nullptr) {
         const auto now = clock.now();
         const std::lock_guard lock(pickup->mutex);
         pickup->started.try_emplace(id, now);
-      };
-    }
+      }
+      tally.add();
+    };
     worker::HandlerRegistry registry;
-    MR_TRY_VOID(registry.add(kType, std::make_unique<CountingHandler>(handled, std::move(note)),
-                             {.queue = kQueue}));
+    MR_TRY_VOID(registry.add(kType, std::make_unique<NotingHandler>(note), {.queue = kQueue}));
     return registry;
   };
   return std::make_unique<Engine>(context_, std::move(engine));
 }
 
+Result<void> BenchRun::await_jobs(Engine& engine, const Tally& tally) {
+  const auto begin = context_.clock.now();
+  while (!tally.wait_a_second()) {
+    if (!engine.finished() && context_.clock.now() - begin < kPatience) continue;
+    engine.kill();
+    MR_TRY_VOID(engine.join());
+    return fail(ErrorKind::unavailable, "the worker did not finish its jobs");
+  }
+  return {};
+}
+
 Result<double> BenchRun::time_worker(store::AdminStore& store, std::int64_t jobs) {
   MR_TRY(const auto before, store.counts(kQueue));
-  std::atomic<std::int64_t> handled = 0;
-  auto engine = make_engine(&handled, nullptr);
+  Tally tally(jobs);
+  auto engine = make_engine(tally, nullptr);
   engine->start();
-  while (!engine->ready() && !engine->finished()) std::this_thread::sleep_for(200us);
+  (void)engine->wait_ready(kPatience);
   const auto begin = context_.clock.now();
   // First by our own count, which costs the server nothing, then until all of it is settled.
-  for (;;) {
-    if (handled >= jobs) {
-      MR_TRY(const auto now, store.counts(kQueue));
-      if (now.completed - before.completed >= jobs) break;
-    }
-    if (engine->finished() || context_.clock.now() - begin > kPatience) {
-      engine->kill();
-      const auto ended = engine->join();
-      if (!ended) return fail(ended.error());
-      return fail(ErrorKind::unavailable, "the worker did not finish its jobs");
-    }
-    std::this_thread::sleep_for(500us);
+  MR_TRY_VOID(await_jobs(*engine, tally));
+  for (std::int64_t settled = 0; settled < jobs;) {
+    MR_TRY(const auto now, store.counts(kQueue));
+    settled = now.completed - before.completed;
   }
   const auto took = Seconds(context_.clock.now() - begin).count();
   engine->drain();
@@ -241,11 +267,11 @@ Result<std::vector<Measured>> BenchRun::latency() {
     }
   }
   for (int repeat = 0; repeat < options_.repeats; ++repeat) {
-    std::atomic<std::int64_t> handled = 0;
+    Tally tally(jobs);
     Pickup pickup;
-    auto engine = make_engine(&handled, &pickup);
+    auto engine = make_engine(tally, &pickup);
     engine->start();
-    while (!engine->ready() && !engine->finished()) std::this_thread::sleep_for(200us);
+    (void)engine->wait_ready(kPatience);
     struct Sent {
       JobId id;
       Clock::Steady called;
@@ -258,13 +284,9 @@ Result<std::vector<Measured>> BenchRun::latency() {
       sent.push_back({ids.front(), called, context_.clock.now()});
       std::this_thread::sleep_until(called + 20ms);  // The pace of the measurement.
     }
-    const auto begin = context_.clock.now();
-    while (handled < jobs && context_.clock.now() - begin < kPatience && !engine->finished()) {
-      std::this_thread::sleep_for(1ms);
-    }
+    MR_TRY_VOID(await_jobs(*engine, tally));
     engine->drain();
     MR_TRY_VOID(engine->join());
-    if (handled < jobs) return fail(ErrorKind::unavailable, "not every job was picked up");
     std::vector<double> from_commit;
     std::vector<double> from_call;
     for (const auto& one : sent) {

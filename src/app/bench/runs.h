@@ -6,7 +6,6 @@
 #include "app/database.h"
 #include "app/engine.h"
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,13 +28,15 @@ class BenchRun {
   Result<std::vector<Measured>> depth();
 
  private:
+  class Tally;    // How many jobs were handled.
   struct Pickup;  // When each job's handler started.
 
   Result<store::AdminStore> connect();
   std::string payload(std::int64_t number) const;
   Result<void> fill(store::AdminStore& store, std::int64_t jobs);
   Result<void> set_up(store::AdminStore& store);
-  std::unique_ptr<Engine> make_engine(std::atomic<std::int64_t>* handled, Pickup* pickup);
+  std::unique_ptr<Engine> make_engine(Tally& tally, Pickup* pickup);
+  Result<void> await_jobs(Engine& engine, const Tally& tally);
   // Jobs a second from the worker's registration until `jobs` more are completed.
   Result<double> time_worker(store::AdminStore& store, std::int64_t jobs);
   Result<void> empty_queue(store::AdminStore& store);

@@ -29,9 +29,9 @@ Result<int> in_range(const char* name, std::int64_t value, std::int64_t low, std
               fmt::format("{}: {} is not between {} and {}", name, value, low, high));
 }
 
-Result<int> run(Context& context, const std::string& what, const Options& options) {
+Result<int> run(Context& context, std::vector<std::string> what, const Options& options) {
   BenchOptions bench;
-  bench.what = what;
+  bench.what = std::move(what);
   MR_TRY(bench.repeats, in_range("--repeats", options.repeats, 1, 100));
   MR_TRY(bench.payload_bytes, in_range("--payload-bytes", options.payload_bytes, 30, 200'000));
   MR_TRY(bench.clients, in_range("--clients", options.clients, 1, 64));
@@ -59,6 +59,9 @@ Result<int> run(Context& context, const std::string& what, const Options& option
 
 void add_bench_commands(Command& root) {
   auto& bench = root.add("bench", "Measure this machine").group("Help");
+  bench.action([](Context& context) {
+    return run(context, {"enqueue", "drain", "latency", "depth"}, Options());
+  });
   const std::pair<const char*, const char*> all[] = {
       {"enqueue", "Jobs enqueued per second: singly, in arrays, with COPY"},
       {"drain", "Jobs run per second, from a backlog"},
@@ -85,7 +88,7 @@ void add_bench_commands(Command& root) {
     command.option("--folder", "DIR", options->folder, "Throw-away cluster (default build/bench)")
         .files();
     command.flag("--force", options->force, "Also in a --database-url that holds other jobs");
-    command.action([options, what](Context& context) { return run(context, what, *options); });
+    command.action([options, what](Context& context) { return run(context, {what}, *options); });
   }
 }
 

@@ -17,7 +17,7 @@ void add_psql_command(Command& root) {
   auto& command = root.add("psql", "Open psql on the database").group("Running");
   command.option("--role", "ROLE", *role, "Connect as this role of the private cluster");
   command.argument("ARGS", *arguments, "Passed on to psql, after --", false);
-  command.footer("Example:\n  millrace psql -- -c 'select millrace.enqueue_job(...)'");
+  command.footer("Example:\n  millrace psql -- -c '\\dt millrace.*'");
   command.action([arguments, role](Context& context) -> Result<int> {
     MR_TRY(const auto database, find_database(context.settings));
     auto url = database.url;

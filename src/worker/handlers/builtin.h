@@ -13,7 +13,8 @@ class NoopHandler final : public Handler {
 
 // Sleeps for the payload's "ms" (0 to one hour), then succeeds. With `allow_test_outcomes` the
 // payload may also say how to end: "fail": "retry", "permanent", "throttled", "blocked", "partial",
-// "throw", "kill" (the whole process, by SIGKILL); and "fail_attempts": n, only the first n attempts.
+// "throw", "kill" (the whole process, by SIGKILL); and "fail_attempts": n, only the first n
+// attempts.
 class SleepHandler final : public Handler {
  public:
   explicit SleepHandler(bool allow_test_outcomes = false)

@@ -22,18 +22,17 @@ Outcome result_of(std::string_view text) {
   text = text.substr(start, end - start + 1);
   const auto parsed = parse_json(text, {.max_bytes = kExecResultMaxBytes});
   if (!parsed.has_value()) {
-    return Outcome::permanent("invalid_result",
-                              "stdout must be one JSON value or nothing: " + parsed.error().message);
+    return Outcome::permanent(
+        "invalid_result", "stdout must be one JSON value or nothing: " + parsed.error().message);
   }
   return Outcome::ok(std::string(text));
 }
 
 Outcome outcome_of_signal(int signal, const ExecNotes& notes) {
   const char* name = ::sigabbrev_np(signal);
-  auto outcome = Outcome::retry(
-      "signal",
-      with_line(fmt::format("the program was killed by SIG{}", name == nullptr ? "?" : name),
-                notes));
+  auto outcome = Outcome::retry("signal", with_line(fmt::format("the program was killed by SIG{}",
+                                                                name == nullptr ? "?" : name),
+                                                    notes));
   outcome.crash = true;
   return outcome;
 }
@@ -42,7 +41,8 @@ Outcome outcome_of_signal(int signal, const ExecNotes& notes) {
 
 Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes) {
   // First what we did to it: then its code or signal says nothing of its own.
-  if (result.timed_out) return Outcome::retry("timeout", with_line("the program ran too long", notes));
+  if (result.timed_out)
+    return Outcome::retry("timeout", with_line("the program ran too long", notes));
   if (result.cancelled) return Outcome::cancelled("the program was stopped");
   if (result.output_overflow) {
     return Outcome::permanent("result_too_large",

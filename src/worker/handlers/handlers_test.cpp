@@ -130,8 +130,9 @@ TEST(HttpRequest, CarriesKeyDeadlineAndCorrelation) {
   job.generation = 3;
   job.correlation_id = "c\r\nx: y";
   job.traceparent = "00-abc-def-01";
-  const auto request = http_request(job, {.url = "http://x/solve", .headers = {{"Authorization", "t"}}},
-                                    10s, std::chrono::system_clock::time_point(1500ms));
+  const auto request =
+      http_request(job, {.url = "http://x/solve", .headers = {{"Authorization", "t"}}}, 10s,
+                   std::chrono::system_clock::time_point(1500ms));
   const auto header = [&](std::string_view name) -> std::string {
     for (const auto& [key, value] : request.headers) {
       if (key == name) return value;
@@ -220,8 +221,8 @@ TEST(ExecOutcome, StdoutIsOneJsonValueOrNothing) {
 TEST(ExecControl, LinesAreProgressLogOrRetryAfter) {
   Loose loose;
   ExecNotes notes;
-  take_control_line(R"({"progress": 41.7, "message": "half", "data": {"page": 2}})",
-                    *loose.context, notes);
+  take_control_line(R"({"progress": 41.7, "message": "half", "data": {"page": 2}})", *loose.context,
+                    notes);
   take_control_line(R"({"log": "careful", "level": "warn"})", *loose.context, notes);
   take_control_line(R"({"retry_after": 1.5})", *loose.context, notes);
   take_control_line(R"({"retry_after": -4})", *loose.context, notes);
@@ -362,8 +363,8 @@ TEST(SleepHandler, ChecksItsPayload) {
   SleepHandler handler;
   EXPECT_EQ(Loose(R"({"ms": 1})").run(handler).kind, Kind::ok);
   EXPECT_EQ(Loose("{}").run(handler).kind, Kind::ok);
-  for (const auto* bad : {R"({"ms": -1})", R"({"ms": 3600001})", R"({"ms": "soon"})", "[]",
-                          R"({"fail": "retry"})"}) {
+  for (const auto* bad :
+       {R"({"ms": -1})", R"({"ms": 3600001})", R"({"ms": "soon"})", "[]", R"({"fail": "retry"})"}) {
     EXPECT_EQ(Loose(bad).run(handler).kind, Kind::permanent) << bad;
   }
 }

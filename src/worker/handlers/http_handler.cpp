@@ -15,7 +15,9 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kAnswerMaxBytes = 256 * 1024 + 1;
 
-milliseconds a_tenth_longer(milliseconds duration) { return duration + duration / 10 + milliseconds(1); }
+milliseconds a_tenth_longer(milliseconds duration) {
+  return duration + duration / 10 + milliseconds(1);
+}
 
 std::string rfc3339(std::chrono::system_clock::time_point time) {
   const auto ms = std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count();
@@ -62,8 +64,8 @@ milliseconds HttpHandler::wait_limit(milliseconds run_timeout) const {
 }
 
 awaitable<Outcome> HttpHandler::run(std::shared_ptr<JobContext> context) {
-  auto request = http_request(context->job(), options_, context->run_timeout(),
-                              context->clock().wall());
+  auto request =
+      http_request(context->job(), options_, context->run_timeout(), context->clock().wall());
   auto response = co_await client_.send(std::move(request), context->token());
   if (!response.has_value()) co_return http_outcome(response.error());
   co_return http_outcome(*response, context->clock().wall());

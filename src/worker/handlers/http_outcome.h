@@ -10,10 +10,10 @@
 namespace millrace::worker {
 
 enum class StatusClass {
-  ok,               // 2xx
-  throttled,        // 429, 529; 503 only when it says for how long
-  retry,            // 408, 409, 425, other 5xx
-  permanent,        // Other 4xx; 3xx, because redirects are not followed
+  ok,         // 2xx
+  throttled,  // 429, 529; 503 only when it says for how long
+  retry,      // 408, 409, 425, other 5xx
+  permanent,  // Other 4xx; 3xx, because redirects are not followed
 };
 
 StatusClass classify_status(int status, bool has_retry_after);
