@@ -1,8 +1,10 @@
 #include "app/table.h"
 
 #include "base/assert.h"
+#include "base/uuid.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace millrace::app {
 namespace {
@@ -19,16 +21,22 @@ std::string padded(const Terminal& terminal, const Cell& cell, Table::Align alig
   return last ? shown : shown + space;
 }
 
-// Takes columns from the widest until the line fits.
-void shrink_to(std::size_t line_width, std::vector<std::size_t>& widths) {
+// Takes columns from the widest that may be cut until the line fits; a cut id would be of no use.
+void shrink_to(std::size_t line_width, std::vector<std::size_t>& widths,
+               const std::vector<bool>& whole) {
   for (;;) {
     std::size_t total = kGap * (widths.size() - 1);
     for (const auto width : widths) total += width;
     if (total <= line_width) return;
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= kNarrowest) return;
+    std::optional<std::size_t> widest;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (whole[i] || widths[i] <= kNarrowest) continue;
+      if (!widest || widths[i] > widths[*widest]) widest = i;
+    }
+    if (!widest) return;
     const auto excess = total - line_width;
-    *widest = std::max(kNarrowest, *widest > excess ? *widest - excess : kNarrowest);
+    auto& width = widths[*widest];
+    width = std::max(kNarrowest, width > excess ? width - excess : kNarrowest);
   }
 }
 
@@ -42,12 +50,18 @@ void Table::add(std::vector<Cell> row) {
 
 std::string Table::render(const Terminal& terminal) const {
   std::vector<std::size_t> widths;
+  std::vector<bool> whole;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = display_width(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[i].text));
+    bool ids = false;
+    for (const auto& row : rows_) {
+      width = std::max(width, display_width(row[i].text));
+      ids = ids || Uuid::parse(row[i].text).has_value();
+    }
     widths.push_back(width);
+    whole.push_back(ids);
   }
-  if (terminal.width > 0) shrink_to(terminal.width, widths);
+  if (terminal.width > 0) shrink_to(terminal.width, widths, whole);
 
   std::string out;
   const auto line = [&](auto&& cell_at) {

@@ -1,7 +1,8 @@
 // Table: rows of text for people, aligned, cut to the terminal.
 //
-// The last wide column gives way when the terminal is too narrow; in a file or a pipe nothing is
-// cut. Cells are made printable when they are added, so any text from the database may be passed.
+// The widest column gives way when the terminal is too narrow, ids never do; in a file or a pipe
+// nothing is cut. Cells are made printable when they are added, so any text from the database may
+// be passed.
 #pragma once
 
 #include "app/terminal.h"

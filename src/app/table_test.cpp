@@ -26,6 +26,14 @@ TEST(TableTest, CutsTheWidestColumnToTheTerminal) {
             "a   a very long mes~\n");
 }
 
+TEST(TableTest, NeverCutsIds) {
+  const std::string id = "01890000-0000-7000-8000-000000000001";
+  Table table({left("job"), left("message")});
+  table.add({id, "a message of some length"});
+  EXPECT_EQ(table.render({.width = 50}),
+            "job                                   message\n" + id + "  a message o~\n");
+}
+
 TEST(TableTest, TakesControlCharactersOutOfCells) {
   Table table({left("error")});
   table.add({std::string("\x1b[2Jgone\nnext\xff")});
