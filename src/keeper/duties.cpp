@@ -45,6 +45,8 @@ Task<std::int64_t> seal_audit(KeeperStore& store, Logger&, int batch_max) {
   return store.seal_audit(batch_max);
 }
 
+// Store and log are services that outlive every duty.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 Task<std::int64_t> reconcile(KeeperStore& store, Logger& log, int batch_max) {
   MR_CO_TRY(auto report, co_await store.reconcile(batch_max));
   log.debug("reconciled", {{"report", std::move(report)}});
@@ -78,6 +80,7 @@ Task<std::int64_t> watch_horizon(KeeperStore& store, Logger& log,
                             {"hint", oldest->hint}});
   co_return 1;
 }
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 }  // namespace
 

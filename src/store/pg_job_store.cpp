@@ -170,6 +170,8 @@ Result<void> read_answers(const pg::ResultSet& rows, AnswerMap& answers) {
 
 }  // namespace
 
+// The pools are services that outlive every call.
+// NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 Task<pg::ResultSet> PgJobStore::call(pg::Pool& pool, pg::Statement statement,
                                      milliseconds timeout) {
   MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire));
@@ -186,6 +188,7 @@ Task<int> PgJobStore::count(pg::Pool& pool, pg::Statement statement, millisecond
   MR_CO_TRY(auto rows, co_await call(pool, std::move(statement), timeout));
   co_return static_cast<int>(rows[0].opt_i64(0).value_or(0));
 }
+// NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
 Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std::string queue) {
   pg::Params params;

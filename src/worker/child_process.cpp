@@ -66,7 +66,7 @@ struct SpawnSettings {
 Result<pid_t> spawn_program(std::vector<std::string> argv,
                             const std::map<std::string, std::string>& env, int report_fd) {
   std::vector<std::string> variables;
-  for (const auto& [name, value] : env) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : env) variables.push_back(fmt::format("{}={}", name, value));
   const SpawnSettings settings(report_fd);
   pid_t pid = -1;
   const int failed =

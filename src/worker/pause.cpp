@@ -6,6 +6,8 @@ namespace millrace::worker {
 
 using namespace boost::asio::experimental::awaitable_operators;
 
+// The clock is a service that outlives every wait.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 awaitable<bool> wait_for(Clock& clock, Event event, Clock::Duration duration) {
   if (event.is_set()) co_return true;
   if (duration <= Clock::Duration::zero()) co_return false;
