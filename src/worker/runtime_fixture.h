@@ -42,7 +42,7 @@ class GatedHandler final : public Handler {
 class RuntimeTest : public ::testing::Test {
  protected:
   RuntimeTest();
-  ~RuntimeTest() override;
+  void TearDown() override;  // Drains.
 
   // The handler of type "gated".
   GatedHandler& gated() { return *gated_; }

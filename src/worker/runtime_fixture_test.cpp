@@ -38,7 +38,7 @@ RuntimeTest::RuntimeTest() {
   options.lease = 30s;
 }
 
-RuntimeTest::~RuntimeTest() {
+void RuntimeTest::TearDown() {
   if (!runtime_) return;
   gated_->open.set();
   stubborn_->open.set();

@@ -75,7 +75,7 @@ class WorldTest : public ::testing::Test {
     options.host = "test";
     options.drain_timeout = std::chrono::milliseconds(200);
   }
-  ~WorldTest() override {
+  void TearDown() override {
     for (auto& worker : workers_) worker->runtime.drain();
     run_until([&] {
       return std::ranges::all_of(workers_, [](const auto& worker) { return worker->ended(); });

@@ -4,7 +4,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
 #include <utility>
@@ -55,9 +54,10 @@ awaitable<Outcome> FunctionHandler::run(std::shared_ptr<JobContext> context) {
 
 awaitable<Outcome> CoroutineHandler::run(std::shared_ptr<JobContext> context) {
   auto call = std::make_shared<Call>();
-  co_await boost::asio::co_spawn(boost::asio::make_strand(pool_),
-                                 call_coroutine(coroutine_, std::move(context), call),
-                                 boost::asio::use_awaitable);
+  boost::asio::co_spawn(boost::asio::make_strand(pool_),
+                        call_coroutine(coroutine_, std::move(context), call),
+                        [call](const std::exception_ptr&) { call->done.set(); });
+  co_await call->done.wait();
   co_return std::move(call->outcome);
 }
 
