@@ -9,6 +9,8 @@ SignalWaiter::SignalWaiter() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set_, number);
   ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
   std::signal(SIGPIPE, SIG_IGN);
+  // Whoever started us may have left these ignored: no stop would be heard, no child's end seen.
+  for (const int number : {SIGTERM, SIGCHLD}) std::signal(number, SIG_DFL);
 }
 
 SignalWaiter::~SignalWaiter() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -198,6 +200,13 @@ TEST(Child, WorksWhenTheParentHasNoStandardDescriptors) {
 
 TEST(Child, StartsWithCleanSignals) {
   const auto old = ::signal(SIGPIPE, SIG_IGN);
+  // One of the two signals that the C library keeps to itself: a parent may have left it ignored.
+  constexpr int kHidden = 32;
+  struct {
+    std::uintptr_t handler = reinterpret_cast<std::uintptr_t>(SIG_IGN);
+    std::uintptr_t rest[7] = {};
+  } ignore, hidden;
+  ASSERT_EQ(::syscall(SYS_rt_sigaction, kHidden, &ignore, &hidden, 8), 0);
   sigset_t blocked;
   sigset_t before;
   ::sigemptyset(&blocked);
@@ -208,10 +217,19 @@ TEST(Child, StartsWithCleanSignals) {
   const auto text = run_ok(spec).stdout_text;
   sigset_t after;
   ::pthread_sigmask(SIG_SETMASK, &before, &after);
+  ::syscall(SYS_rt_sigaction, kHidden, &hidden, nullptr, 8);
   ::signal(SIGPIPE, old);
   EXPECT_EQ(text, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
   EXPECT_EQ(::sigismember(&after, SIGUSR1), 1);  // Our own mask is as it was.
   EXPECT_EQ(::sigismember(&after, SIGTERM), 0);
+}
+
+TEST(Child, EndsWithAnErrorWhereTheHostReapsItsChildren) {
+  const auto old = ::signal(SIGCHLD, SIG_IGN);
+  const auto result = run(shell("exit 0")).result;
+  ::signal(SIGCHLD, old);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, testing::HasSubstr("cannot learn how"));
 }
 
 TEST(Child, IsLeaderOfItsOwnGroup) {

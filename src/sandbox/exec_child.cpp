@@ -26,14 +26,18 @@ void close_from(int first) noexcept {
   for (int fd = first; fd < 65536; ++fd) ::close(fd);
 }
 
-// Handlers and ignored signals would otherwise survive into the program (SIGPIPE, for one).
+// The kernel's own structure, all zero: SIG_DFL, no flags, no mask. Larger than it is anywhere.
+constexpr unsigned char kDefaultAction[64] = {};
+constexpr unsigned char kNoSignals[8] = {};
+
+// Handlers, ignored and blocked signals would otherwise survive into the program (SIGPIPE, for
+// one). By system call, because the C library hides the two signals it keeps for itself, and
+// whoever started us may have left even those ignored.
 void reset_signals() noexcept {
-  struct sigaction action{};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::syscall(SYS_rt_sigaction, signal, kDefaultAction, nullptr, sizeof kNoSignals);
+  }
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, kNoSignals, nullptr, sizeof kNoSignals);
 }
 
 }  // namespace

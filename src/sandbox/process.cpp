@@ -271,7 +271,9 @@ bool Process::has_ended() const {
   MR_ASSERT(pid_ > 0);
   siginfo_t info{};
   const int waited = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-  return waited == 0 && info.si_pid == pid_;
+  // No such child: somebody else reaped it (a process that ignores SIGCHLD does that by itself).
+  if (waited != 0) return errno == ECHILD;
+  return info.si_pid == pid_;
 }
 
 void Process::send_signal(int signal) const {

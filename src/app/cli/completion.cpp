@@ -57,29 +57,40 @@ std::string below(const Command& root, const Command& command) {
   return path.size() > root.name().size() ? path.substr(root.name().size() + 1) : std::string();
 }
 
+// What may follow an option: its choices, files, or nothing that we could know.
+std::string bash_values(const std::string& path, const Command::OptionInfo& option) {
+  if (option.is_argument || option.value.empty()) return {};
+  const auto action =
+      !option.choices.empty()
+          ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))", quoted(joined(option.choices)))
+      : option.is_file ? std::string("COMPREPLY=($(compgen -f -- \"$word\"))")
+                       : std::string("COMPREPLY=()");
+  std::string cases;
+  for (const auto& name : split_names(option.names)) {
+    cases += fmt::format("    {}) {}; return ;;\n", quoted(path + ":" + name), action);
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::string bash_completion(const Command& root) {
   std::string words;
   std::string values;
+  std::string paths = "|";
   walk(root, [&](const Command& command) {
-    words += fmt::format("    {}) words={} ;;\n", quoted(below(root, command)),
-                         quoted(joined(words_of(command))));
-    for (const auto& option : command.options()) {
-      if (option.is_argument || option.value.empty()) continue;
-      for (const auto& name : split_names(option.names)) {
-        const auto action = !option.choices.empty()
-                                ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))",
-                                              quoted(joined(option.choices)))
-                            : option.is_file ? std::string("COMPREPLY=($(compgen -f -- \"$word\"))")
-                                             : std::string("COMPREPLY=()");
-        values += fmt::format("    {}) {}; return ;;\n", quoted(below(root, command) + ":" + name),
-                              action);
-      }
-    }
+    const auto path = below(root, command);
+    if (&command != &root) paths += path + "|";
+    words += fmt::format("    {}) words={} ;;\n", quoted(path), quoted(joined(words_of(command))));
+    for (const auto& option : command.options()) values += bash_values(path, option);
   });
-  return fmt::format(
-      R"(# bash completion for {0}: source <({0} completion bash)
+  std::string global = "--help";
+  std::string global_values;
+  for (const auto& option : root.options()) {
+    for (const auto& name : split_names(option.names)) global += " " + name;
+    global_values += bash_values("", option);
+  }
+  return fmt::format(R"(# bash completion for {0}: source <({0} completion bash)
 _{0}() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}"
   local path='' next words='' global='{1}' i
@@ -97,36 +108,7 @@ _{0}() {{
 }}
 complete -o default -F _{0} {0}
 )",
-      root.name(),
-      [&] {
-        std::string global = "--help";
-        for (const auto& option : root.options()) {
-          for (const auto& name : split_names(option.names)) global += " " + name;
-        }
-        return global;
-      }(),
-      [&] {
-        std::string paths = "|";
-        walk(root, [&](const Command& command) {
-          if (&command != &root) paths += below(root, command) + "|";
-        });
-        return paths;
-      }(),
-      values,
-      [&] {
-        std::string global;
-        for (const auto& option : root.options()) {
-          if (option.value.empty()) continue;
-          global += fmt::format(
-              "    {}) {}; return ;;\n", quoted(":" + split_names(option.names).back()),
-              !option.choices.empty() ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))",
-                                                    quoted(joined(option.choices)))
-              : option.is_file        ? std::string("COMPREPLY=($(compgen -f -- \"$word\"))")
-                                      : std::string("COMPREPLY=()"));
-        }
-        return global;
-      }(),
-      words);
+                     root.name(), global, paths, values, global_values, words);
 }
 
 std::string zsh_completion(const Command& root) {

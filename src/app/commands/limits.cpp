@@ -76,54 +76,52 @@ constexpr const char* kValues =
     "Values: requests_per_minute requests_per_hour tokens_per_minute tokens_per_hour\n"
     "  concurrent_requests status (active, disabled, maintenance); null or -1 is unlimited";
 
-}  // namespace
+void add_set(Command& limits) {
+  auto name = std::make_shared<std::string>();
+  auto pairs = std::make_shared<std::vector<std::string>>();
+  auto& command = limits.add("set", "Create a limit or change its configured values");
+  command.argument("PROVIDER/ENDPOINT", *name, "Limit");
+  command.argument("KEY=VALUE", *pairs, "Values");
+  command.footer(kValues);
+  command.action([name, pairs](Context& context) -> Result<int> {
+    MR_TRY(const auto limit, parse_name(*name));
+    MR_TRY(const auto values, parse_assignments(*pairs));
+    MR_TRY(auto store, context.connect());
+    MR_TRY_VOID(store.set_limit(limit.provider, limit.endpoint, values));
+    context.note(fmt::format("limit {} is set", *name));
+    return kExitOk;
+  });
+}
 
-void add_limits_commands(Command& root) {
-  auto& limits = root.add("limits", "Limits of outside providers").group("Operation");
-  limits.add("list", "Limits, what is used of them, and their circuit breakers").action(run_list);
-  {
-    auto name = std::make_shared<std::string>();
-    auto pairs = std::make_shared<std::vector<std::string>>();
-    auto& command = limits.add("set", "Create a limit or change its configured values");
-    command.argument("PROVIDER/ENDPOINT", *name, "Limit");
-    command.argument("KEY=VALUE", *pairs, "Values");
-    command.footer(kValues);
-    command.action([name, pairs](Context& context) -> Result<int> {
-      MR_TRY(const auto limit, parse_name(*name));
-      MR_TRY(const auto values, parse_assignments(*pairs));
-      MR_TRY(auto store, context.connect());
-      MR_TRY_VOID(store.set_limit(limit.provider, limit.endpoint, values));
-      context.note(fmt::format("limit {} is set", *name));
-      return kExitOk;
-    });
-  }
-  {
-    auto name = std::make_shared<std::string>();
-    auto pairs = std::make_shared<std::vector<std::string>>();
-    auto reason = std::make_shared<std::string>("set by an operator");
-    auto ttl = std::make_shared<std::optional<std::string>>();
-    auto& command = limits.add("override", "Replace values for a while; no deploy resets them");
-    command.argument("PROVIDER/ENDPOINT", *name, "Limit");
-    command.argument("KEY=VALUE", *pairs, "Values");
-    command.option("--reason", "TEXT", *reason, "For people and the audit");
-    command.option("--for", "TIME", *ttl, "Until this time has passed, such as 2h");
-    command.footer(kValues);
-    command.action([name, pairs, reason, ttl](Context& context) -> Result<int> {
-      MR_TRY(const auto limit, parse_name(*name));
-      MR_TRY(const auto values, parse_assignments(*pairs));
-      std::optional<std::chrono::milliseconds> time;
-      if (*ttl) {
-        auto parsed = parse_duration(**ttl);
-        if (!parsed) return fail_with_context("--for", parsed.error());
-        time = *parsed;
-      }
-      MR_TRY(auto store, context.connect());
-      MR_TRY_VOID(store.override_limit(limit.provider, limit.endpoint, values, *reason, time));
-      context.note(fmt::format("limit {} is overridden{}", *name,
-                               time ? " for " + format_duration(*time) : std::string()));
-      return kExitOk;
-    });
-  }
+void add_override(Command& limits) {
+  auto name = std::make_shared<std::string>();
+  auto pairs = std::make_shared<std::vector<std::string>>();
+  auto reason = std::make_shared<std::string>("set by an operator");
+  auto ttl = std::make_shared<std::optional<std::string>>();
+  auto& command = limits.add("override", "Replace values for a while; no deploy resets them");
+  command.argument("PROVIDER/ENDPOINT", *name, "Limit");
+  command.argument("KEY=VALUE", *pairs, "Values");
+  command.option("--reason", "TEXT", *reason, "For people and the audit");
+  command.option("--for", "TIME", *ttl, "Until this time has passed, such as 2h");
+  command.footer(kValues);
+  command.action([name, pairs, reason, ttl](Context& context) -> Result<int> {
+    MR_TRY(const auto limit, parse_name(*name));
+    MR_TRY(const auto values, parse_assignments(*pairs));
+    std::optional<std::chrono::milliseconds> time;
+    if (*ttl) {
+      auto parsed = parse_duration(**ttl);
+      if (!parsed) return fail_with_context("--for", parsed.error());
+      time = *parsed;
+    }
+    MR_TRY(auto store, context.connect());
+    MR_TRY_VOID(store.override_limit(limit.provider, limit.endpoint, values, *reason, time));
+    context.note(fmt::format("limit {} is overridden{}", *name,
+                             time ? " for " + format_duration(*time) : std::string()));
+    return kExitOk;
+  });
+}
+
+void add_clear(Command& limits) {
   auto name = std::make_shared<std::string>();
   auto breaker = std::make_shared<bool>(false);
   auto& command = limits.add("clear", "Take an override away, or close a circuit breaker");
@@ -140,6 +138,16 @@ void add_limits_commands(Command& root) {
     context.note(fmt::format("{} of {} cleared", *breaker ? "breaker" : "override", *name));
     return kExitOk;
   });
+}
+
+}  // namespace
+
+void add_limits_commands(Command& root) {
+  auto& limits = root.add("limits", "Limits of outside providers").group("Operation");
+  limits.add("list", "Limits, what is used of them, and their circuit breakers").action(run_list);
+  add_set(limits);
+  add_override(limits);
+  add_clear(limits);
 }
 
 }  // namespace millrace::app

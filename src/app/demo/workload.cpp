@@ -14,19 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
-using worker::JobContext;
 
 constexpr int kLimitPerWindow = 40;
 constexpr auto kLimitWindow = 3s;
 constexpr int kChain = 3;
 constexpr int kSerialKeys = 10;
 constexpr std::int64_t kCronRuns = 6;
-constexpr milliseconds kCancelRun = 15s;
-
-json::Object payload_of(const ClaimedJob& job) {
-  auto parsed = parse_json_object(job.payload_json);
-  return parsed ? std::move(*parsed) : json::Object();
-}
 
 json::Object spec(const std::string& job_type, json::Object payload) {
   return {{"job_type", job_type}, {"payload", std::move(payload)}};
@@ -91,103 +84,11 @@ std::vector<worker::QueueChoice> Workload::queues() const {
   return {{.name = "demo", .weight = 3}, {.name = "demo-bulk", .weight = 1}};
 }
 
-void Workload::started() {
-  const std::lock_guard lock(mutex_);
-  if (!first_job_) first_job_ = context_.clock.now();
-}
-
-std::optional<Clock::Steady> Workload::first_job() const {
-  const std::lock_guard lock(mutex_);
-  return first_job_;
-}
-
 Result<worker::HandlerRegistry> Workload::registry(http::Client& client) {
   worker::HandlerRegistry registry;
   MR_TRY_VOID(add_functions(registry));
   MR_TRY_VOID(add_programs(registry, client));
   return registry;
-}
-
-Result<void> Workload::add_functions(worker::HandlerRegistry& registry) {
-  const worker::HandlerOptions demo{.queue = "demo"};
-  const auto done = [this](const ClaimedJob& job, std::string_view note) {
-    ledger_.append(job.job_type, job.id, "done", note);
-    return Outcome::ok();
-  };
-  const auto simple = [this, done](const ClaimedJob& job, JobContext&) -> awaitable<Outcome> {
-    started();
-    const auto payload = payload_of(job);
-    co_return done(job, text_member(payload, "note"));
-  };
-  for (const char* type :
-       {"demo.cron", "demo.batch", "demo.batch_end", "demo.dependent", "demo.serial"}) {
-    MR_TRY_VOID(registry.add_coroutine(type, simple, demo));
-  }
-  MR_TRY_VOID(registry.add_coroutine("demo.instant", simple, {.queue = "demo-bulk"}));
-  MR_TRY_VOID(registry.add_coroutine(
-      "demo.slow",
-      [this, done](const ClaimedJob& job, JobContext& run) -> awaitable<Outcome> {
-        started();
-        for (int step = 1; step <= 10; ++step) {
-          co_await run.clock().sleep_for(50ms);
-          run.progress(step * 10, fmt::format("step {} of 10", step));
-        }
-        co_return done(job, {});
-      },
-      demo));
-  MR_TRY_VOID(registry.add_function(
-      "demo.flaky",
-      [this, done](const ClaimedJob& job, JobContext& run) {
-        started();
-        if (job.attempt <= int_member(payload_of(job), "failures")) {
-          ledger_.append(job.job_type, job.id, "retry");
-          run.log(LogLevel::warn, fmt::format("attempt {} fails", job.attempt));
-          return Outcome::retry("flaky", "this attempt was meant to fail");
-        }
-        return done(job, {});
-      },
-      demo));
-  MR_TRY_VOID(registry.add_coroutine(
-      "demo.limited",
-      [this, done](const ClaimedJob& job, JobContext& run) -> awaitable<Outcome> {
-        started();
-        {
-          const std::lock_guard lock(mutex_);
-          limited_at_.push_back(context_.clock.now());
-        }
-        co_await run.clock().sleep_for(20ms);
-        co_return done(job, {});
-      },
-      demo));
-  MR_TRY_VOID(registry.add_function(
-      "demo.broken",
-      [this](const ClaimedJob&, JobContext&) {
-        started();
-        return Outcome::permanent("broken", "the payload makes no sense");
-      },
-      demo));
-  MR_TRY_VOID(registry.add_coroutine(
-      "demo.cancelled",
-      [this, done](const ClaimedJob& job, JobContext& run) -> awaitable<Outcome> {
-        started();
-        for (int percent = 1; percent <= 100; ++percent) {
-          run.progress(percent, "waiting to be cancelled");
-          co_await run.clock().sleep_for(kCancelRun / 100);
-          if (!run.cancelled()) continue;
-          ledger_.append(job.job_type, job.id, "stopped", run.cancel_reason());
-          co_return Outcome::cancelled(run.cancel_reason());
-        }
-        co_return done(job, {});
-      },
-      demo));
-  return registry.add_function(
-      "demo.scheduled",
-      [this, done](const ClaimedJob& job, JobContext&) {
-        started();
-        const auto due = int_member(payload_of(job), "due_ms");
-        return done(job, fmt::format("late_ms={}", wall_ms(context_.clock.wall()) - due));
-      },
-      demo);
 }
 
 Result<void> Workload::add_programs(worker::HandlerRegistry& registry, http::Client& client) {

@@ -17,10 +17,12 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::app {
@@ -72,7 +74,16 @@ class Workload {
   Result<void> send(store::AdminStore& store, const json::Array& jobs);
   Result<void> cancel_halfway(store::AdminStore& store);
   void started();
+  Outcome done(const ClaimedJob& job, std::string_view note = {}) const;
   std::int64_t size(std::int64_t usual) const;
+
+  awaitable<Outcome> run_simple(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_slow(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_flaky(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_limited(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_broken(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_cancelled(std::shared_ptr<worker::JobContext> run);
+  awaitable<Outcome> run_scheduled(std::shared_ptr<worker::JobContext> run);
 
   Context& context_;
   const Ledger& ledger_;
