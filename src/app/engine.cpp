@@ -7,6 +7,7 @@
 #include "store/pg_job_store.h"
 #include "store/pg_keeper_store.h"
 #include "store/pg_wake_source.h"
+#include "store/recorded_job_store.h"
 
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
@@ -94,7 +95,8 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
   pg::Pool beat_pool(io.get_executor(),
                      connect_as(options.database, "millrace_worker", "millrace-beat"),
                      {.connections_max = 1}, context.random);
-  store::PgJobStore store(work_pool, beat_pool);
+  store::PgJobStore pg_store(work_pool, beat_pool);
+  store::RecordedJobStore store(pg_store);
   auto listen = options.database;
   if (!options.listen_url.empty()) listen.url = options.listen_url;
   store::PgWakeSource wake(connect_as(listen, "millrace_worker", "millrace-listen"));

@@ -23,8 +23,9 @@ Database maintenance(const Database& database) {
 
 Result<void> recreate(const Database& database) {
   MR_TRY(auto connection, connect_plain(maintenance(database)));
-  MR_TRY_VOID(connection.query("drop database if exists millrace with (force)"));
-  MR_TRY_VOID(connection.query("create database millrace"));
+  MR_TRY_VOID(connection.query("drop database if exists millrace with (force)", {},
+                               MR_POINT("private_drop")));
+  MR_TRY_VOID(connection.query("create database millrace", {}, MR_POINT("private_create")));
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include "app/commands/commands.h"
 #include "app/context.h"
 #include "app/exit_code.h"
+#include "base/fault.h"
+#include "base/history.h"
 
 #include <fmt/format.h>
 
@@ -88,6 +90,17 @@ Logger make_log(const Context& context, bool service) {
   return Logger::to_stderr(context.clock, fixed, level);
 }
 
+// What chaos runs ask for: a history of all calls, and faults at named points.
+Result<void> begin_experiment(const Environment& environment, const std::string& command) {
+  if (const auto found = environment.find("MILLRACE_HISTORY"); found != environment.end()) {
+    MR_TRY_VOID(history::open_history(found->second, command));
+  }
+  if (const auto found = environment.find("MILLRACE_FAULT"); found != environment.end()) {
+    MR_TRY_VOID(fault::arm(found->second));
+  }
+  return {};
+}
+
 int report(const Error& error, int code) {
   fmt::print(stderr, "{}\n", error_line(error));
   return code;
@@ -111,6 +124,9 @@ int run(int argc, const char* const* argv) {
     if (!settings) return report(settings.error(), kExitConfiguration);
     context.settings = std::move(*settings);
     context.log = make_log(context, parsed->service);
+  }
+  if (auto begun = begin_experiment(context.environment, parsed->command->name()); !begun) {
+    return report(begun.error(), kExitConfiguration);
   }
   const auto code = parsed->action(context);
   if (!code) return report(code.error(), exit_code_of(code.error()));

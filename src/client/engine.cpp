@@ -7,6 +7,7 @@
 #include "store/pg_job_store.h"
 #include "store/pg_keeper_store.h"
 #include "store/pg_wake_source.h"
+#include "store/recorded_job_store.h"
 #include "worker/runtime.h"
 
 #include <boost/asio/io_context.hpp>
@@ -55,7 +56,8 @@ millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
                 random_);
   pg::Pool beats(executor, connect(options_.database_url, "millrace heartbeat"),
                  {.connections_max = 1}, random_);
-  store::PgJobStore job_store(work, beats);
+  store::PgJobStore pg_store(work, beats);
+  store::RecordedJobStore job_store(pg_store);
   store::PgWakeSource wake(connect(options_.database_url, "millrace listener"));
   store::PgKeeperStore keeper_store(work);
   worker::Runtime runtime(

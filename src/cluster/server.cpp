@@ -324,7 +324,7 @@ Result<void> Server::first_query(const fs::path& socket_directory) {
          connection->query("select s.system_identifier::text as identifier, exists "
                            "(select from pg_database d where d.datname = $1) as present "
                            "from pg_control_system() s",
-                           pg::params(kDatabase)));
+                           pg::params(kDatabase), MR_POINT("cluster_identify")));
   const auto identifier = answer[0].text("identifier");
   if (identifier != data_.marker().system_identifier) {
     return fail(
@@ -333,7 +333,8 @@ Result<void> Server::first_query(const fs::path& socket_directory) {
                     identifier, data_.marker().system_identifier, data_.shown().string()));
   }
   if (answer[0].boolean("present")) return {};
-  MR_TRY_VOID(connection->query(fmt::format("create database {}", kDatabase)));
+  MR_TRY_VOID(connection->query(fmt::format("create database {}", kDatabase), {},
+                                MR_POINT("cluster_create")));
   return {};
 }
 

@@ -133,6 +133,7 @@ Fate fate_of_all(const Session& session, const std::vector<Statement>& statement
 
 Task<Results> run_pipeline(Session& session, const std::vector<Statement>& statements,
                            bool use_plans, QueryOptions options) {
+  MR_CO_TRY_VOID(reach_before(session, options.point));
   Operation operation(session);
   Deadline deadline(co_await asio::this_coro::executor, session, options.timeout);
   auto fate = fate_of_all(session, statements, options);
@@ -145,6 +146,7 @@ Task<Results> run_pipeline(Session& session, const std::vector<Statement>& state
     co_return fail(not_answered(session, flushed, fate, options));
   }
   fate.sent = true;
+  reach_sent(session, options.point);
 
   bool cancel_sent = false;
   Results results;
@@ -176,6 +178,7 @@ Task<Results> run_pipeline(Session& session, const std::vector<Statement>& state
     co_return fail(committed ? lost(fate, session.last_message()) : committed.error());
   if (PQexitPipelineMode(session.handle) == 1 && !cancel_sent) operation.done();
   if (!committed && !any_failed) co_return fail(committed.error());
+  MR_CO_TRY_VOID(reach_after(session, options.point));
   co_return results;
 }
 
@@ -221,6 +224,7 @@ Task<std::int64_t> Connection::copy_in(std::string sql, NextChunk next_chunk,
                                        QueryOptions options) {
   auto session = impl_;
   MR_CO_TRY_VOID(check(*session, sql, {}));
+  MR_CO_TRY_VOID(reach_before(*session, options.point));
   Operation operation(*session);
   Deadline deadline(co_await asio::this_coro::executor, *session, options.timeout);
   auto fate = fate_of(*session, sql, options);

@@ -20,6 +20,7 @@ namespace {
 
 // One statement from being queued by `send` to its answer.
 Task<ResultSet> run(Session& session, Fate fate, QueryOptions options, std::function<int()> send) {
+  MR_CO_TRY_VOID(reach_before(session, options.point));
   Operation operation(session);
   Deadline deadline(co_await asio::this_coro::executor, session, options.timeout);
   if (send() == 0) {
@@ -94,7 +95,9 @@ Task<ResultSet> Connection::prepared(std::string name, std::string sql, Params p
   auto known = session->prepared.find(name);
   if (known == session->prepared.end() || known->second.sql != sql) {
     auto server_name = new_server_name(*session, name, sql);
-    const auto made = co_await run(*session, {.harmless = true}, options, [&] {
+    auto quietly = options;
+    quietly.point = {};  // The point is the statement's, not its plan's.
+    const auto made = co_await run(*session, {.harmless = true}, quietly, [&] {
       return PQsendPrepare(session->handle, server_name.c_str(), sql.c_str(), 0, nullptr);
     });
     if (!made) {

@@ -9,6 +9,7 @@
 // broken.
 #pragma once
 
+#include "base/fault.h"
 #include "base/task.h"
 #include "pg/connect_options.h"
 #include "pg/params.h"
@@ -28,12 +29,16 @@ namespace millrace::pg {
 struct QueryOptions {
   std::chrono::milliseconds timeout{60'000};
   bool read_only =
-      false;  // Changes nothing, so a lost connection is `unavailable`, never `in_doubt`.
+      false;           // Changes nothing, so a lost connection is `unavailable`, never `in_doubt`.
+  fault::Point point;  // Where tests can make it go wrong: NAME.before, .after_send, .after.
 
   QueryOptions() = default;
   QueryOptions(std::chrono::milliseconds timeout_) : timeout(timeout_) {}
   QueryOptions(std::chrono::milliseconds timeout_, bool read_only_)
       : timeout(timeout_), read_only(read_only_) {}
+  QueryOptions(fault::Point point_) : point(point_) {}
+  QueryOptions(std::chrono::milliseconds timeout_, fault::Point point_, bool read_only_ = false)
+      : timeout(timeout_), read_only(read_only_), point(point_) {}
 };
 
 struct Statement {

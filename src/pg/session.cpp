@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <sys/socket.h>
 #include <thread>
 
 namespace millrace::pg {
@@ -134,6 +135,40 @@ awaitable<Waited> flush(Session& session, Deadline& deadline) {
     if (waited != Waited::ready) co_return waited;
     if (PQconsumeInput(session.handle) == 0) co_return Waited::failed;
   }
+}
+
+namespace {
+
+void cut(Session& session) { ::shutdown(PQsocket(session.handle), SHUT_RDWR); }
+
+}  // namespace
+
+Result<void> reach_before(Session& session, fault::Point point) {
+  switch (fault::reach(point, "before")) {
+    case fault::Effect::none:
+      return {};
+    case fault::Effect::drop:
+      cut(session);
+      return {};
+    case fault::Effect::error:
+      break;
+  }
+  return fail(fault::injected(point.name, "before"));
+}
+
+void reach_sent(Session& session, fault::Point point) {
+  if (fault::reach(point, "after_send") != fault::Effect::none) cut(session);
+}
+
+Result<void> reach_after(Session& session, fault::Point point) {
+  const auto effect = fault::reach(point, "after");
+  if (effect == fault::Effect::none) return {};
+  // The statement took effect; whoever asked must not learn it.
+  cut(session);
+  session.broken = true;
+  auto error = fault::injected(point.name, "after");
+  error.kind = ErrorKind::in_doubt;
+  return fail(std::move(error));
 }
 
 void request_cancel(Session& session) {
@@ -276,6 +311,7 @@ Task<ResultSet> finish_statement(Session& session, Deadline& deadline, Fate fate
     co_return fail(not_answered(session, flushed, fate, options));
   }
   fate.sent = true;
+  reach_sent(session, options.point);
   bool cancel_sent = false;
   ResultPtr kept;
   std::optional<Error> error;
@@ -317,7 +353,9 @@ Task<ResultSet> finish_statement(Session& session, Deadline& deadline, Fate fate
     }
     co_return fail(std::move(*error));
   }
-  co_return ResultSet(kept.release());
+  ResultSet answer(kept.release());
+  MR_CO_TRY_VOID(reach_after(session, options.point));
+  co_return answer;
 }
 // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 

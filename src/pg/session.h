@@ -103,6 +103,12 @@ awaitable<Waited> wait_readable_or_writable(Session& session, Deadline& deadline
 // Sends all that libpq has queued, reading meanwhile so that neither side can block the other.
 awaitable<Waited> flush(Session& session, Deadline& deadline);
 
+// The places of a call's fault point. Before it is sent it can be refused; once it is sent, only
+// the connection can be cut, so that the answer is lost.
+Result<void> reach_before(Session& session, fault::Point point);
+void reach_sent(Session& session, fault::Point point);
+Result<void> reach_after(Session& session, fault::Point point);
+
 // Asks the server, on a thread of its own since libpq blocks here, to cancel what runs.
 void request_cancel(Session& session);
 

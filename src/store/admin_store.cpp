@@ -45,7 +45,12 @@ Result<void> AdminStore::check_schema() {
 }
 
 Result<pg::ResultSet> AdminStore::call(std::string sql, pg::Params params, bool read_only) {
-  const pg::QueryOptions options(kTimeout, read_only);
+  const auto point = read_only ? MR_POINT("admin_read") : MR_POINT("admin_write");
+  return call(std::move(sql), std::move(params), pg::QueryOptions(kTimeout, point, read_only));
+}
+
+Result<pg::ResultSet> AdminStore::call(std::string sql, pg::Params params,
+                                       const pg::QueryOptions& options) {
   if (!tenant_) {
     auto result = connection_.query(std::move(sql), std::move(params), options);
     if (!result) return fail(explain(std::move(result).error()));
@@ -97,7 +102,7 @@ Result<std::vector<AdminAnswer>> AdminStore::answers(std::string sql, pg::Params
 Result<std::vector<EnqueueAnswer>> AdminStore::enqueue_jobs(const json::Array& jobs) {
   MR_TRY(const auto result,
          call("select e.job_id, e.answer from millrace.enqueue_jobs($1::jsonb) e order by e.ord",
-              pg::Params().add_json(json::Value(jobs))));
+              pg::Params().add_json(json::Value(jobs)), {kTimeout, MR_POINT("enqueue")}));
   std::vector<EnqueueAnswer> out;
   for (const auto row : result) {
     out.push_back({row.id<JobId>("job_id"), row.text("answer") == "created"});
@@ -113,7 +118,7 @@ Result<std::vector<JobId>> AdminStore::enqueue_array(const std::string& job_type
   MR_TRY(const auto result,
          call("select e.job_id from millrace.enqueue_array($1, $2::jsonb[], $3::jsonb) "
               "with ordinality e(job_id, ord) order by e.ord",
-              std::move(params)));
+              std::move(params), {kTimeout, MR_POINT("enqueue_array")}));
   std::vector<JobId> out;
   for (const auto row : result) out.push_back(row.id<JobId>("job_id"));
   return out;
@@ -140,8 +145,9 @@ Result<std::int64_t> AdminStore::copy_jobs(
     }
     return text;
   };
-  auto copied = connection_.copy_in(
-      "copy millrace.job_intake (job_type, payload, queue) from stdin", chunk, {kTimeout});
+  auto copied =
+      connection_.copy_in("copy millrace.job_intake (job_type, payload, queue) from stdin", chunk,
+                          {kTimeout, MR_POINT("enqueue_copy")});
   if (!copied) return fail(explain(std::move(copied).error()));
   return count;
 }

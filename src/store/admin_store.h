@@ -171,6 +171,7 @@ class AdminStore {
       : connection_(std::move(connection)), tenant_(tenant) {}
 
   Result<pg::ResultSet> call(std::string sql, pg::Params params = {}, bool read_only = false);
+  Result<pg::ResultSet> call(std::string sql, pg::Params params, const pg::QueryOptions& options);
   Result<json::Array> rows(std::string_view select, pg::Params params = {});
   Result<json::Object> object(std::string sql, pg::Params params, std::string_view missing);
   Result<std::vector<AdminAnswer>> answers(std::string sql, pg::Params params);

@@ -214,7 +214,7 @@ Result<MigrateReport> Migrator::up(const MigrateOptions& options) {
 // One transaction, rolled back unless `work` succeeds. The lock comes first: what is read under it
 // cannot be changed by another migrator before the commit.
 Result<void> Migrator::in_transaction(Locking locking, const std::function<Result<void>()>& work) {
-  MR_TRY_VOID(connection_.begin());
+  MR_TRY_VOID(connection_.begin(MR_POINT("migrate_begin")));
   const auto body = [&]() -> Result<void> {
     MR_TRY_VOID(
         query("select set_config('statement_timeout', '0', true), "
@@ -227,9 +227,10 @@ Result<void> Migrator::in_transaction(Locking locking, const std::function<Resul
     return work();
   };
   auto done = body();
-  if (done) done = connection_.commit();
+  if (done) done = connection_.commit(MR_POINT("migrate_commit"));
   if (!done && connection_.healthy() && connection_.in_transaction()) {
-    static_cast<void>(connection_.rollback());  // The first error is the one that matters.
+    static_cast<void>(connection_.rollback(
+        MR_POINT("migrate_rollback")));  // The first error is the one that matters.
   }
   return done;
 }
@@ -653,7 +654,7 @@ Result<void> Migrator::run(const ScriptFile& file) {
 }
 
 Result<pg::ResultSet> Migrator::query(std::string sql, pg::Params params) {
-  return connection_.query(std::move(sql), std::move(params), kPatience);
+  return connection_.query(std::move(sql), std::move(params), {kPatience, MR_POINT("migrate")});
 }
 
 void Migrator::note_missing_roles(const Server& server, const MigrateOptions& options) {

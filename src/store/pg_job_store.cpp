@@ -173,19 +173,19 @@ Result<void> read_answers(const pg::ResultSet& rows, AnswerMap& answers) {
 // The pools are services that outlive every call.
 // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 Task<pg::ResultSet> PgJobStore::call(pg::Pool& pool, pg::Statement statement,
-                                     milliseconds timeout) {
+                                     pg::QueryOptions options) {
   MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire));
   auto name = std::move(statement.name);
   if (name.empty()) {
     co_return translate(
-        co_await connection->query(std::move(statement.sql), std::move(statement.params), timeout));
+        co_await connection->query(std::move(statement.sql), std::move(statement.params), options));
   }
   co_return translate(co_await connection->prepared(std::move(name), std::move(statement.sql),
-                                                    std::move(statement.params), timeout));
+                                                    std::move(statement.params), options));
 }
 
-Task<int> PgJobStore::count(pg::Pool& pool, pg::Statement statement, milliseconds timeout) {
-  MR_CO_TRY(auto rows, co_await call(pool, std::move(statement), timeout));
+Task<int> PgJobStore::count(pg::Pool& pool, pg::Statement statement, pg::QueryOptions options) {
+  MR_CO_TRY(auto rows, co_await call(pool, std::move(statement), options));
   co_return static_cast<int>(rows[0].opt_i64(0).value_or(0));
 }
 // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
@@ -195,7 +195,7 @@ Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std:
   params.add_array(job_types).add(queue);
   MR_CO_TRY_VOID(co_await call(
       work_, {.sql = "select millrace.ensure_job_types($1, $2)", .params = std::move(params)},
-      timeouts_.call));
+      {timeouts_.call, MR_POINT("ensure_types")}));
   co_return ok();
 }
 
@@ -205,7 +205,7 @@ Task<Uuid> PgJobStore::register_worker(std::string worker_id, WorkerInfo info) {
   MR_CO_TRY(auto rows, co_await call(beats_,
                                      {.sql = "select millrace.register_worker($1, $2)",
                                       .params = std::move(params)},
-                                     timeouts_.beat));
+                                     {timeouts_.beat, MR_POINT("register")}));
   co_return rows[0].uuid(0);
 }
 
@@ -220,7 +220,7 @@ Task<BeatAnswer> PgJobStore::beat_worker(WorkerKey worker, BeatInfo info) {
                                      {.sql = "select millrace.beat_worker($1, $2, $3)",
                                       .params = std::move(params),
                                       .name = "mr_beat_worker"},
-                                     timeouts_.beat));
+                                     {timeouts_.beat, MR_POINT("beat")}));
   co_return read_beat_answer(rows[0].text(0));
 }
 
@@ -228,7 +228,7 @@ Task<int> PgJobStore::retire_worker(WorkerKey worker) {
   co_return co_await count(beats_,
                            {.sql = "select millrace.retire_worker($1, $2)",
                             .params = pg::params(worker.worker_id, worker.process)},
-                           timeouts_.call);
+                           {timeouts_.call, MR_POINT("retire")});
 }
 
 Task<int> PgJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) {
@@ -236,14 +236,14 @@ Task<int> PgJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) 
   params.add(worker.worker_id).add(worker.process).add_id_array(std::span<const JobId>(held));
   co_return co_await count(
       work_, {.sql = "select millrace.release_unheld($1, $2, $3)", .params = std::move(params)},
-      timeouts_.call);
+      {timeouts_.call, MR_POINT("release")});
 }
 
 Task<int> PgJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {
   co_return co_await count(work_,
                            {.sql = "select millrace.hand_back_process($1, $2)",
                             .params = pg::params(supervisor_id, worker_id)},
-                           timeouts_.call);
+                           {timeouts_.call, MR_POINT("hand_back")});
 }
 
 Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
@@ -261,7 +261,7 @@ Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
                           {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7)",
                            .params = std::move(params),
                            .name = "mr_claim_jobs"},
-                          timeouts_.call));
+                          {timeouts_.call, MR_POINT("claim")}));
   std::vector<ClaimedJob> jobs;
   jobs.reserve(rows.rows());
   for (const auto row : rows) jobs.push_back(read_claimed(row, request.queue));
@@ -283,7 +283,7 @@ Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,
                                      {.sql = "select job_id, answer, cancel_requested "
                                              "from millrace.extend_leases($1, $2, $3, $4)",
                                       .params = std::move(params)},
-                                     timeouts_.call));
+                                     {timeouts_.call, MR_POINT("extend")}));
   std::vector<ExtendAnswer> answers;
   for (const auto row : rows) {
     answers.push_back({.id = row.id<JobId>("job_id"),
@@ -297,8 +297,8 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
                                                 std::vector<Settlement> settlements) {
   auto plan = plan_settlements(worker_id, settlements);
   MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
-  MR_CO_TRY(auto results,
-            translate(co_await connection->pipeline(std::move(plan.statements), timeouts_.call)));
+  MR_CO_TRY(auto results, translate(co_await connection->pipeline(
+                              std::move(plan.statements), {timeouts_.call, MR_POINT("settle")})));
   AnswerMap answers;
   for (std::size_t i = 0; i < results.size(); ++i) {
     // The statements after a failed one only say that they were not run.
@@ -318,37 +318,41 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
 Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlement,
                                      std::vector<SqlStatement> statements) {
   MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
-  MR_CO_TRY(auto transaction, co_await pg::Transaction::begin(*connection, timeouts_.call));
+  MR_CO_TRY(auto transaction, co_await pg::Transaction::begin(
+                                  *connection, {timeouts_.call, MR_POINT("settle_begin")}));
   const std::vector<const Settlement*> one{&settlement};
   if (!settlement.logs.empty()) {
     auto logs = logs_statement(worker_id, log_items({settlement}));
-    MR_CO_TRY_VOID(translate(co_await connection->query(logs.sql, logs.params, timeouts_.call)));
+    MR_CO_TRY_VOID(translate(co_await connection->query(
+        logs.sql, logs.params, {timeouts_.call, MR_POINT("settle_logs")})));
   }
   auto settle = settle_statement(worker_id, one);
-  MR_CO_TRY(auto rows,
-            translate(co_await connection->query(settle.sql, settle.params, timeouts_.call)));
+  MR_CO_TRY(auto rows, translate(co_await connection->query(
+                           settle.sql, settle.params, {timeouts_.call, MR_POINT("settle_fence")})));
   AnswerMap answers;
   MR_CO_TRY_VOID(read_answers(rows, answers));
   const auto found = answers.find(settlement.id);
   const auto answer = found == answers.end() ? Answer::not_found : found->second;
   if (answer != Answer::settled) {
     // Fenced, or settled before by a call whose answer was lost: nothing of ours may happen now.
-    MR_CO_TRY_VOID(co_await transaction.rollback(timeouts_.call));
+    MR_CO_TRY_VOID(co_await transaction.rollback({timeouts_.call, MR_POINT("settle_rollback")}));
     co_return answer;
   }
   for (auto& statement : statements) {
     pg::Params params;
     for (const auto& value : statement.params) params.add(value);
-    auto done = co_await connection->query(statement.sql, std::move(params), timeouts_.call);
+    auto done = co_await connection->query(statement.sql, std::move(params),
+                                           {timeouts_.call, MR_POINT("settle_effect")});
     if (!done.has_value()) {
       auto error = translate(std::move(done).error());
-      (void)co_await transaction.rollback(timeouts_.call);
+      (void)co_await transaction.rollback({timeouts_.call, MR_POINT("settle_rollback")});
       // Nothing was committed, whatever became of the connection.
       if (error.kind == ErrorKind::in_doubt) error.kind = ErrorKind::unavailable;
       co_return fail(std::move(error));
     }
   }
-  MR_CO_TRY_VOID(translate(co_await transaction.commit(timeouts_.call)));
+  MR_CO_TRY_VOID(
+      translate(co_await transaction.commit({timeouts_.call, MR_POINT("settle_commit")})));
   co_return answer;
 }
 
@@ -359,7 +363,7 @@ Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker
                                              "from millrace.report_progress($1, $2)",
                                       .params = pg::params(worker_id, progress_json(items)),
                                       .name = "mr_report_progress"},
-                                     timeouts_.call));
+                                     {timeouts_.call, MR_POINT("progress")}));
   std::vector<ProgressAnswer> answers;
   for (const auto row : rows) {
     const auto answer = row.text("answer");
@@ -371,7 +375,8 @@ Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker
 }
 
 Task<int> PgJobStore::append_logs(std::string worker_id, std::vector<JobLogItem> items) {
-  co_return co_await count(work_, logs_statement(worker_id, items), timeouts_.call);
+  co_return co_await count(work_, logs_statement(worker_id, items),
+                           {timeouts_.call, MR_POINT("logs")});
 }
 
 }  // namespace millrace::store

@@ -43,9 +43,8 @@ class PgJobStore final : public JobStore {
   Task<int> append_logs(std::string worker_id, std::vector<JobLogItem> items) override;
 
  private:
-  Task<pg::ResultSet> call(pg::Pool& pool, pg::Statement statement,
-                           std::chrono::milliseconds timeout);
-  Task<int> count(pg::Pool& pool, pg::Statement statement, std::chrono::milliseconds timeout);
+  Task<pg::ResultSet> call(pg::Pool& pool, pg::Statement statement, pg::QueryOptions options);
+  Task<int> count(pg::Pool& pool, pg::Statement statement, pg::QueryOptions options);
 
   pg::Pool& work_;
   pg::Pool& beats_;

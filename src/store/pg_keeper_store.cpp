@@ -1,5 +1,6 @@
 #include "store/pg_keeper_store.h"
 
+#include "base/history.h"
 #include "store/sqlstate.h"
 
 #include <utility>
@@ -14,76 +15,93 @@ constexpr milliseconds kCall{60'000};
 
 }  // namespace
 
-Task<pg::ResultSet> PgKeeperStore::call(std::string sql, pg::Params params) {
+Task<pg::ResultSet> PgKeeperStore::call(fault::Point point, std::string sql, pg::Params params) {
+  const history::Call record(point.name, {});
   MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire));
-  co_return translate(co_await connection->query(std::move(sql), std::move(params), kCall));
+  auto rows =
+      translate(co_await connection->query(std::move(sql), std::move(params), {kCall, point}));
+  if (!rows) {
+    record.failed(rows.error());
+  } else {
+    record.ok({});
+  }
+  co_return rows;
 }
 
-Task<std::int64_t> PgKeeperStore::count(std::string sql, pg::Params params) {
-  MR_CO_TRY(auto rows, co_await call(std::move(sql), std::move(params)));
+Task<std::int64_t> PgKeeperStore::count(fault::Point point, std::string sql, pg::Params params) {
+  MR_CO_TRY(auto rows, co_await call(point, std::move(sql), std::move(params)));
   co_return rows[0].opt_i64(0).value_or(0);
 }
 
 Task<bool> PgKeeperStore::elect(std::string duty, std::string holder, milliseconds ttl) {
   pg::Params params;
   params.add(duty).add(holder).add(std::chrono::microseconds(ttl));
-  MR_CO_TRY(auto rows, co_await call("select millrace.elect($1, $2, $3)", std::move(params)));
+  MR_CO_TRY(auto rows, co_await call(MR_POINT("elect"), "select millrace.elect($1, $2, $3)",
+                                     std::move(params)));
   co_return rows[0].boolean(0);
 }
 
 Task<void> PgKeeperStore::resign(std::string duty, std::string holder) {
-  MR_CO_TRY_VOID(co_await call("select millrace.resign($1, $2)", pg::params(duty, holder)));
+  MR_CO_TRY_VOID(co_await call(MR_POINT("resign"), "select millrace.resign($1, $2)",
+                               pg::params(duty, holder)));
   co_return ok();
 }
 
 Task<std::int64_t> PgKeeperStore::reclaim(int limit) {
-  co_return co_await count("select millrace.reclaim($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("reclaim"), "select millrace.reclaim($1)", pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::promote_due(int limit) {
-  co_return co_await count("select millrace.promote_due($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("promote"), "select millrace.promote_due($1)",
+                           pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::advance(int limit) {
-  co_return co_await count("select millrace.advance($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("advance"), "select millrace.advance($1)", pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::expire_waiting(int limit) {
-  co_return co_await count("select millrace.expire_waiting($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("expire_waiting"), "select millrace.expire_waiting($1)",
+                           pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::run_cron(int limit) {
-  co_return co_await count("select millrace.run_cron($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("run_cron"), "select millrace.run_cron($1)", pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::fold_counters() {
-  co_return co_await count("select millrace.fold_counters()", {});
+  co_return co_await count(MR_POINT("fold_counters"), "select millrace.fold_counters()", {});
 }
 
 Task<std::string> PgKeeperStore::reconcile(int limit) {
-  MR_CO_TRY(auto rows, co_await call("select millrace.reconcile($1)", pg::params(limit)));
+  MR_CO_TRY(auto rows, co_await call(MR_POINT("reconcile"), "select millrace.reconcile($1)",
+                                     pg::params(limit)));
   co_return rows[0].opt_text(0).value_or("{}");
 }
 
 Task<std::int64_t> PgKeeperStore::expire_keys(int limit) {
-  co_return co_await count("select millrace.expire_keys($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("expire_keys"), "select millrace.expire_keys($1)",
+                           pg::params(limit));
 }
 
 Task<std::int64_t> PgKeeperStore::expire_slots(int limit) {
-  co_return co_await count("select millrace.expire_slots($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("expire_slots"), "select millrace.expire_slots($1)",
+                           pg::params(limit));
 }
 
 Task<std::string> PgKeeperStore::maintain_partitions() {
-  MR_CO_TRY(auto rows, co_await call("select millrace.maintain_partitions()", {}));
+  MR_CO_TRY(auto rows,
+            co_await call(MR_POINT("partitions"), "select millrace.maintain_partitions()", {}));
   co_return rows[0].opt_text(0).value_or("{}");
 }
 
 Task<std::int64_t> PgKeeperStore::seal_audit(int limit) {
-  co_return co_await count("select millrace.seal_audit($1)", pg::params(limit));
+  co_return co_await count(MR_POINT("seal_audit"), "select millrace.seal_audit($1)",
+                           pg::params(limit));
 }
 
 Task<std::vector<HorizonHolder>> PgKeeperStore::horizon() {
-  MR_CO_TRY(auto rows, co_await call("select * from millrace.horizon()", {}));
+  MR_CO_TRY(auto rows, co_await call(MR_POINT("horizon"), "select * from millrace.horizon()", {}));
   std::vector<HorizonHolder> holders;
   for (const auto row : rows) {
     holders.push_back({.kind = std::string(row.text("kind")),

@@ -28,8 +28,8 @@ class PgKeeperStore final : public KeeperStore {
   Task<std::vector<HorizonHolder>> horizon() override;
 
  private:
-  Task<pg::ResultSet> call(std::string sql, pg::Params params);
-  Task<std::int64_t> count(std::string sql, pg::Params params);
+  Task<pg::ResultSet> call(fault::Point point, std::string sql, pg::Params params);
+  Task<std::int64_t> count(fault::Point point, std::string sql, pg::Params params);
 
   pg::Pool& pool_;
 };

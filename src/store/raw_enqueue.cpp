@@ -1,5 +1,6 @@
 #include "store/raw_enqueue.h"
 
+#include "base/fault.h"
 #include "store/sqlstate.h"
 
 #include <libpq-fe.h>
@@ -24,10 +25,12 @@ std::string field(const PGresult* result, int code) {
 Result<std::vector<EnqueueAnswer>> enqueue_on(pg_conn* connection, const json::Array& jobs) {
   const std::string text = to_json(json::Value(jobs));
   const char* values[] = {text.c_str()};
+  MR_FAULT("enqueue_on.before");
   const std::unique_ptr<PGresult, Clear> result(PQexecParams(
       connection,
       "select e.job_id::text, e.answer from millrace.enqueue_jobs($1::jsonb) e order by e.ord", 1,
       nullptr, values, nullptr, nullptr, 0));
+  MR_FAULT("enqueue_on.after");
   if (PQstatus(connection) != CONNECTION_OK) {
     return fail(ErrorKind::in_doubt, "the connection was lost during enqueue");
   }

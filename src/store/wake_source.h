@@ -16,7 +16,8 @@ class WakeSource {
   virtual ~WakeSource() = default;
 
   // True when a hint came, false when `timeout` passed first. An error means that no hints come at
-  // present; the next call tries to connect again. Several hints at once are one.
+  // present; the next call tries to connect again. `invalid_argument` means that none ever will.
+  // Several hints at once are one.
   virtual Task<bool> wait(std::chrono::milliseconds timeout) = 0;
 };
 

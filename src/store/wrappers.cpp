@@ -13,6 +13,10 @@ namespace millrace::store {
 
 namespace {
 
+Result<pg::ResultSet> ask(pg::SyncConnection& connection, std::string sql, pg::Params params = {}) {
+  return connection.query(std::move(sql), std::move(params), MR_POINT("expose"));
+}
+
 // PostgreSQL itself prints the signatures; with this search path all names in them are qualified.
 constexpr std::string_view kFunctions = R"sql(
   select p.proname::text as name, quote_ident(p.proname) as quoted_name,
@@ -136,7 +140,7 @@ class SchemaWrappers {
 
  private:
   Result<void> read_present() {
-    MR_TRY(const auto rows, connection_.query(std::string(kPresent), pg::params(quoted_)));
+    MR_TRY(const auto rows, ask(connection_, std::string(kPresent), pg::params(quoted_)));
     for (const auto row : rows) {
       present_.emplace(std::string(row.text("name")),
                        Present{.function = row.boolean("function"),
@@ -181,8 +185,8 @@ class SchemaWrappers {
 
   Result<void> may_create() {
     MR_TRY(const auto answer,
-           connection_.query("select has_schema_privilege($1, 'create') as may, current_user as me",
-                             pg::params(schema_)));
+           ask(connection_, "select has_schema_privilege($1, 'create') as may, current_user as me",
+               pg::params(schema_)));
     if (answer[0].boolean("may")) return {};
     return fail(ErrorKind::invalid_argument,
                 fmt::format("role {} may not create in schema {}", answer[0].text("me"), schema_));
@@ -191,19 +195,19 @@ class SchemaWrappers {
   Result<void> make(const Exposed& wanted, const Present* present) {
     // A function's return type cannot be changed in place, nor a view's columns.
     if (present && present->result != wanted.result) MR_TRY_VOID(drop(*present));
-    MR_TRY_VOID(connection_.query("savepoint one_wrapper"));
-    if (auto made = connection_.query(create_text(wanted)); !made) {
+    MR_TRY_VOID(ask(connection_, "savepoint one_wrapper"));
+    if (auto made = ask(connection_, create_text(wanted)); !made) {
       const bool replace = present && !wanted.function && made.error().sqlstate == "42P16";
       if (!replace) return fail(std::move(made).error());
-      MR_TRY_VOID(connection_.query("rollback to savepoint one_wrapper"));
+      MR_TRY_VOID(ask(connection_, "rollback to savepoint one_wrapper"));
       MR_TRY_VOID(drop(*present));
-      MR_TRY_VOID(connection_.query(create_text(wanted)));
+      MR_TRY_VOID(ask(connection_, create_text(wanted)));
     }
-    MR_TRY_VOID(connection_.query("release savepoint one_wrapper"));
+    MR_TRY_VOID(ask(connection_, "release savepoint one_wrapper"));
     MR_TRY_VOID(give_rights(wanted));
-    MR_TRY_VOID(connection_.query(
-        fmt::format("comment on {} {} is {}", wanted.function ? "function" : "view",
-                    signature_of(wanted), quote_text(comment_of(wanted)))));
+    MR_TRY_VOID(ask(connection_,
+                    fmt::format("comment on {} {} is {}", wanted.function ? "function" : "view",
+                                signature_of(wanted), quote_text(comment_of(wanted)))));
     return {};
   }
 
@@ -211,22 +215,22 @@ class SchemaWrappers {
   Result<void> give_rights(const Exposed& wanted) {
     const std::string_view kind = wanted.function ? "function" : "table";
     MR_TRY(const auto holders,
-           connection_.query(std::string(wanted.function ? kFunctionHolders : kViewHolders),
-                             pg::params(quoted_, wanted.name, wanted.identity)));
+           ask(connection_, std::string(wanted.function ? kFunctionHolders : kViewHolders),
+               pg::params(quoted_, wanted.name, wanted.identity)));
     std::vector<std::string> roles = {"public"};
     for (const auto row : holders) roles.emplace_back(row.text("role"));
-    MR_TRY_VOID(connection_.query(fmt::format("revoke all on {} {} from {}", kind,
-                                              signature_of(wanted), fmt::join(roles, ", "))));
+    MR_TRY_VOID(ask(connection_, fmt::format("revoke all on {} {} from {}", kind,
+                                             signature_of(wanted), fmt::join(roles, ", "))));
     if (wanted.rights.empty()) return {};
-    MR_TRY_VOID(connection_.query(fmt::format("grant {} on {} {} to {}",
-                                              wanted.function ? "execute" : "select", kind,
-                                              signature_of(wanted), wanted.rights)));
+    MR_TRY_VOID(ask(connection_,
+                    fmt::format("grant {} on {} {} to {}", wanted.function ? "execute" : "select",
+                                kind, signature_of(wanted), wanted.rights)));
     return {};
   }
 
   Result<void> drop(const Present& present) {
-    MR_TRY_VOID(connection_.query(
-        fmt::format("drop {} {}", present.function ? "function" : "view", present.signature)));
+    MR_TRY_VOID(ask(connection_, fmt::format("drop {} {}", present.function ? "function" : "view",
+                                             present.signature)));
     return {};
   }
 
@@ -259,12 +263,13 @@ class SchemaWrappers {
 
 Result<std::optional<std::vector<Exposed>>> read_exposed(pg::SyncConnection& connection) {
   MR_TRY(const auto source,
-         connection.query("select from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
-                          "where p.proname = 'exposed_names' and n.nspname = 'millrace'"));
+         ask(connection,
+             "select from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
+             "where p.proname = 'exposed_names' and n.nspname = 'millrace'"));
   if (source.empty()) return std::nullopt;
   std::vector<Exposed> exposed;
   for (const bool function : {true, false}) {
-    MR_TRY(const auto rows, connection.query(std::string(function ? kFunctions : kViews)));
+    MR_TRY(const auto rows, ask(connection, std::string(function ? kFunctions : kViews)));
     for (const auto row : rows) {
       exposed.push_back({.function = function,
                          .name = std::string(row.text("name")),
@@ -283,19 +288,19 @@ Result<std::size_t> update_wrappers(pg::SyncConnection& connection,
                                     const std::vector<Exposed>& exposed,
                                     const std::optional<std::string>& schema) {
   std::set<std::string> schemas;
-  MR_TRY(const auto present,
-         connection.query("select distinct n.nspname::text as name from pg_description d "
-                          "left join pg_proc p on p.oid = d.objoid and "
-                          "d.classoid = 'pg_proc'::regclass "
-                          "left join pg_class c on c.oid = d.objoid and "
-                          "d.classoid = 'pg_class'::regclass and d.objsubid = 0 "
-                          "join pg_namespace n on n.oid in (p.pronamespace, c.relnamespace) "
-                          "where starts_with(d.description, $1)",
-                          pg::params(kWrapperComment)));
+  MR_TRY(const auto present, ask(connection,
+                                 "select distinct n.nspname::text as name from pg_description d "
+                                 "left join pg_proc p on p.oid = d.objoid and "
+                                 "d.classoid = 'pg_proc'::regclass "
+                                 "left join pg_class c on c.oid = d.objoid and "
+                                 "d.classoid = 'pg_class'::regclass and d.objsubid = 0 "
+                                 "join pg_namespace n on n.oid in (p.pronamespace, c.relnamespace) "
+                                 "where starts_with(d.description, $1)",
+                                 pg::params(kWrapperComment)));
   for (const auto row : present) schemas.emplace(row.text("name"));
   if (schema) {
-    MR_TRY(const auto found, connection.query("select from pg_namespace n where n.nspname = $1",
-                                              pg::params(*schema)));
+    MR_TRY(const auto found,
+           ask(connection, "select from pg_namespace n where n.nspname = $1", pg::params(*schema)));
     if (found.empty() || *schema == "millrace") {
       return fail(ErrorKind::invalid_argument,
                   fmt::format("cannot expose millrace in schema {}: {}", *schema,
@@ -315,17 +320,17 @@ Result<void> drop_view_wrappers(pg::SyncConnection& connection,
                                 const std::vector<std::string>& views) {
   pg::Params params;
   params.add_array(views).add(kWrapperComment);
-  MR_TRY(const auto wrappers,
-         connection.query("select distinct w.oid::regclass::text as signature "
-                          "from unnest($1::text[]) n(name) "
-                          "join pg_depend d on d.refobjid = to_regclass(n.name) "
-                          "join pg_rewrite r on r.oid = d.objid "
-                          "join pg_class w on w.oid = r.ev_class "
-                          "where w.oid <> d.refobjid and "
-                          "starts_with(obj_description(w.oid, 'pg_class'), $2)",
-                          std::move(params)));
+  MR_TRY(const auto wrappers, ask(connection,
+                                  "select distinct w.oid::regclass::text as signature "
+                                  "from unnest($1::text[]) n(name) "
+                                  "join pg_depend d on d.refobjid = to_regclass(n.name) "
+                                  "join pg_rewrite r on r.oid = d.objid "
+                                  "join pg_class w on w.oid = r.ev_class "
+                                  "where w.oid <> d.refobjid and "
+                                  "starts_with(obj_description(w.oid, 'pg_class'), $2)",
+                                  std::move(params)));
   for (const auto row : wrappers) {
-    MR_TRY_VOID(connection.query(fmt::format("drop view {}", row.text("signature"))));
+    MR_TRY_VOID(ask(connection, fmt::format("drop view {}", row.text("signature"))));
   }
   return {};
 }

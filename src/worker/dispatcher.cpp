@@ -1,5 +1,7 @@
 #include "worker/dispatcher.h"
 
+#include "base/fault.h"
+#include "base/history.h"
 #include "worker/handlers/function_handler.h"
 #include "worker/pause.h"
 
@@ -39,6 +41,15 @@ std::string_view to_string(StopCause cause) {
 
 milliseconds run_timeout_of(const ClaimedJob& job, const HandlerEntry& entry) {
   return std::min(job.run_timeout, entry.options.timeout.value_or(job.run_timeout));
+}
+
+void note_run(const JobRun& run, const char* phase) {
+  if (!history::enabled()) return;
+  history::record("run", {{"ph", phase},
+                          {"job", run.job.id.to_string()},
+                          {"token", run.job.token.to_string()},
+                          {"delivery", run.job.delivery_count},
+                          {"attempt", run.job.attempt}});
 }
 
 }  // namespace
@@ -89,6 +100,7 @@ void Dispatcher::accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& ke
 }
 
 void Dispatcher::return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key) {
+  MR_SOMETIMES(!jobs.empty(), "claimed_too_late");
   for (auto& job : jobs) {
     auto run = make_run(std::move(job), key);
     runs_.emplace(run->job.token, run);
@@ -140,11 +152,15 @@ awaitable<void> Dispatcher::run_job(Run run) {
 
 awaitable<void> Dispatcher::call_handler(Run run, const HandlerEntry* entry) {
   const std::shared_ptr<JobContext> context(run, &*run->context);  // Keeps the whole run alive.
+  note_run(*run, "start");
+  MR_FAULT("run.before");
   try {
     run->outcome = co_await entry->handler->run(context);
   } catch (...) {
     run->outcome = outcome_of_exception(std::current_exception());
   }
+  MR_FAULT("run.after");
+  note_run(*run, "end");
   const auto took =
       std::chrono::duration<double, std::milli>(services_.clock.now() - run->started_at).count();
   average_run_ms_ =
@@ -242,6 +258,8 @@ awaitable<void> Dispatcher::settle_unstarted(Run run, Outcome outcome) {
 }
 
 void Dispatcher::note_answer(const JobRun& run, const Outcome& outcome, Answer answer) {
+  MR_SOMETIMES(answer == Answer::already_settled, "settlement_found_done");
+  MR_SOMETIMES(answer == Answer::lease_lost, "settlement_fenced");
   if (is_durable(answer)) {
     ++totals_.settled;
     services_.log.debug("job_settled", {{"job_id", run.job.id},
@@ -277,6 +295,7 @@ void Dispatcher::cancel(JobId id, LeaseToken token, std::string reason) {
   const auto run = found->second;
   if (reason.empty()) reason = "cancelled";
   if (run->phase == JobRun::Phase::running) {
+    MR_SOMETIMES(true, "cancel_reached_running");
     stop(*run, StopCause::cancel_requested, std::move(reason));
   } else if (run->phase == JobRun::Phase::waiting && std::erase(waiting_, run) > 0) {
     tasks_.add("cancel job", settle_unstarted(run, Outcome::cancelled(reason)));
@@ -285,6 +304,7 @@ void Dispatcher::cancel(JobId id, LeaseToken token, std::string reason) {
 
 // What is settling already goes on: the fence decides about it.
 void Dispatcher::lose_all() {
+  MR_SOMETIMES(!runs_.empty(), "jobs_lost_with_the_lease");
   for (const auto& run : std::exchange(waiting_, {})) {
     ++totals_.fenced;
     runs_.erase(run->job.token);
@@ -297,12 +317,14 @@ void Dispatcher::lose_all() {
 
 void Dispatcher::hand_back_waiting() {
   draining_ = true;
+  MR_SOMETIMES(!waiting_.empty(), "drain_returned_unstarted");
   for (const auto& run : std::exchange(waiting_, {})) {
     tasks_.add("return job", settle_unstarted(run, Outcome::handback("the worker is draining")));
   }
 }
 
 void Dispatcher::stop_all(std::string reason) {
+  MR_SOMETIMES(!runs_.empty(), "drain_stopped_running");
   for (const auto& [token, run] : runs_) {
     if (run->phase == JobRun::Phase::running) stop(*run, StopCause::drain, reason);
   }
@@ -315,6 +337,7 @@ void Dispatcher::return_aged(Clock::Steady now) {
   std::vector<Run> returned;
   std::ranges::copy_if(waiting_, std::back_inserter(returned), aged);
   if (returned.empty()) return;
+  MR_SOMETIMES(true, "prefetch_returned_aged");
   std::erase_if(waiting_, aged);
   // The slots are busy with something long: no more prefetch until short jobs are seen again.
   average_run_ms_ =
@@ -353,6 +376,7 @@ awaitable<void> Dispatcher::extend(std::string worker_id, std::vector<Run> runs)
   for (const auto& answer : *answers) {
     const auto run = by_job[answer.id];
     if (!run) continue;
+    MR_SOMETIMES(answer.extended, "lease_extended");
     if (answer.extended) {
       run->lease_until = asked_at + options_.lease;
       if (answer.cancel_requested) cancel(run->job.id, run->job.token, "cancelled");

@@ -1,5 +1,6 @@
 #include "worker/fetcher.h"
 
+#include "base/fault.h"
 #include "worker/pause.h"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -94,6 +95,10 @@ awaitable<void> Fetcher::listen() {
     if (hint == nullptr) co_return;
     if (!hint->has_value()) {
       listening_ = false;
+      if (hint->error().kind == ErrorKind::invalid_argument) {
+        services_.log.info("polling_only", {{"why", hint->error().describe()}});
+        co_return;
+      }
       services_.log.debug("wake_source_failed", {{"error", hint->error().describe()}});
       co_await wait_for(services_.clock, stopping_, backoff.next());
       continue;
@@ -194,6 +199,7 @@ Task<int> Fetcher::claim(Queue* queue, int limit) {
   }
   MR_CO_TRY(auto jobs, co_await services_.store.claim_jobs(std::move(request)));
   const int got = static_cast<int>(jobs.size());
+  MR_ALWAYS(got <= limit, "claim_within_limit");
   note_marks(*queue, limit, jobs);
   if (got > 0) queue->empty_in_a_row = 0;
   // With marks an empty answer says nothing about what lies before them.
@@ -250,6 +256,7 @@ awaitable<void> Fetcher::note_error(Queue* queue, Error error) {
     queue->ask_at = services_.clock.now() + kUnknownQueuePause;
     co_return;
   }
+  MR_SOMETIMES(error.kind == ErrorKind::in_doubt, "claim_answer_lost");
   if (error.kind == ErrorKind::in_doubt) unheld_ = true;
   if (error.kind == ErrorKind::lease_lost) lease_.doubt();
   co_await pause(backoff_.next());
@@ -260,6 +267,7 @@ awaitable<bool> Fetcher::repair() {
   auto released = co_await services_.store.release_unheld(key, dispatcher_.held_jobs());
   if (released.has_value()) {
     unheld_ = false;
+    MR_SOMETIMES(*released > 0, "unheld_leases_released");
     backoff_.reset();
     services_.log.info("unheld_leases_released", {{"jobs", *released}});
     co_return true;

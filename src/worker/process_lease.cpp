@@ -1,5 +1,6 @@
 #include "worker/process_lease.h"
 
+#include "base/fault.h"
 #include "worker/backoff.h"
 #include "worker/pause.h"
 
@@ -112,12 +113,14 @@ awaitable<void> ProcessLease::beat_until_lost() {
         break;
       case Beat::failed:
         if (clock_.now() >= held_until_) {
+          MR_SOMETIMES(true, "lease_given_up_by_own_clock");
           lose("the database did not answer for the whole lease");
           co_return;
         }
         wait = std::max(interval / 4, 1ms);
         break;
       case Beat::dead:
+        MR_SOMETIMES(true, "declared_dead_and_noticed");
         lose("the database has declared this process dead");
         co_return;
     }
@@ -134,6 +137,7 @@ awaitable<ProcessLease::Beat> ProcessLease::beat_once() {
   if (answer == nullptr) co_return Beat::failed;
   if (!answer->has_value()) {
     const auto& error = answer->error();
+    MR_SOMETIMES(true, "beat_failed");
     log_.warn("beat_failed", {{"error", error.describe()}});
     co_return error.kind == ErrorKind::lease_lost ? Beat::dead : Beat::failed;
   }

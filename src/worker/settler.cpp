@@ -1,6 +1,7 @@
 #include "worker/settler.h"
 
 #include "base/assert.h"
+#include "base/fault.h"
 #include "worker/backoff.h"
 #include "worker/pause.h"
 
@@ -72,6 +73,7 @@ awaitable<Answer> Settler::settle_with(std::string worker_id, Settlement settlem
     auto answer = co_await store_.settle_with(worker_id, settlement, statements);
     if (answer.has_value()) co_return *answer;
     const auto& error = answer.error();
+    MR_SOMETIMES(error.kind == ErrorKind::in_doubt, "effects_repeated_in_doubt");
     if (error.kind == ErrorKind::lease_lost) co_return Answer::lease_lost;
     if (!should_repeat(error)) {
       // Nothing was committed. Without its statements the outcome would be half of the truth.
@@ -151,6 +153,7 @@ awaitable<void> Settler::send(Batch batch) {
       co_return;
     }
     const auto& error = answers.error();
+    MR_SOMETIMES(error.kind == ErrorKind::in_doubt, "settlement_repeated_in_doubt");
     if (should_repeat(error) || installation_broken(error)) {
       co_await pause(error, backoff.next());
       continue;

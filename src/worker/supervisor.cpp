@@ -1,5 +1,6 @@
 #include "worker/supervisor.h"
 
+#include "base/fault.h"
 #include "worker/backoff.h"
 #include "worker/child_process.h"
 #include "worker/pause.h"
@@ -116,6 +117,7 @@ awaitable<void> Supervisor::hand_back(std::vector<std::string> worker_ids) {
     while (services_.clock.now() < deadline) {
       auto returned = co_await services_.store.hand_back_process(options_.supervisor_id, worker_id);
       if (returned.has_value()) {
+        MR_SOMETIMES(*returned > 0, "supervisor_handed_back");
         services_.log.info("leases_handed_back", {{"worker_id", worker_id}, {"jobs", *returned}});
         break;
       }

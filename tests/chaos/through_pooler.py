@@ -52,6 +52,13 @@ pidfile = {home}/pgbouncer.pid
     return url
 
 
+def channels_on_server_connections(run):
+    """Holds several server connections at once and asks each whether somebody left a LISTEN on it."""
+    ask = "select count(*) from pg_listening_channels(), pg_sleep(0.3)"
+    asked = [subprocess.Popen(["psql", "-XqAt", "-d", run.url, "-c", ask], stdout=subprocess.PIPE, text=True) for _ in range(12)]
+    return [int(p.communicate()[0].split()[0]) for p in asked]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
@@ -60,7 +67,8 @@ def main():
     verdict = Verdict()
     with Run(options.build, options.seed) as run:
         prepare(run)
-        direct, run.url = run.url, start_pooler(run)
+        direct, pooled = run.url, start_pooler(run)
+        run.url = pooled
         verdict.check("pooler", run.sql("show server_version") != "", "transaction mode")
         for _ in range(2):
             run.start(run.build / "chaos_worker", run.url, 16, 5000)
@@ -69,6 +77,8 @@ def main():
             text = json.dumps(jobs[low:low + 40]).replace("'", "''")
             run.sql(f"begin; set local millrace.tenant_id = '11111111-1111-1111-1111-111111111111'; select count(*) from millrace.enqueue_jobs('{text}'); commit")
         seconds, drained = drain(run)
+        listening = channels_on_server_connections(run)
+        verdict.check("no session state is left on server connections", sum(listening) == 0, f"{len(listening)} asked, {sum(listening)} channels")
         verdict.check("all jobs ended through the pooler", drained, "%.1f s" % seconds)
         verdict.check("tenant of a transaction does not stick to a pooled connection",
                       run.number("select count(distinct tenant_id) from millrace.job_fact") == 1

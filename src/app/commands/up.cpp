@@ -74,7 +74,7 @@ class Up {
       database_ = {.url = given.value, .origin = given.origin, .is_private = false};
       const auto begin = context_.clock.now();
       MR_TRY(auto connection, connect_plain(database_));
-      MR_TRY_VOID(connection.query("select 1"));
+      MR_TRY_VOID(connection.query("select 1", {}, MR_POINT("first_query")));
       const auto first = std::chrono::duration_cast<milliseconds>(context_.clock.now() - begin);
       auto migrated = migrate_up(context_, connection, {});
       if (!migrated) return fail_with_context("cannot prepare the schema", migrated.error());

@@ -1,5 +1,6 @@
 #include "worker/handlers/exec_handler.h"
 
+#include "base/fault.h"
 #include "base/json.h"
 #include "model/job_json.h"
 #include "sandbox/child.h"
@@ -98,8 +99,12 @@ awaitable<Outcome> ExecHandler::run(std::shared_ptr<JobContext> context) {
     take_control_line(line, *context, *notes);
   };
   const auto executor = co_await boost::asio::this_coro::executor;
+  if (fault::reach("exec.before") == fault::Effect::error) {
+    co_return Outcome::retry("exec_failed", fault::injected("exec.before").message);
+  }
   auto result = co_await sandbox::Child::run(executor, std::move(spec), std::move(on_line),
                                              std::move(on_control), context->token());
+  MR_FAULT("exec.after");
   // It never ran. Another machine may have the program, and an operator can put it right.
   if (!result.has_value()) co_return Outcome::retry("exec_failed", result.error().describe());
   co_return exec_outcome(*result, *notes);

@@ -1,5 +1,6 @@
 #include "worker/handlers/http_handler.h"
 
+#include "base/fault.h"
 #include "model/job_json.h"
 #include "worker/handlers/http_outcome.h"
 
@@ -66,7 +67,14 @@ milliseconds HttpHandler::wait_limit(milliseconds run_timeout) const {
 awaitable<Outcome> HttpHandler::run(std::shared_ptr<JobContext> context) {
   auto request =
       http_request(context->job(), options_, context->run_timeout(), context->clock().wall());
+  if (fault::reach("http.before") == fault::Effect::error) {
+    co_return http_outcome(fault::injected("http.before"));
+  }
   auto response = co_await client_.send(std::move(request), context->token());
+  // The other side has done its work; whether we learn of it is another matter.
+  if (fault::reach("http.after") == fault::Effect::error) {
+    co_return http_outcome(fault::injected("http.after"));
+  }
   if (!response.has_value()) co_return http_outcome(response.error());
   co_return http_outcome(*response, context->clock().wall());
 }
