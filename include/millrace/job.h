@@ -47,6 +47,8 @@ struct Job {
   int attempt = 1;  // Counts from 1; only attempts charged to the retry budget.
   int max_attempts = 1;
   int delivery_count = 1;  // Every hand-out.
+  // Of this delivery alone. Give it to outside systems that can refuse a late writer.
+  std::string lease_token;
 };
 
 // What the handler made of it. The engine decides what that means for schedule and budget.

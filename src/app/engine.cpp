@@ -76,7 +76,8 @@ awaitable<void> Engine::Parts::work() {
   store::PgKeeperStore keeper_store(keeper_pool);
   keeper::Keeper keeper(io.get_executor(), keeper_store, context.clock, context.random, context.log,
                         {.holder = fmt::format("{}-{}-{:08x}", host_name(), ::getpid(),
-                                               static_cast<std::uint32_t>(context.random.next()))});
+                                               static_cast<std::uint32_t>(context.random.next())),
+                         .ttl = keeper::keeper_ttl(options.worker.lease)});
   if (options.run_keeper) keeper.start();
   if (options.run_worker) {
     report = co_await run_worker();

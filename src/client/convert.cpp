@@ -99,7 +99,8 @@ Job to_public(const ClaimedJob& job) {
           .carry = job.carry_json.value_or(""),
           .attempt = job.attempt,
           .max_attempts = job.max_attempts,
-          .delivery_count = job.delivery_count};
+          .delivery_count = job.delivery_count,
+          .lease_token = job.token.to_string()};
 }
 
 millrace::Outcome to_engine(const Outcome& outcome) {

@@ -66,7 +66,8 @@ millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
       options_.worker, std::move(handlers));
   keeper::Keeper keeper(
       executor, keeper_store, clock_, random_, log_,
-      {.holder = fmt::format("{}-{}", options_.worker.worker_id_prefix, random_.uuid())});
+      {.holder = fmt::format("{}-{}", options_.worker.worker_id_prefix, random_.uuid()),
+       .ttl = keeper::keeper_ttl(options_.worker.lease)});
   {
     const std::lock_guard lock(mutex_);
     runtime_ = &runtime;

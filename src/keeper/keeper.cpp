@@ -17,6 +17,10 @@ constexpr int kRoundsMax = 100;  // Full batches in a row before the others' con
 
 }  // namespace
 
+std::chrono::milliseconds keeper_ttl(std::chrono::milliseconds worker_lease) {
+  return std::clamp<milliseconds>(worker_lease / 3, milliseconds(300), milliseconds(10'000));
+}
+
 Keeper::Keeper(Executor executor, store::KeeperStore& store, Clock& clock, Random& random,
                Logger& log, Options options, std::vector<Duty> duties)
     : store_(store),

@@ -1,17 +1,25 @@
 // A worker for chaos runs. Its handler takes as long as the payload says and leaves one row in a
 // plain table, public.ledger, in the transaction that settles the job: the ledger counts effects
 // without asking the engine.
+//
+// Payload: kind (plain, flaky, permanent, stage), key_id, ms; a stage also has `left`, the number
+// of stages to come: each enqueues the next one with its own result.
+#include "base/fault.h"
+#include "base/history.h"
 #include "base/json.h"
 
+#include <fmt/format.h>
 #include <millrace/worker.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -33,40 +41,101 @@ bool work_for(std::chrono::milliseconds duration, const Context& context) {
   return !context.cancelled();
 }
 
+std::string text(const millrace::json::Object& payload, const char* name) {
+  const auto* value = payload.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+long number(const millrace::json::Object& payload, const char* name) {
+  const auto* value = payload.if_contains(name);
+  return value != nullptr && value->is_number() ? value->to_number<long>() : 0;
+}
+
+// The next stage of a document: its key follows from its parent's, so that the checker knows it.
+void enqueue_next_stage(const Job& job, const millrace::json::Object& payload, Context& context) {
+  const auto left = number(payload, "left");
+  if (left == 0) return;
+  auto next = payload;
+  const auto key = text(payload, "key_id") + "+";
+  next["key_id"] = key;
+  next["left"] = left - 1;
+  context.enqueue_with_result({.job_type = job.job_type,
+                               .payload = millrace::to_json(next),
+                               .queue = job.queue,
+                               .idempotency_key = key});
+}
+
 Outcome run(const Job& job, Context& context) {
   const auto parsed = millrace::parse_json_object(job.payload);
   if (!parsed) return Outcome::permanent("payload", parsed.error().message);
   const auto& payload = *parsed;
-  const std::string kind(payload.at("kind").as_string());
-  const auto n = payload.at("n").to_number<long>();
-  if (!work_for(std::chrono::milliseconds(payload.at("ms").to_number<long>()), context)) {
-    return Outcome::cancelled("stopped");
+  const auto kind = text(payload, "kind");
+  const auto steps = std::max(1L, number(payload, "steps"));
+  for (long step = 1; step <= steps; ++step) {
+    if (!work_for(std::chrono::milliseconds(number(payload, "ms") / steps), context)) {
+      return Outcome::cancelled("stopped");
+    }
+    if (steps == 1) continue;
+    context.progress(static_cast<int>(100 * step / steps), "at work");
+    context.log(millrace::client::LogLevel::info, fmt::format("step {} of {}", step, steps));
   }
   if (kind == "flaky" && job.attempt == 1)
     return Outcome::retry("flaky", "fails the first time", std::chrono::milliseconds(50));
   if (kind == "permanent") return Outcome::permanent("bad", "never works");
-  const auto* key = payload.if_contains("key");
+  if (kind == "stage") enqueue_next_stage(job, payload, context);
+  const auto serial = text(payload, "serial");
   context.run_with_result(
-      "insert into public.ledger (job_id, n, key, delivery) values ($1, $2, $3, $4)",
-      {job.id, std::to_string(n),
-       key != nullptr ? std::optional(std::string(key->as_string())) : std::nullopt,
-       std::to_string(job.delivery_count)});
-  return Outcome::ok("{\"n\": " + std::to_string(n) + "}");
+      "insert into public.ledger (job_id, key_id, token, delivery, serial, n) values ($1, $2, $3, "
+      "$4, $5, $6)",
+      {job.id, text(payload, "key_id"), job.lease_token, std::to_string(job.delivery_count),
+       serial.empty() ? std::nullopt : std::optional(serial),
+       std::to_string(number(payload, "n"))});
+  return Outcome::ok("{}");
+}
+
+// SIGTERM drains: waited for on a thread of its own, since a handler may do next to nothing.
+void stop_on_sigterm(millrace::client::Worker& worker) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread([&worker, set] {
+    int number = 0;
+    ::sigwait(&set, &number);
+    worker.stop();
+  }).detach();
+}
+
+int begin_experiment() {
+  if (const char* directory = std::getenv("MILLRACE_HISTORY")) {
+    if (!millrace::history::open_history(directory, "worker")) return 2;
+  }
+  if (const char* plan = std::getenv("MILLRACE_FAULT")) {
+    if (const auto armed = millrace::fault::arm(plan); !armed) {
+      std::fprintf(stderr, "chaos_worker: %s\n", armed.error().message.c_str());
+      return 2;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: chaos_worker DATABASE_URL SLOTS LEASE_MS\n", stderr);
+  if (argc != 4 && argc != 5) {
+    std::fputs("usage: chaos_worker DATABASE_URL SLOTS LEASE_MS [keeper]\n", stderr);
     return 2;
   }
+  if (const int code = begin_experiment(); code != 0) return code;
   millrace::client::Worker worker({.database_url = argv[1],
                                    .queues = {"chaos"},
                                    .slots = std::atoi(argv[2]),
-                                   .lease = std::chrono::milliseconds(std::atoi(argv[3]))});
+                                   .lease = std::chrono::milliseconds(std::atoi(argv[3])),
+                                   .keeper = argc == 5});
   worker.handle("chaos", run, "chaos");
+  stop_on_sigterm(worker);
   const auto ran = worker.run();
   if (!ran) std::fprintf(stderr, "chaos_worker: %s\n", ran.error().message.c_str());
-  return ran ? 0 : 1;
+  std::fflush(stderr);
+  std::_Exit(ran ? 0 : 1);  // The thread that waits for a signal still refers to the worker.
 }

@@ -26,7 +26,7 @@ def make_jobs(run, start, count):
         if kind == "delayed":
             job["delay_seconds"] = run.random.randrange(1, 8)
         if kind == "serial":
-            payload["key"] = job["serial_key"] = f"key-{run.random.randrange(12)}"
+            payload["serial"] = job["serial_key"] = f"key-{run.random.randrange(12)}"
             payload["ms"] = min(payload["ms"], 50)
             job["priority"] = 5
         if kind == "cancel":
@@ -39,7 +39,7 @@ def prepare(run):
     run.sql("""
       select millrace.set_queue('chaos', '{"max_attempts": 30, "backoff_base": "200 ms", "backoff_cap": "2 s", "lease": "5 s", "beat": "1 s", "run_timeout": "30 s"}');
       select millrace.set_job_type('chaos', '{"queue": "chaos"}');
-      create table public.ledger (entry bigint generated always as identity, job_id uuid, n bigint, key text, delivery int, at timestamptz default clock_timestamp())""")
+      create table public.ledger (entry bigint generated always as identity, job_id uuid, key_id text, token uuid, serial text, n bigint, delivery int, at timestamptz default clock_timestamp())""")
 
 
 def load(run, profile):
@@ -110,8 +110,8 @@ def judge(run, sent, kills, drained, seconds):
         "select count(*) from millrace.job_history h join millrace.job_fact f using (job_id) where h.status = 'failed' and f.payload ->> 'kind' <> 'permanent'") == 0,
         run.sql("select coalesce(json_object_agg(reason, n), '{}') from (select reason, count(*) n from millrace.job_history where status = 'failed' group by 1) r"))
     verdict.check("serial keys in order", run.number(
-        "select count(*) from (select n, lag(n) over (partition by key order by entry) as before from public.ledger where key is not null) o where before > n") == 0,
-        f"{run.number('select count(*) from public.ledger where key is not null')} effects of {run.number('select count(distinct key) from public.ledger')} keys")
+        "select count(*) from (select n, lag(n) over (partition by serial order by entry) as before from public.ledger where serial is not null) o where before > n") == 0,
+        f"{run.number('select count(*) from public.ledger where serial is not null')} effects of {run.number('select count(distinct serial) from public.ledger')} keys")
     verdict.check("jobs recovered from dead workers", run.number("select count(*) from millrace.attempt where outcome = 'lost'") > 0,
                   run.sql("select count(*) from millrace.attempt where outcome = 'lost'"))
     return verdict

@@ -1,0 +1,18 @@
+"""Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
+from . import clocks, disk_full, drain, failover, horizon, killer, network, one_key, overload, pg_crash, pooler, points, zombies
+
+ALL = {
+    "points": points,
+    "killer": killer,
+    "zombies": zombies,
+    "pg_crash": pg_crash,
+    "failover": failover,
+    "network": network,
+    "clocks": clocks,
+    "pooler": pooler,
+    "disk_full": disk_full,
+    "overload": overload,
+    "one_key": one_key,
+    "drain": drain,
+    "horizon": horizon,
+}
