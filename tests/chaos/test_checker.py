@@ -36,9 +36,9 @@ class Clean(Case):
     def test_ARepeatedEnqueueFindsItsOwnJob(self):
         first = self.world.enqueue(self.producer, "k1", phase="unknown")
         number = self.producer.call("enqueue", keys=["k1"])
-        self.producer.end("enqueue", number, "ok", jobs=[{"key": "k1", "job": first}])
+        self.producer.end("enqueue", number, "ok", jobs=[{"key": "k1", "job": first, "created": False}])
         self.world.settle(self.world.claim(self.worker, first))
-        self.assert_clean()
+        self.assertEqual(self.assert_clean().tally["recovered"], 1)
 
     def test_ASettlementOfUnknownFateThatWasDoneIsRecovered(self):
         job = self.world.enqueue(self.producer, "k1")
@@ -50,7 +50,7 @@ class Clean(Case):
         delivery = self.world.claim(self.worker, job)
         self.world.settle(delivery, phase="unknown")
         self.assertEqual(self.world.settle(delivery), "already_settled")
-        self.assert_clean()
+        self.assertEqual(self.assert_clean().tally["recovered"], 1)
 
     def test_AZombieIsRefused(self):
         job = self.world.enqueue(self.producer, "k1")

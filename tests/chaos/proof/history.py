@@ -218,7 +218,7 @@ class FileReader:
         if phase == "ok":
             answers = match_answers(items, line.get("answers", ()))
             if self.run.undone and t in self.run.undone:
-                answers = [None if a in ("settled", "already_settled") else a for a in answers]
+                answers = [None if a in ("settled", "already_settled", "replaced") else a for a in answers]
         elif phase == "fail":
             refused = len(items) == 1 and any(word in str(line.get("error")) for word in ("lease_lost", "MR001"))
             answers = ["lease_lost" if refused else "failed"] * len(items)
@@ -266,6 +266,7 @@ class FileReader:
             job.key = item["key"]
             if item["job"] not in key.jobs:
                 key.jobs = (*key.jobs, item["job"])
+            key.found = key.found or item.get("created") is False
             key.answered_t = key.answered_t or t
 
     def begin_acquire(self, t, line):

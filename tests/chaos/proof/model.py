@@ -83,10 +83,11 @@ class LostDelivery:
 
 class Key:
     """All enqueue calls of one producer's key."""
-    __slots__ = ("jobs", "asked", "answered_t", "unknown", "undone", "failed")
+    __slots__ = ("jobs", "asked", "answered_t", "unknown", "undone", "failed", "found")
 
     def __init__(self):
         self.jobs = ()
+        self.found = False  # A repeat was told that the job was there already.
         self.asked = self.unknown = self.undone = self.failed = 0
         self.answered_t = None
 

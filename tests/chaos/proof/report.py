@@ -1,5 +1,6 @@
 """write_report: one HTML file about one run, readable by a person who was not there. It needs nothing but itself."""
 import pathlib
+import re
 
 from .report_charts import GROUP_COLOURS, Timeline, amount, escape, histogram
 from .report_style import STYLE
@@ -33,6 +34,11 @@ def plural(count, noun):
     return f"{amount(count)} {noun if count == 1 else words[0] + 's' + (' ' + words[1] if len(words) > 1 else '')}"
 
 
+def grouped(text):
+    """Long numbers in groups of three."""
+    return re.sub(r"(?<![\w.])\d{5,}\b", lambda number: f"{int(number[0]):,}".replace(",", "\u202f"), text)
+
+
 def headline(verdict):
     f, run = verdict.figures, verdict.run
     jobs = plural(f.get("jobs", 0), "job")
@@ -47,7 +53,7 @@ def headline(verdict):
     sub = " · ".join(f"{name} {escape(value)}" for name, value in facts if value not in (None, ""))
     tiles = [("deliveries", f.get("deliveries")), ("processes killed", f.get("kills")), ("paused", f.get("stops")), ("leases lost to faults", f.get("lost_leases", 0) - f.get("lost_without_fault", 0)),
              ("calls of unknown fate", f.get("unknown_calls")), ("found done all the same", verdict.tally.get("recovered")), ("stale settlements refused", f.get("stale_refused")),
-             ("effects counted", (f.get("ledger_rows") or 0) + (f.get("http_requests") or 0)), ("lines of history", f.get("lines"))]
+             ("effects counted", (f.get("ledger_rows") or 0) + (f.get("http_requests") or 0))]
     shown = "".join(f"<div><b>{amount(n)}</b><span>{escape(name)}</span></div>" for name, n in tiles if n is not None)
     word = "ALL PROMISES HELD" if verdict.ok else "PROMISES BROKEN"
     name = f"<p class=\"sub\">{escape(run['name'])}</p>" if run.get("name") else ""
@@ -57,7 +63,7 @@ def headline(verdict):
 
 def checks(verdict):
     rows = "".join(f'<tr><td class="{"yes" if c.good else "no"} tight">{"✓ held" if c.good else "✗ broken"}</td><td class="tight dim">{escape(c.promise)}</td>'
-                   f"<td>{escape(c.name)}</td><td>{escape(c.figure)}</td></tr>" for c in verdict.checks)
+                   f"<td>{escape(c.name)}</td><td>{grouped(escape(c.figure))}</td></tr>" for c in verdict.checks)
     return ("<section><h2>What was checked</h2><p class=\"note\">From what every process wrote down, what the database holds, and ledgers that the engine never reads.</p>"
             f"<table><tr><th></th><th>Promise</th><th>Claim</th><th>Figures</th></tr>{rows}</table></section>")
 
@@ -79,9 +85,10 @@ def recovery(verdict):
     for name, group in verdict.recovery.items():
         good = group["p99"] <= group["bar"]
         excused = f", {group['excused']} with an outage taken off" if group["excused"] else ""
-        charts.append(f'<div><div class="head"><b>{escape(group["label"])}</b><span>{amount(group["count"])} leases{excused}</span></div>{histogram(group, GROUP_COLOURS[name])}'
-                      f'<p class="note">p50 <b>{group["p50"]:.3f} s</b>, p99 <b class="{"yes" if good else "no"}">{group["p99"]:.3f} s</b>, longest {group["max"]:.3f} s</p></div>')
-    return ("<section><h2>How fast work came back</h2><p class=\"note\">From the moment the holder was gone until the job was handed out again.</p>"
+        charts.append(f'<div><div class="head"><b>{escape(group["label"])}</b></div>{histogram(group, GROUP_COLOURS[name])}'
+                      f'<p class="note">{amount(group["count"])} leases{excused}: median <b>{group["p50"]:.3f}&nbsp;s</b>, 99&nbsp;% within <b class="{"yes" if good else "no"}">{group["p99"]:.3f}&nbsp;s</b>, '
+                      f'longest {group["max"]:.3f}&nbsp;s</p></div>')
+    return ("<section><h2>How fast work came back</h2><p class=\"note\">From the moment the holder was gone until the job was handed out again. Triangles: median and 99th percentile.</p>"
             f"<div class=\"histograms\">{''.join(charts)}</div></section>")
 
 
@@ -132,7 +139,7 @@ def points(verdict):
 def conditions(verdict):
     given = verdict.run.get("conditions") or {}
     facts = given.items() if isinstance(given, dict) else [("conditions", given)]
-    rows = [*facts, ("history", f"{verdict.figures.get('lines', 0)} lines of {verdict.figures.get('files', 0)} processes"),
+    rows = [*facts, ("history", f"{amount(verdict.figures.get('lines', 0))} lines of {verdict.figures.get('files', 0)} processes"),
             ("transitions on record", verdict.figures.get("transitions")), ("database out of reach", f"{verdict.figures.get('down_seconds', 0):g} s")]
     shown = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value if not isinstance(value, (list, dict)) else ', '.join(map(str, value)))}</dd>" for name, value in rows if value not in (None, ""))
     return f'<section><h2>Conditions</h2><dl class="facts" style="margin-top:8px">{shown}</dl></section>'

@@ -24,17 +24,16 @@ main { max-width: 1180px; margin: 0 auto; padding: 28px 20px 60px; }
 h1 { font-size: 30px; line-height: 1.2; margin: 0; letter-spacing: -0.01em; text-wrap: balance; }
 h2 { font-size: 18px; margin: 0 0 4px; }
 p { margin: 0; }
-.note { color: var(--soft); font-size: 14px; margin-bottom: 12px; max-width: 86ch; }
+.note { color: var(--soft); font-size: 14px; margin-bottom: 12px; max-width: 112ch; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 20px 22px; margin-top: 18px; box-shadow: var(--shadow); }
 header.verdict { border-radius: 14px; padding: 26px 28px 22px; border: 1px solid var(--line); border-left: 8px solid var(--good); background: var(--card); box-shadow: var(--shadow); }
 header.verdict.bad { border-left-color: var(--bad); }
 header.verdict .word { display: inline-block; font-weight: 600; font-size: 13px; letter-spacing: .04em; padding: 2px 10px; border-radius: 99px; margin-bottom: 10px; background: var(--good-bg); color: var(--good); }
 header.verdict.bad .word { background: var(--bad-bg); color: var(--bad); }
 header.verdict .sub { color: var(--soft); margin-top: 6px; }
-.figures { display: flex; flex-wrap: wrap; gap: 8px 34px; margin-top: 20px; }
-.figures div { min-width: 84px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 12px 18px; margin-top: 20px; }
 .figures b { display: block; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; line-height: 1.25; }
-.figures span { color: var(--soft); font-size: 13px; }
+.figures span { color: var(--soft); font-size: 13px; line-height: 1.3; display: block; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 3px 18px; margin: 0; font-size: 14px; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
@@ -42,7 +41,7 @@ table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-nu
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 13px; padding: 4px 14px 6px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td { padding: 6px 14px 6px 0; border-bottom: 1px solid var(--grid); vertical-align: top; }
 tr:last-child td { border-bottom: 0; }
-td.n, th.n { text-align: right; }
+td.n, th.n { text-align: right; padding-right: 30px; }
 td.tight { white-space: nowrap; }
 code, pre, .mono { font-family: ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 12.5px; }
 .yes { color: var(--good); font-weight: 600; } .no { color: var(--bad); font-weight: 600; } .dim { color: var(--faint); }
@@ -51,7 +50,8 @@ code, pre, .mono { font-family: ui-monospace, "SF Mono", "DejaVu Sans Mono", Men
 svg { display: block; width: 100%; height: auto; }
 svg text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: var(--soft); }
 svg text.title { fill: var(--ink); font-weight: 600; font-size: 12.5px; }
-svg text.small { font-size: 11px; fill: var(--faint); }
+svg text.title tspan.aside { font-weight: 400; fill: var(--soft); }
+svg text.small, svg tspan.small { font-size: 11px; fill: var(--faint); }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .axis { stroke: var(--line); stroke-width: 1; }
 svg .phase { stroke: var(--faint); stroke-dasharray: 2 4; stroke-width: 1; }
 svg .bar { stroke: var(--bad); stroke-width: 1.4; stroke-dasharray: 6 4; }

@@ -3,7 +3,7 @@ import collections
 
 from .model import SECOND
 
-SLICES_MAX = 600
+SLICES_MAX = 280
 
 
 def timeline(run):
@@ -11,7 +11,7 @@ def timeline(run):
         return {}
     end = run.last_t
     length = (end - run.first_t) / SECOND
-    width = next((w for w in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300) if length / w <= SLICES_MAX), 600)
+    width = next((w for w in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300) if length / w <= SLICES_MAX), 600)
     count = int(length / width) + 1
     settled, refused, retried, begun, ended = ([0] * count for _ in range(5))
 
@@ -22,7 +22,7 @@ def timeline(run):
         for settle in delivery.settles:
             if settle.end_t is None or settle.answer is None:
                 continue
-            kind = refused if settle.answer not in ("settled", "already_settled") else settled if settle.outcome == "ok" else retried
+            kind = refused if settle.answer not in ("settled", "already_settled", "replaced") else settled if settle.outcome == "ok" else retried
             kind[slice_of(settle.end_t)] += 1
     for job in run.jobs.values():
         if job.row is None:

@@ -11,6 +11,7 @@ def check(run, options, verdict):
         if len(holders) > 1:
             verdict.add("duplicated effect", "P1", name, f"key {name} is {len(holders)} jobs", (name, *holders))
         if key.jobs:
+            verdict.tally["recovered"] += bool(key.found and key.unknown)
             continue
         may_exist = key.unknown or key.undone or key.asked > key.failed
         if holders and not may_exist:

@@ -146,7 +146,7 @@ def resume(run, options, verdict):
     if times:
         verdict.figures["resume_max_s"] = round(known[-1], 3) if known else None
         verdict.check("P5", "service resumes", len(known) == len(times) and known[-1] * 1000 <= options.resume_ms,
-                      f"{len(times)} times; slowest {known[-1]:.3f} s" if known else f"{len(times)} times; never")
+                      f"{len(times)} × back, slowest {known[-1]:.3f} s" if known else f"{len(times)} × back, and no call succeeded")
 
 
 def extra(run, options, verdict, spurious):
