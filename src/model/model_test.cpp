@@ -67,6 +67,7 @@ TEST(Outcome, LongTextIsCutAtACharacter) {
 TEST(Settlement, OnlyWhatTheDatabaseHoldsIsDurable) {
   EXPECT_TRUE(is_durable(Answer::settled));
   EXPECT_TRUE(is_durable(Answer::already_settled));
+  EXPECT_TRUE(is_durable(Answer::replaced));
   EXPECT_FALSE(is_durable(Answer::lease_lost));
   EXPECT_FALSE(is_durable(Answer::cancelled));
   EXPECT_FALSE(is_durable(Answer::not_found));

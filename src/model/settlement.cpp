@@ -6,9 +6,10 @@
 namespace millrace {
 namespace {
 
-constexpr std::array<std::pair<Answer, std::string_view>, 5> kAnswers{{
+constexpr std::array<std::pair<Answer, std::string_view>, 6> kAnswers{{
     {Answer::settled, "settled"},
     {Answer::already_settled, "already_settled"},
+    {Answer::replaced, "replaced"},
     {Answer::lease_lost, "lease_lost"},
     {Answer::cancelled, "cancelled"},
     {Answer::not_found, "not_found"},
@@ -40,7 +41,8 @@ Result<Answer> parse_answer(std::string_view text) {
 }
 
 bool is_durable(Answer answer) {
-  return answer == Answer::settled || answer == Answer::already_settled;
+  return answer == Answer::settled || answer == Answer::already_settled ||
+         answer == Answer::replaced;
 }
 
 }  // namespace millrace

@@ -30,7 +30,14 @@ struct Settlement {
 
 // Spelled like the answers of the SQL functions. `cancelled`: the job was cancelled from elsewhere
 // in the meantime, and this delivery's outcome was dropped.
-enum class Answer { settled, already_settled, lease_lost, cancelled, not_found };
+enum class Answer {
+  settled,
+  already_settled,
+  replaced,  // Settled as a retry or failure: its effects were refused.
+  lease_lost,
+  cancelled,
+  not_found,
+};
 
 std::string_view to_string(Answer answer);
 Result<Answer> parse_answer(std::string_view text);

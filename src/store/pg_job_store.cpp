@@ -1,12 +1,12 @@
 #include "store/pg_job_store.h"
 
 #include "base/json.h"
+#include "store/answers.h"
 #include "store/settlement_json.h"
 #include "store/sqlstate.h"
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <utility>
 
 namespace millrace::store {
@@ -32,64 +32,6 @@ json::Object worker_info_json(const WorkerInfo& info) {
   object["lease_ms"] = info.lease.count();
   object["client_time_ms"] = info.client_time_ms;
   return object;
-}
-
-Result<BeatAnswer> read_beat_answer(std::string_view text) {
-  MR_TRY(auto object, parse_json_object(text, {.max_bytes = 16 * 1024 * 1024}));
-  BeatAnswer answer;
-  answer.alive = object.contains("alive") && object.at("alive") == true;
-  if (const auto* lease = object.if_contains("lease_ms"); lease != nullptr && lease->is_number()) {
-    answer.lease = milliseconds(lease->to_number<std::int64_t>());
-  }
-  if (const auto* suspects = object.if_contains("suspects");
-      suspects != nullptr && suspects->is_number()) {
-    answer.suspects = suspects->to_number<int>();
-  }
-  const auto* cancel = object.if_contains("cancel");
-  if (cancel == nullptr || !cancel->is_array()) return answer;
-  for (const auto& item : cancel->as_array()) {
-    CancelRequest request;
-    MR_TRY(request.id, JobId::parse(item.at("job_id").as_string()));
-    MR_TRY(request.token, LeaseToken::parse(item.at("token").as_string()));
-    const auto* reason = item.as_object().if_contains("reason");
-    if (reason != nullptr && reason->is_string()) request.reason = reason->as_string();
-    answer.cancel.push_back(std::move(request));
-  }
-  return answer;
-}
-
-std::string text_or_empty(const pg::Row& row, const char* column) {
-  return row.opt_text(column).value_or("");
-}
-
-ClaimedJob read_claimed(const pg::Row& row, const std::string& queue) {
-  ClaimedJob job;
-  job.id = row.id<JobId>("job_id");
-  job.token = row.id<LeaseToken>("token");
-  job.tenant = row.id<TenantId>("tenant_id");
-  job.queue = queue;
-  job.job_type = row.text("job_type");
-  job.payload_json = row.text("payload");
-  job.priority = row.i32("priority");
-  job.attempt = row.i32("attempt");
-  job.max_attempts = row.i32("max_attempts");
-  job.delivery_count = row.i32("delivery_count");
-  job.generation = row.i32("generation");
-  job.run_timeout = milliseconds(row.i64("run_timeout_ms"));
-  job.lease = milliseconds(row.i64("lease_ms"));
-  job.job_name = text_or_empty(row, "job_name");
-  job.owner = row.opt_uuid("owner_id");
-  job.correlation_id = text_or_empty(row, "correlation_id");
-  job.traceparent = text_or_empty(row, "traceparent");
-  job.pipeline = text_or_empty(row, "pipeline");
-  job.stage = text_or_empty(row, "stage");
-  job.batch = row.opt_uuid("batch_id");
-  job.parent = row.opt_uuid("parent_id");
-  job.serial_key = text_or_empty(row, "serial_key");
-  job.carry_json = row.opt_text("carry");
-  job.alone = row.boolean("alone");
-  job.mark = text_or_empty(row, "mark");
-  return job;
 }
 
 pg::Statement complete_statement(const std::string& worker_id,
@@ -156,16 +98,6 @@ SettlePlan plan_settlements(const std::string& worker_id,
   if (!plain.empty()) plan.statements.push_back(complete_statement(worker_id, plain));
   if (!other.empty()) plan.statements.push_back(settle_statement(worker_id, other));
   return plan;
-}
-
-using AnswerMap = std::unordered_map<JobId, Answer>;
-
-Result<void> read_answers(const pg::ResultSet& rows, AnswerMap& answers) {
-  for (const auto row : rows) {
-    MR_TRY(const auto answer, parse_answer(row.text("answer")));
-    answers[row.id<JobId>("job_id")] = answer;
-  }
-  return ok();
 }
 
 }  // namespace
@@ -333,11 +265,12 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
   MR_CO_TRY_VOID(read_answers(rows, answers));
   const auto found = answers.find(settlement.id);
   const auto answer = found == answers.end() ? Answer::not_found : found->second;
-  if (answer != Answer::settled) {
+  if (answer != Answer::settled && answer != Answer::replaced) {
     // Fenced, or settled before by a call whose answer was lost: nothing of ours may happen now.
     MR_CO_TRY_VOID(co_await transaction.rollback({timeouts_.call, MR_POINT("settle_rollback")}));
     co_return answer;
   }
+  if (answer == Answer::replaced) statements.clear();  // They belong to the outcome it did not get.
   for (auto& statement : statements) {
     pg::Params params;
     for (const auto& value : statement.params) params.add(value);

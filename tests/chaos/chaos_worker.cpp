@@ -93,12 +93,17 @@ Outcome run(const Job& job, Context& context) {
   return Outcome::ok("{}");
 }
 
-// SIGTERM drains: waited for on a thread of its own, since a handler may do next to nothing.
-void stop_on_sigterm(millrace::client::Worker& worker) {
+// Before any thread is started: all of them inherit it.
+sigset_t block_sigterm() {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+
+// SIGTERM drains: waited for on a thread of its own, since a signal handler may do next to nothing.
+void stop_on_sigterm(millrace::client::Worker& worker, sigset_t set) {
   std::thread([&worker, set] {
     int number = 0;
     ::sigwait(&set, &number);
@@ -127,13 +132,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (const int code = begin_experiment(); code != 0) return code;
+  const auto sigterm = block_sigterm();
   millrace::client::Worker worker({.database_url = argv[1],
                                    .queues = {"chaos"},
                                    .slots = std::atoi(argv[2]),
                                    .lease = std::chrono::milliseconds(std::atoi(argv[3])),
                                    .keeper = argc == 5});
   worker.handle("chaos", run, "chaos");
-  stop_on_sigterm(worker);
+  stop_on_sigterm(worker, sigterm);
   const auto ran = worker.run();
   if (!ran) std::fprintf(stderr, "chaos_worker: %s\n", ran.error().message.c_str());
   std::fflush(stderr);

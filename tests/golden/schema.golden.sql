@@ -977,7 +977,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.capacity_settle(p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[], p_until timestamp with time zone[], p_reasons text[]) returns void volatile
 -- function millrace.capacity_take(p_provider_id integer, p_job_ids uuid[], p_tokens uuid[], p_worker_id text, p_estimates bigint[], p_lease_until timestamp with time zone) returns void volatile
 -- function millrace.check_configuration() returns trigger volatile
--- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid) returns void stable
+-- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
 -- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
 -- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns SETOF millrace.lease volatile
@@ -1016,7 +1016,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
 -- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
--- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean DEFAULT false) returns TABLE(ord integer, job_id uuid, answer text) volatile
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
 -- function millrace.error_text(p_error jsonb) returns text immutable
 -- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile

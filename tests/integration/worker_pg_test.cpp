@@ -82,6 +82,28 @@ TEST_F(WorkerPg, ResultEffectsAndStatementsCommitTogether) {
   EXPECT_EQ(text("select count(*) from millrace.event where kind = 'made'"), "1");
 }
 
+// Found by a run under overload: the follow-up job was refused, the attempt became a retry, and the
+// statements were committed all the same.
+TEST_F(WorkerPg, StatementsOfAnOutcomeThatWasReplacedDoNotHappen) {
+  must(
+      admin.script("create table public.ledger (job_id uuid); "
+                   "grant insert on public.ledger to millrace_worker"));
+  must(handlers.add_function("refused", [](const ClaimedJob& job, JobContext& context) {
+    context.add_effect_job({{"job_type", "no.such.type"}, {"payload", {{"x", 1}}}});
+    context.in_settlement(
+        {{.sql = "insert into public.ledger values ($1)", .params = {job.id.to_string()}}});
+    return Outcome::ok("{}");
+  }));
+  start_worker();
+  run_until(
+      [&] { return text("select 1 from millrace.job_type where job_type = 'refused'") == "1"; });
+  const auto id = enqueue("refused", R"({"x": 1})");
+  run_until_status(id, "failed");
+  EXPECT_EQ(text("select reason from millrace.jobs where job_id = $1::uuid", id),
+            "invalid_effects");
+  EXPECT_EQ(text("select count(*) from public.ledger"), "0");
+}
+
 TEST_F(WorkerPg, AStaleDeliveryWritesNothing) {
   must(
       admin.script("create table public.ledger (job_id uuid); "

@@ -543,7 +543,9 @@ TEST_F(Settle, b13_an_effect_that_cannot_be_written_fails_its_own_job_only) {
       "jsonb_build_object('job_id', $5::text, 'token', $6::text, 'outcome', 'ok', 'effects', "
       "  '{\"jobs\": []}'::jsonb)))",
       pg::params(held[0].id, held[0].token, held[1].id, held[1].token, held[2].id, held[2].token));
-  for (const auto row : rows) EXPECT_EQ(row.text(0), "settled");
+  int replaced = 0;
+  for (const auto row : rows) replaced += row.text(0) == "replaced" ? 1 : 0;
+  EXPECT_EQ(replaced, 1) << "who sent the outcome must learn that it got another one";
   EXPECT_EQ(status(sql, held[0].id), "completed");
   EXPECT_EQ(status(sql, held[1].id), "failed");
   EXPECT_EQ(job(sql, held[1].id, "reason"), "invalid_effects");
@@ -553,18 +555,31 @@ TEST_F(Settle, b13_an_effect_that_cannot_be_written_fails_its_own_job_only) {
 }
 
 TEST_F(Settle, b13_an_effect_refused_for_the_moment_is_retried) {
-  set_queue(sql, "full", R"({"depth_max": 0})");
-  enqueue_many(sql, 2);
+  enqueue_many(sql, 1);
   Worker worker(sql);
-  const auto held = worker.claim(2);
-  worker.settle(held[0], "ok",
-                R"({"effects": {"jobs": [{"job_type": "noop", "payload": {"x": 1},
-                                          "queue": "full"}]}})");
-  EXPECT_EQ(status(sql, held[0].id), "retrying");
+  const auto held = worker.take();
   sql.run("select millrace.set_config_value('system.enqueue_enabled', 'false')");
-  worker.settle(held[1], "ok",
-                R"({"effects": {"jobs": [{"job_type": "noop", "payload": {"x": 1}}]}})");
-  EXPECT_EQ(status(sql, held[1].id), "retrying");
+  EXPECT_EQ(worker.settle(held, "ok",
+                          R"({"effects": {"jobs": [{"job_type": "noop", "payload": {"x": 1}}]}})"),
+            "replaced");
+  EXPECT_EQ(status(sql, held.id), "retrying");
+}
+
+// The job leaves as its follow-ups come: to refuse them would stop the work that empties the queue.
+TEST_F(Settle, e11_follow_up_jobs_are_let_into_a_full_queue) {
+  set_queue(sql, "full", R"({"depth_max": 0})");
+  enqueue_many(sql, 1);
+  Worker worker(sql);
+  const auto held = worker.take();
+  EXPECT_EQ(worker.settle(held, "ok",
+                          R"({"effects": {"jobs": [{"job_type": "noop", "payload": {"x": 1},
+                                                    "queue": "full"}]}})"),
+            "settled");
+  EXPECT_EQ(status(sql, held.id), "completed");
+  EXPECT_EQ(
+      sql.number("select count(*) from millrace.ready r join millrace.queue q using (queue_id) "
+                 "where q.queue = 'full'"),
+      1);
 }
 
 TEST_F(Settle, g10_events_carry_ids_and_never_payloads) {

@@ -1,7 +1,9 @@
 -- millrace.check_room: refuses what would not fit: the depth limit of the queue for this tenant, the backlog limit of a provider,
 -- and a request that costs more tokens than the provider grants in a whole window.
+-- Follow-up jobs of a job that ends are let in whatever the depth: it leaves as they come, and to refuse them would stop the very
+-- work that empties the queue.
 -- Depths come from the counters the keeper folds every second and the deltas since: a bound, not an exact count.
-create or replace function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid) returns void
+create or replace function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -11,6 +13,7 @@ begin
   for v_need in
     select f.queue_id, q.queue, q.depth_max, count(*) as adding
       from unnest(p_facts) f join millrace.queue q on q.queue_id = f.queue_id
+     where not p_follow_up
      group by f.queue_id, q.queue, q.depth_max
   loop
     select coalesce((select c.ready + c.delayed from millrace.counter c
@@ -36,7 +39,7 @@ begin
       raise exception 'estimated_tokens % is more than %:% grants in a whole window (%)',
         v_need.tokens, v_need.provider_name, v_need.api_endpoint, v_need.token_limit using errcode = 'MR014';
     end if;
-    if millrace.provider_depth_exceeded(v_need.provider_id, v_need.adding::integer) then
+    if not p_follow_up and millrace.provider_depth_exceeded(v_need.provider_id, v_need.adding::integer) then
       raise exception 'the backlog of %:% has reached its limit of % jobs',
         v_need.provider_name, v_need.api_endpoint, v_need.queue_depth_limit
         using errcode = 'MR008', hint = 'try again in 30 seconds, or raise queue_depth_limit';

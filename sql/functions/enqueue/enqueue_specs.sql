@@ -1,7 +1,7 @@
 -- millrace.enqueue_specs: the one way a job comes into being: checks, keys, facts, places, dependencies, batch counts and evidence,
 -- all in the caller's transaction. Either every job of the list exists afterwards or none.
 -- Idempotent where a job has a dedupe or idempotency key, or an id of its own: a repeat finds the first one's job.
-create or replace function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid)
+create or replace function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean default false)
   returns table (ord integer, job_id uuid, answer text)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -43,7 +43,7 @@ begin
     return query select (p_specs[i]).ord, (v_facts[i]).job_id, 'created' from generate_subscripts(v_facts, 1) i order by 1;
   end if;
 
-  perform millrace.check_room(v_facts, p_tenant);
+  perform millrace.check_room(v_facts, p_tenant, p_follow_up);
   v_now := millrace.now();
   insert into millrace.job_fact select f.* from unnest(v_facts) f;
   perform millrace.place_new(p_specs, v_facts, p_tenant, v_now);

@@ -1,6 +1,7 @@
 -- millrace.settle_jobs: records outcomes for the deliveries that hold their leases, with their effects, in one transaction.
 -- Fence: a lease is matched by job, worker and token; a caller whose lease was given away changes nothing and is answered 'lease_lost'.
 -- Idempotent: the token stays in history and attempts, so a repeat after an unknown commit is answered 'already_settled'.
+-- 'replaced': settled, but as a retry or failure, because its effects were refused: whatever else was to go with it must not happen.
 -- One stale job never disturbs the others of the call.
 create or replace function millrace.settle_jobs(p_worker_id text, p_settlements jsonb)
   returns table (job_id uuid, answer text)
@@ -30,7 +31,7 @@ begin
   perform millrace.settle_core(v_taken, p_worker_id);
   v_done := v_done || v_taken;
   return query
-  select i.job_id, case when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
+  select i.job_id, case when t.error ->> 'error_type' = 'invalid_effects' then 'replaced' when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
     from unnest(v_items) i left join unnest(v_done) t on t.job_id = i.job_id and t.token = i.token;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- millrace.settle_with_effects: settles one job and writes its follow-up jobs and events with it. Where an effect is refused (unknown
--- type, bad field, full queue) nothing of it stays: what passes (a full queue, enqueue switched off) makes the attempt a retry,
--- anything else a permanent failure that names the reason.
+-- type, bad field) nothing of it stays: what passes (enqueue switched off) makes the attempt a retry, anything else a permanent
+-- failure that names the reason. The caller sees that the outcome is another one than it gave.
 create or replace function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -22,7 +22,7 @@ begin
           select coalesce(jsonb_agg(jsonb_build_object('parent_id', v_row.job_id)
                    || jsonb_strip_nulls(jsonb_build_object('correlation_id', f.correlation_id)) || j.job order by j.i), '[]')
             from jsonb_array_elements(p_effects -> 'jobs') with ordinality j(job, i), millrace.job_fact f where f.job_id = v_row.job_id)),
-        (v_taken[1]).tenant_id) e;
+        (v_taken[1]).tenant_id, true) e;
     end if;
     if p_effects ? 'events' then
       insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)

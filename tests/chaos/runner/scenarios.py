@@ -6,15 +6,21 @@ account of the load stays exact.
 """
 import dataclasses
 import json
+import os
+import queue
+import shutil
 import signal
 import typing
+
+from nemesis.guard import descendants
+from nemesis.http_ledger import HttpLedger
 
 KEEPER = ("elect", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "expire_keys",
           "expire_slots", "partitions", "seal_audit", "horizon")
 WORKER = ("ensure_types", "register", "beat", "claim", "extend", "settle", "settle_begin", "settle_logs", "settle_fence", "settle_effect",
           "settle_commit", "progress", "logs", "run", "listen", "listen_check")
 RARE = {"ensure_types", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
-        "run_cron", "migrate_begin", "migrate_commit"}
+        "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http"}
 
 
 def base(point):
@@ -36,7 +42,9 @@ class Scenario:
     patience: float = 30.0
     needs_no_keeper: bool = False
     prepare: typing.Callable = lambda deployment: None
-    died: typing.Callable = lambda deployment, process: False
+    writes_elsewhere: bool = False  # Its own history is not part of the run's.
+    # Whatever the kill left behind must be put right by doing the same again; raises when it is not.
+    afterwards: typing.Callable = lambda deployment, process: None
 
 
 def terminate(process):
@@ -62,7 +70,7 @@ def start_raw_producer(deployment, name, plan):
     return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
 
 
-def tool(*words, database=None):
+def tool(*words):
     """One call of the command line."""
     def start(deployment, name, plan):
         argv = [deployment.world.program("millrace"), "--database-url", deployment.url, *words]
@@ -71,23 +79,57 @@ def tool(*words, database=None):
 
 
 def start_migration(deployment, name, plan):
-    """On an empty database of its own; whatever the kill leaves behind, a second run must complete it."""
+    """On an empty database of its own."""
     database = "m_" + name.replace("-", "_")
     deployment.database.sql(f"create database {database}", database="postgres")
-    url = deployment.database.url(database=database)
-    argv = [deployment.world.program("millrace"), "--database-url", url, "migrate", "up", "--expose", "public"]
-    process = deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
-    process.again = argv
-    process.scratch = database
-    return process
+    argv = [deployment.world.program("millrace"), "--database-url", deployment.database.url(database=database), "migrate", "up", "--expose", "public"]
+    return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
 
 
-def migration_completes(deployment, process):
-    return False
+def finish_migration(deployment, process):
+    deployment.world.run(process.argv)
+    deployment.database.sql(f"drop database m_{process.name.replace('-', '_')} with (force)", database="postgres")
+
+
+class PrivateClusters:
+    """Folders for programs that make a cluster of their own; two, so that no more than two run at once."""
+
+    def __init__(self):
+        self._free = queue.Queue()
+
+    def prepare(self, deployment):
+        for number in range(2):
+            self._free.put(deployment.world.dir / f"own{number}")
+
+    def start(self, deployment, name, plan):
+        folder = self._free.get()
+        if "cluster_create" in plan:
+            shutil.rmtree(folder, ignore_errors=True)
+        argv = [deployment.world.program("millrace"), "bench", "enqueue", "--folder", folder, "--jobs", 50, "--batch", 10, "--repeats", 1]
+        # Jobs of another database are none of this history's business.
+        elsewhere = deployment.world.dir / "elsewhere"
+        elsewhere.mkdir(exist_ok=True)
+        process = deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan, "MILLRACE_HISTORY": elsewhere})
+        process.folder = folder
+        return process
+
+    def afterwards(self, deployment, process):
+        """The next owner must find a cluster that it can use; it also ends the server that was left behind."""
+        try:
+            data = next(process.folder.rglob("millrace-cluster*"), None)
+            data = data.parent if data else process.folder / ".millrace"
+            ready = process.folder / "ready.json"
+            argv = [deployment.world.program("millrace"), "--data-dir", data, "up", "--no-worker", "--ready-file", ready]
+            again = deployment.world.processes.start(process.name + "-again", argv, ready_file=ready)
+            if again.terminate(60) != 0:
+                raise RuntimeError(f"the cluster in {data} did not come up again:\n{again.log_text()[-2000:]}")
+        finally:
+            self._free.put(process.folder)
 
 
 def write_toml(deployment):
     """A worker of the product itself, with handlers outside its process."""
+    deployment.ledger = HttpLedger(deployment.world, seed=1).start()
     folder = deployment.world.dir / "product"
     folder.mkdir(exist_ok=True)
     (folder / "millrace.toml").write_text("""
@@ -96,30 +138,45 @@ type = "chaos.exec"
 run = "exec:/bin/sh -c 'cat > /dev/null; echo {}'"
 queue = "chaos-out"
 [[handler]]
-type = "chaos.sleep"
-run = "sleep"
+type = "chaos.http"
+run = "URL"
 queue = "chaos-out"
-""")
+""".replace("URL", deployment.ledger.url))
     deployment.sql("""select millrace.set_queue('chaos-out', '{"max_attempts": 50, "backoff_base": "50 ms", "backoff_cap": "500 ms", "lease": "2 s"}')""")
-    for kind in ("chaos.exec", "chaos.sleep"):
+    for kind in ("chaos.exec", "chaos.http"):
         deployment.sql(f"""select millrace.set_job_type('{kind}', '{{"queue": "chaos-out"}}')""")
 
 
-def start_product(*words):
+def enqueue_outside(deployment, name, kind, effect, count=8):
+    """Jobs for handlers outside the worker's process, written into the history as any producer would."""
+    keys = [f"{name}-{i}" for i in range(count)]
+    specs = json.dumps([{"job_type": kind, "payload": {"key_id": key, "expect": "completed", "effect": effect}, "idempotency_key": key} for key in keys])
+    history = deployment.world.history
+    call = history.call("enqueue", keys=keys)
+    rows = deployment.sql(f"select json_agg(json_build_object('job', e.job_id, 'ord', e.ord)) from millrace.enqueue_jobs('{specs}') e")
+    history.ok(call, jobs=[{"key": keys[row["ord"] - 1], "job": row["job"]} for row in json.loads(rows)])
+
+
+def start_product(kind, effect, *words):
+    """`millrace worker` itself."""
     def start(deployment, name, plan):
         folder = deployment.world.dir / "product"
-        specs = json.dumps([{"job_type": "chaos.exec", "payload": {"key_id": f"{name}-{i}", "expect": "completed", "effect": "none"},
-                             "idempotency_key": f"{name}-{i}"} for i in range(8)])
-        history = deployment.world.history
-        call = history.call("enqueue", keys=[f"{name}-{i}" for i in range(8)])
-        rows = deployment.sql(f"select json_agg(json_build_object('job', e.job_id, 'ord', e.ord)) from millrace.enqueue_jobs('{specs}') e")
-        history.ok(call, jobs=[{"key": f"{name}-{row['ord'] - 1}", "job": row["job"]} for row in json.loads(rows)])
+        ready = folder / f"{name}.ready"
         argv = [deployment.world.program("millrace"), "--database-url", deployment.url, "--config", folder / "millrace.toml", "worker",
-                "--queue", "chaos-out", "--slots", "2", "--lease", f"{deployment.lease_ms}ms", "--no-keeper", *words]
-        return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan}, cwd=folder)
+                "--queue", "chaos-out", "--slots", "2", "--lease", f"{deployment.lease_ms}ms", "--no-keeper", "--ready-file", ready, *words]
+        process = deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan} if plan else {}, cwd=folder, ready_file=ready)
+        enqueue_outside(deployment, name, kind, effect)
+        return process
     return start
 
 
+def kill_a_child(process):
+    children = descendants(process.pid)
+    if children:
+        os.kill(children[0], signal.SIGKILL)
+
+
+own = PrivateClusters()
 ALL = [
     Scenario("worker", WORKER, start_worker),
     # Rare paths are brought about by a first fault.
@@ -130,11 +187,18 @@ ALL = [
     Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=1.2, needs_no_keeper=True),
     Scenario("producer", ("enqueue",), start_producer),
     Scenario("raw", ("enqueue_on",), start_raw_producer),
-    Scenario("exec", ("exec",), start_product(), prepare=write_toml),
+    Scenario("exec", ("exec",), start_product("chaos.exec", "none"), prepare=write_toml),
+    Scenario("http", ("http",), start_product("chaos.http", "http")),
+    Scenario("supervisor", ("hand_back",), start_product("chaos.exec", "none", "--processes", "2"), provoke=kill_a_child, provoke_after=1.0),
+    Scenario("up", ("first_query",), tool("up", "--no-worker")),
+    Scenario("own", ("cluster_identify", "cluster_create", "private_drop", "private_create", "enqueue_array", "enqueue_copy"), own.start,
+             plan=lambda point, random: f"{point}=kill", prepare=own.prepare, afterwards=own.afterwards, writes_elsewhere=True),
     Scenario("read", ("admin_read",), tool("queues", "list"), plan=lambda point, random: f"{point}=kill"),
     Scenario("write", ("admin_write",), tool("queues", "pause", "heavy"), plan=lambda point, random: f"{point}=kill"),
     Scenario("migrate", ("migrate", "migrate_begin", "migrate_commit", "expose"), start_migration,
-             plan=lambda point, random: f"{point}=kill@{1 if base(point) in RARE else random.randrange(1, 60)}"),
+             plan=lambda point, random: f"{point}=kill@{1 if base(point) in RARE else random.randrange(1, 60)}", afterwards=finish_migration),
+    Scenario("migrate-back", ("migrate_rollback",), start_migration,
+             plan=lambda point, random: f"migrate.before=error@{random.randrange(10, 60)};{point}=kill", afterwards=finish_migration),
 ]
 SCENARIOS = {scenario.name: scenario for scenario in ALL}
 _BY_BASE = {name: scenario for scenario in ALL for name in scenario.points}

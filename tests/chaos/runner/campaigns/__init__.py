@@ -1,8 +1,9 @@
 """Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
-from . import clocks, disk_full, drain, failover, horizon, killer, network, one_key, overload, pg_crash, pooler, points, zombies
+from . import clocks, disk_full, drain, failover, horizon, keeper_points, killer, network, one_key, overload, pg_crash, pooler, points, zombies
 
 ALL = {
     "points": points,
+    "keeper_points": keeper_points,
     "killer": killer,
     "zombies": zombies,
     "pg_crash": pg_crash,

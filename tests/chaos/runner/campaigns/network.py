@@ -12,6 +12,11 @@ COMMITS = ("settle_jobs", "complete_jobs", "claim_jobs", "enqueue_jobs", "insert
 OTHERS = ("stall", "delay", "half_open", "half_open_all", "cut", "reset", "refuse")
 
 
+def commits_cut(gate):
+    counts = gate.counts()
+    return counts["commit_after"] + counts["commit_before"]
+
+
 def inject(gate, kind, random, cut_so_far):
     """One fault from its beginning to its healing."""
     if kind.startswith("commit"):
@@ -50,7 +55,7 @@ def run(stage):
         for n in range(counts["faults"]):
             # Two of three are cuts around COMMIT: the one that matters most.
             kind = "commit" if n % 3 else OTHERS[n // 3 % len(OTHERS)]
-            cut = gate.counts()["commit_cuts"] if kind == "commit" else 0
+            cut = commits_cut(gate) if kind == "commit" else 0
             try:
                 inject(gate, kind, stage.random, cut)
             except Exception as error:  # The statement that was to be cut did not come by.

@@ -9,7 +9,7 @@ import select
 import signal
 import time
 
-from ..scenarios import SCENARIOS, scenario_of
+from ..scenarios import SCENARIOS, scenario_of, start_product
 
 COUNTS = {"short": {"kills": 1, "share": 0.25, "at_once": 6}, "long": {"kills": 20, "share": 1, "at_once": 8},
           "release": {"kills": 1000, "share": 1, "at_once": 8}}
@@ -30,18 +30,23 @@ def trial(stage, deployment, scenario, point, number):
         deadline = time.monotonic() + scenario.patience
         if scenario.provoke and not select.select([process.pidfd], [], [], scenario.provoke_after)[0]:
             scenario.provoke(process)
-        while not select.select([process.pidfd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        if not select.select([process.pidfd], [], [], max(0.0, deadline - time.monotonic()))[0]:
             return False
-        return process.wait() == -signal.SIGKILL or scenario.died(deployment, process)
+        hit = process.wait() == -signal.SIGKILL
+        if hit and scenario.writes_elsewhere:
+            deployment.world.history.fault("kill", process.name, point=point, pid=process.pid)
+        return hit
     finally:
         deployment.forget(process)
         if process.alive:
             process.end()
+        scenario.afterwards(deployment, process)
 
 
-def run(stage):
+def attack(stage, keepers):
+    """Points of the keeper's duties are passed by whoever is elected, so nobody else may stand for it in that half (keepers=False)."""
     counts = stage.counts
-    points = all_points()
+    points = [p for p in all_points() if scenario_of(p).needs_no_keeper != keepers]
     if counts["share"] < 1:
         points = sorted(stage.random.sample(points, int(len(points) * counts["share"])))
     with stage.world() as world:
@@ -49,30 +54,32 @@ def run(stage):
         for scenario in SCENARIOS.values():
             scenario.prepare(deployment)
         for _ in range(3):
-            deployment.producer(rate=25)
-        world.history.phase("load")
-        missed, done, number = [], 0, 0
-        total = len(points) * counts["kills"]
-        for alone in (False, True):
-            # Duties of the keeper are passed by whoever is elected, so nobody else may stand for it in that half.
-            mine = [p for p in points if scenario_of(p).needs_no_keeper == alone]
-            helpers = [deployment.worker(keeper=not alone) for _ in range(3)]
-            plans = [(point, number := number + 1) for _ in range(counts["kills"]) for point in mine]
-            at_once = 3 if alone else counts["at_once"]
-            with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-                def one(plan):
-                    return plan[0], trial(stage, deployment, scenario_of(plan[0]), *plan)
-                for point, hit in pool.map(one, plans):
-                    done += 1
-                    if not hit:
-                        missed.append(point)
-                    stage.progress(done, total, f"{len(missed)} not reached")
-            for helper in helpers:
-                deployment.forget(helper)
-                helper.terminate(20)
+            deployment.producer(rate=20)
         for _ in range(3):
-            deployment.worker(keeper=True)
-        verdict = stage.finish(deployment, {"points": len(points), "kills_per_point": counts["kills"], "trials": total, "not_reached": len(missed)},
-                               points=points)
-        verdict.check("T1", "every trial died at its point", not missed, f"{total} trials, not reached: {sorted(set(missed))[:8]}")
+            deployment.worker(keeper=keepers, slots=16)
+        deployment.workers.append(start_product("chaos.exec", "none")(deployment, "outside", None))
+        world.history.phase("load")
+        missed = []
+        plans = [(point, number) for number, point in enumerate([p for _ in range(counts["kills"]) for p in points], 1)]
+
+        def one(plan):
+            return plan[0], trial(stage, deployment, scenario_of(plan[0]), *plan)
+
+        with concurrent.futures.ThreadPoolExecutor(counts["at_once"] if keepers else 3) as pool:
+            for done, (point, hit) in enumerate(pool.map(one, plans), 1):
+                if not hit:
+                    missed.append(point)
+                stage.progress(done, len(plans), f"{len(missed)} not reached")
+        if not keepers:
+            for _ in range(2):
+                deployment.worker(keeper=True)
+        # Without a keeper nobody recovers anything: in that half only the end counts.
+        margin = {} if keepers else {"recovery_margin_ms": 600_000}
+        verdict = stage.finish(deployment, {"points": len(points), "kills_per_point": counts["kills"], "trials": len(plans), "not_reached": len(missed)},
+                               points=points, **margin)
+        verdict.check("T1", "every trial died at its point", not missed, f"{len(plans)} trials, not reached: {sorted(set(missed))[:8]}")
         return verdict
+
+
+def run(stage):
+    return attack(stage, keepers=True)
