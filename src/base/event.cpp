@@ -1,8 +1,9 @@
 #include "base/event.h"
 
+#include "base/either.h"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -81,7 +82,7 @@ awaitable<bool> Event::wait() const {
 }
 
 awaitable<bool> Event::wait_for(std::chrono::steady_clock::duration timeout) const {
-  using namespace asio::experimental::awaitable_operators;
+  using namespace either;
   auto self = *this;
   if (self.is_set()) co_return true;
   asio::steady_timer timer(co_await asio::this_coro::executor, timeout);

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string_view>
+#include <unistd.h>
 #include <utility>
 
 namespace millrace {
@@ -17,15 +19,21 @@ namespace asio = boost::asio;
 namespace {
 
 [[noreturn]] void die(const Logger& log, const std::string& name,
-                      const std::exception_ptr& thrown) {
-  std::string what = "unknown exception";
+                      const std::exception_ptr& thrown) noexcept {
   try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
+    std::string what = "unknown exception";
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+      what = error.what();
+    } catch (...) {
+    }
+    log.error("task_crashed", {{"task", name}, {"exception", what}});
+  } catch (...) {  // No memory for words: the end itself needs none.
+    constexpr std::string_view kLast =
+        "millrace: a task crashed, and there is no memory to say why\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kLast.data(), kLast.size());
   }
-  log.error("task_crashed", {{"task", name}, {"exception", what}});
   std::abort();
 }
 

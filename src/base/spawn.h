@@ -1,7 +1,9 @@
 // spawn and TaskGroup: the only ways to start a coroutine.
 //
-// An exception that leaves a coroutine is a bug: it is logged with the coroutine's name and the
-// process aborts, because leases make a crash safe and a half-dead process is not.
+// An exception that leaves a coroutine is a bug or exhausted memory: it is logged with the
+// coroutine's name and the process aborts, because leases make a crash safe and a half-dead process
+// is not. Nothing is allocated that could prevent the end. What a handler throws does not come this
+// far: it is the outcome of its job, a retry.
 #pragma once
 
 #include "base/log.h"

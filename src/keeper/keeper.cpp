@@ -1,6 +1,6 @@
 #include "keeper/keeper.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
+#include "base/either.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@ namespace millrace::keeper {
 namespace {
 
 using std::chrono::milliseconds;
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 
 constexpr const char* kDuty = "keeper";
 constexpr int kRoundsMax = 100;  // Full batches in a row before the others' connections get a turn.

@@ -1,11 +1,11 @@
 // Connection::connect: one host and address after the other, each within its share of the time.
 #include "base/assert.h"
+#include "base/either.h"
 #include "pg/conninfo.h"
 #include "pg/errors.h"
 #include "pg/session.h"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ milliseconds left_until(SteadyTime deadline) {
 
 // The host's addresses, one spec each; looked up off this thread.
 Task<std::vector<HostSpec>> resolve(HostSpec host, milliseconds timeout) {
-  using namespace asio::experimental::awaitable_operators;
+  using namespace either;
   if (!needs_lookup(host)) co_return std::vector<HostSpec>{host};
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);

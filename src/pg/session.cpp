@@ -1,11 +1,11 @@
 #include "pg/session.h"
 
 #include "base/assert.h"
+#include "base/either.h"
 #include "pg/errors.h"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_executor.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ awaitable<Waited> wait_readable(Session& session, Deadline& deadline) {
 }
 
 awaitable<Waited> wait_readable_or_writable(Session& session, Deadline& deadline) {
-  using namespace asio::experimental::awaitable_operators;
+  using namespace either;
   if (deadline.expired()) co_return Waited::timed_out;
   const auto first =
       co_await (session.socket.async_wait(asio::posix::stream_descriptor::wait_read, kToken) ||

@@ -35,7 +35,15 @@ void BlockingPool::submit(std::function<void()> task) {
     return;
   }
   ++state_->threads;
-  std::thread(work, state_).detach();
+  try {
+    std::thread(work, state_).detach();
+  } catch (...) {
+    // No memory, or as many threads as the system allows. The caller is told that it was refused:
+    // then it must not run later either.
+    --state_->threads;
+    state_->tasks.pop_back();
+    throw;
+  }
 }
 
 std::size_t BlockingPool::threads() const {

@@ -18,7 +18,8 @@ class BlockingPool {
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
 
-  void submit(std::function<void()> task);  // `task` must not throw.
+  // `task` must not throw. Throws when no thread can be started for it; then it is never run.
+  void submit(std::function<void()> task);
   std::size_t threads() const;
 
  private:

@@ -1,8 +1,9 @@
 #include "worker/child_process.h"
 
+#include "base/either.h"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-using namespace asio::experimental::awaitable_operators;
+using namespace either;
 
 constexpr int kReportFd = 3;
 constexpr std::size_t kLineMaxBytes = 4096;

@@ -1,11 +1,11 @@
 #include "worker/dispatcher.h"
 
+#include "base/either.h"
 #include "base/fault.h"
 #include "base/history.h"
 #include "worker/handlers/function_handler.h"
 #include "worker/pause.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace millrace::worker {
 
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using std::chrono::milliseconds;
 
 constexpr double kAverageShare = 0.05;  // Weight of the newest job in the running average.

@@ -1,9 +1,8 @@
 #include "worker/fetcher.h"
 
+#include "base/either.h"
 #include "base/fault.h"
 #include "worker/pause.h"
-
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +12,7 @@ namespace millrace::worker {
 
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 

@@ -1,10 +1,10 @@
 #include "worker/pause.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
+#include "base/either.h"
 
 namespace millrace::worker {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 
 // The clock is a service that outlives every wait.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)

@@ -1,10 +1,10 @@
 #include "worker/process_lease.h"
 
+#include "base/either.h"
 #include "base/fault.h"
 #include "worker/backoff.h"
 #include "worker/pause.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace millrace::worker {
 
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 

@@ -1,15 +1,14 @@
 #include "worker/reporter.h"
 
+#include "base/either.h"
 #include "worker/pause.h"
-
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <map>
 #include <utility>
 
 namespace millrace::worker {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 
 Reporter::Reporter(store::JobStore& store, Clock& clock, Logger& log,
                    std::chrono::milliseconds interval, OnCancel on_cancel)

@@ -1,5 +1,6 @@
 #include "worker/runtime.h"
 
+#include "base/either.h"
 #include "base/event.h"
 #include "base/spawn.h"
 #include "worker/backoff.h"
@@ -10,8 +11,6 @@
 #include "worker/reporter.h"
 #include "worker/settler.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace millrace::worker {
 
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using namespace std::chrono_literals;
 
 constexpr auto kLookAfterMax = 500ms;

@@ -1,12 +1,12 @@
 #include "worker/supervisor.h"
 
+#include "base/either.h"
 #include "base/fault.h"
 #include "worker/backoff.h"
 #include "worker/child_process.h"
 #include "worker/pause.h"
 #include "worker/settler.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace millrace::worker {
 
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using namespace std::chrono_literals;
 
 constexpr int kReportFd = 3;

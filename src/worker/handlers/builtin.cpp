@@ -1,8 +1,7 @@
 #include "worker/handlers/builtin.h"
 
+#include "base/either.h"
 #include "base/json.h"
-
-#include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -12,7 +11,7 @@
 namespace millrace::worker {
 namespace {
 
-using namespace boost::asio::experimental::awaitable_operators;
+using namespace either;
 using namespace std::chrono_literals;
 
 struct SleepPlan {

@@ -13,8 +13,18 @@ namespace {
 
 struct Call {
   Event done;
-  Outcome outcome;  // Written before done is set, read after.
+  // Written before done is set, read after. What is there from the start counts when memory does
+  // not even suffice to say what the handler threw: never a success.
+  Outcome outcome = Outcome::retry("exception", "the handler ended without an outcome");
 };
+
+void note_exception(Call& call, const std::exception_ptr& thrown) noexcept {
+  try {
+    call.outcome = outcome_of_exception(thrown);
+  } catch (...) {
+    return;  // No memory for more words; what is there says that it failed.
+  }
+}
 
 // On the strand of the pool; ends with what the user's coroutine returned or threw.
 awaitable<void> call_coroutine(HandlerRegistry::Coroutine coroutine,
@@ -22,7 +32,7 @@ awaitable<void> call_coroutine(HandlerRegistry::Coroutine coroutine,
   try {
     call->outcome = co_await coroutine(context->job(), *context);
   } catch (...) {
-    call->outcome = outcome_of_exception(std::current_exception());
+    note_exception(*call, std::current_exception());
   }
 }
 
@@ -44,7 +54,7 @@ awaitable<Outcome> FunctionHandler::run(std::shared_ptr<JobContext> context) {
     try {
       call->outcome = function_(context->job(), *context);
     } catch (...) {
-      call->outcome = outcome_of_exception(std::current_exception());
+      note_exception(*call, std::current_exception());
     }
     call->done.set();
   });
