@@ -18,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 void write_all(std::FILE* file, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
@@ -170,27 +172,35 @@ bool bool_member(const json::Object& object, std::string_view key) {
 }
 
 std::optional<Clock::Wall> parse_timestamp(std::string_view text) {
+  // The clock counts nanoseconds in 64 bits: some 290 years, for the difference of two times too.
+  constexpr std::time_t kSecondsMax = 7'000'000'000;
   std::tm parts{};
   const std::string copy(text);
   const char* rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   if (rest == nullptr) rest = ::strptime(copy.c_str(), "%Y-%m-%d %H:%M:%S", &parts);
   if (rest == nullptr) return std::nullopt;
-  double fraction = 0;
+  std::int64_t fraction_us = 0;
   if (*rest == '.') {
-    char* end = nullptr;
-    fraction = std::strtod(rest, &end);
-    rest = end;
+    std::int64_t unit_us = 1'000'000;
+    for (++rest; is_digit(*rest); ++rest) {
+      unit_us /= 10;
+      fraction_us += unit_us * (*rest - '0');
+    }
   }
   int hours = 0;
   int minutes = 0;
   char sign = '+';
   if (*rest == '+' || *rest == '-') {
     sign = *rest;
-    if (std::sscanf(rest + 1, "%2d:%2d", &hours, &minutes) < 1) return std::nullopt;
+    if (!is_digit(rest[1]) || std::sscanf(rest + 1, "%2d:%2d", &hours, &minutes) < 1) {
+      return std::nullopt;
+    }
   }
+  const auto seconds = ::timegm(&parts);
+  if (seconds > kSecondsMax || seconds < -kSecondsMax) return std::nullopt;
   const auto offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
-  auto time = std::chrono::system_clock::from_time_t(::timegm(&parts));
-  time += std::chrono::microseconds(std::llround(fraction * 1e6));
+  auto time = std::chrono::system_clock::from_time_t(seconds);
+  time += std::chrono::microseconds(fraction_us);
   return sign == '+' ? time - offset : time + offset;
 }
 
@@ -210,21 +220,29 @@ std::string format_age(milliseconds age) {
 }
 
 std::optional<milliseconds> parse_interval(std::string_view text) {
-  // PostgreSQL's default style: "1 day 02:03:04.5", "00:05:00".
+  // PostgreSQL's default style: "1 day 02:03:04.5", "-00:05:00"; months have no length.
+  constexpr double kSecondsMax = 1e12;
   long long days = 0;
-  int hours = 0;
-  int minutes = 0;
+  long long hours = 0;
+  long long minutes = 0;
   double seconds = 0;
+  int used = 0;
   std::string rest(text);
   if (const auto day = rest.find(" day"); day != rest.npos) {
-    days = std::atoll(rest.c_str());
+    if (std::sscanf(rest.c_str(), "%8lld day%n", &days, &used) != 1 || used == 0) {
+      return std::nullopt;
+    }
     const auto space = rest.find(' ', day + 1);
     rest = space == rest.npos ? "" : rest.substr(space + 1);
   }
-  if (!rest.empty() && std::sscanf(rest.c_str(), "%d:%d:%lf", &hours, &minutes, &seconds) != 3) {
+  if (!rest.empty() &&
+      std::sscanf(rest.c_str(), "%9lld:%2lld:%12lf", &hours, &minutes, &seconds) != 3) {
     return std::nullopt;
   }
-  const double total = static_cast<double>(days) * 86400 + hours * 3600 + minutes * 60 + seconds;
+  const int sign = rest.starts_with('-') ? -1 : 1;  // Of "-00:05:00", where the hours have none.
+  const double total = static_cast<double>(days) * 86400 + static_cast<double>(hours) * 3600 +
+                       sign * (static_cast<double>(minutes) * 60 + seconds);
+  if (!(std::abs(total) < kSecondsMax)) return std::nullopt;
   return milliseconds(std::llround(total * 1000));
 }
 

@@ -1,6 +1,7 @@
 // workers, audit, config, version.
 #include "app/commands/commands.h"
 #include "app/commands/job_spec.h"
+#include "app/config/mask_url.h"
 #include "app/context.h"
 #include "app/exit_code.h"
 #include "base/version.h"

@@ -1,4 +1,5 @@
 #include "app/commands/commands.h"
+#include "app/config/mask_url.h"
 #include "app/context.h"
 #include "app/engine.h"
 #include "app/exit_code.h"

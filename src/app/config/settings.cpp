@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <regex>
 
 namespace millrace::app {
 namespace {
@@ -278,21 +277,6 @@ std::optional<milliseconds> Settings::optional_duration(std::string_view name) c
 
 std::vector<std::string> Settings::list(std::string_view name) const {
   return split_list(text(name));
-}
-
-std::string mask_url(std::string_view url) {
-  std::string out(url);
-  const auto scheme = out.find("://");
-  if (scheme != out.npos) {
-    const auto host_end = std::min(out.find_first_of("/?", scheme + 3), out.size());
-    const auto at = out.rfind('@', host_end);
-    if (at != out.npos && at > scheme) {
-      const auto colon = out.find(':', scheme + 3);
-      if (colon != out.npos && colon < at) out.replace(colon + 1, at - colon - 1, "***");
-    }
-  }
-  static const std::regex password("(password=)('[^']*'|[^ &]*)", std::regex::icase);
-  return std::regex_replace(out, password, "$1***");
 }
 
 }  // namespace millrace::app

@@ -60,7 +60,4 @@ class Settings {
   std::optional<std::filesystem::path> file_;
 };
 
-// "postgres://user:secret@host/db" as "postgres://user:***@host/db"; also password=... forms.
-std::string mask_url(std::string_view url);
-
 }  // namespace millrace::app
