@@ -67,18 +67,18 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
 }
 
 std::string format_duration(std::chrono::milliseconds duration) {
-  auto rest = duration.count();
-  if (rest == 0) return "0s";
-  std::string text;
-  if (rest < 0) {
-    text = "-";
-    rest = -rest;
-  }
+  if (duration.count() == 0) return "0s";
+  const bool negative = duration.count() < 0;
+  std::string text = negative ? "-" : "";
+  // Unsigned: the most negative number has no positive counterpart.
+  auto rest = static_cast<std::uint64_t>(duration.count());
+  if (negative) rest = 0 - rest;
   if (rest < 10'000 && rest % 1'000 != 0) return text + fmt::format("{}ms", rest);
   for (const auto& unit : kUnits) {
-    if (rest < unit.ms) continue;
-    text += fmt::format("{}{}", rest / unit.ms, unit.name);
-    rest %= unit.ms;
+    const auto unit_ms = static_cast<std::uint64_t>(unit.ms);
+    if (rest < unit_ms) continue;
+    text += fmt::format("{}{}", rest / unit_ms, unit.name);
+    rest %= unit_ms;
   }
   return text;
 }

@@ -28,6 +28,7 @@ struct Handler {
 
   bj::value_stack stack;
   std::string partial_key;
+  std::string partial_number;
   std::vector<std::vector<std::string>> keys;  // Of the objects that are open.
   std::optional<std::string> duplicate;
 
@@ -74,16 +75,27 @@ struct Handler {
     stack.push_string(text);
     return true;
   }
-  bool on_number_part(bj::string_view, Code&) { return true; }
+  bool on_number_part(bj::string_view text, Code&) {
+    partial_number += text;
+    return true;
+  }
   bool on_int64(std::int64_t value, bj::string_view, Code&) {
+    partial_number.clear();
     stack.push_int64(value);
     return true;
   }
   bool on_uint64(std::uint64_t value, bj::string_view, Code&) {
+    partial_number.clear();
     stack.push_uint64(value);
     return true;
   }
-  bool on_double(double value, bj::string_view, Code& code) {
+  bool on_double(double value, bj::string_view text, Code& code) {
+    // Boost's own value may be off by a few of the last digits.
+    partial_number += text;
+    double exact = 0;
+    const auto* end = partial_number.data() + partial_number.size();
+    if (std::from_chars(partial_number.data(), end, exact).ec == std::errc{}) value = exact;
+    partial_number.clear();
     if (!std::isfinite(value)) {  // 1e999: PostgreSQL and JavaScript disagree about it.
       code = bj::make_error_code(bj::error::exponent_overflow);
       return false;

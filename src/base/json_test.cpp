@@ -1,8 +1,12 @@
 #include "base/json.h"
 
+#include "base/random.h"
+
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace millrace {
@@ -64,6 +68,22 @@ TEST(ParseJson, KeepsLongKeysAndStringsWhole) {
   ASSERT_TRUE(value);
   EXPECT_EQ(to_json(*value), text);
   EXPECT_TRUE(parse_json_object("[1]").error().message.contains("object is expected"));
+}
+
+TEST(ParseJson, NumbersAreTheNearestDouble) {
+  for (const char* text : {"18446747307409551615", "0.1", "1.7976931348623157e308",
+                           "2.2250738585072011e-308", "9007199254740993.5", "123456.789e-30"}) {
+    EXPECT_EQ(parse_json(text)->as_double(), std::strtod(text, nullptr)) << text;
+  }
+  SeededRandom random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const auto value = std::bit_cast<double>(random.next());
+    if (!std::isfinite(value)) continue;
+    const auto text = json_number(value);
+    EXPECT_EQ(json_number(parse_json(text)->to_number<double>()), text);
+  }
+  EXPECT_FALSE(parse_json("1e999"));
+  EXPECT_EQ(parse_json("1e-999")->as_double(), 0.0);
 }
 
 TEST(JsonNumber, PrintsAsEcmaScriptDoes) {
