@@ -46,7 +46,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::optional<PostmasterPid> parse_postmaster_pid(std::string_view text) {
   // pid, data directory, start time, port, socket directory, listen address, shared memory, status
-  const auto lines = lines_of(text);
+  // PostgreSQL writes in place: half a line is half a number, and would name another process.
+  const auto lines = lines_of(text.substr(0, text.rfind('\n') + 1));
   if (lines.empty()) return std::nullopt;
   const auto pid = to_number<pid_t>(trim(lines[0]));
   if (!pid || *pid <= 0) return std::nullopt;

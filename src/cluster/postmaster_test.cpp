@@ -34,6 +34,13 @@ TEST(PostmasterPid, AFileThatIsBeingWrittenHasNoStatusYet) {
   EXPECT_FALSE(parse_postmaster_pid("rubbish\n"));
 }
 
+TEST(PostmasterPid, HalfALineIsNoLine) {
+  EXPECT_FALSE(parse_postmaster_pid("47"));  // Of 4711.
+  const auto file = parse_postmaster_pid("4711\n/d\n1\n5432\n/ru");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->socket_directory, "");
+}
+
 TEST(TellingLine, IsTheLastErrorWithoutItsTimeStamp) {
   EXPECT_EQ(telling_line("2026-01-01 10:00:00.000 UTC [7] LOG:  starting\n"
                          "2026-01-01 10:00:00.000 UTC [7] FATAL:  could not write: No space left\n"
