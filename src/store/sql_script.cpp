@@ -60,12 +60,19 @@ class Lexer {
     return Token{TokenKind::punctuation, begin, at_, std::string(1, c)};
   }
 
-  int line_at(std::size_t offset) const {
-    return 1 + static_cast<int>(std::ranges::count(text_.substr(0, offset), '\n'));
+  // Asked from the beginning to the end, mostly: goes on counting where it stopped.
+  int line_at(std::size_t offset) {
+    if (offset < counted_) {
+      counted_ = 0;
+      lines_ = 0;
+    }
+    lines_ += std::ranges::count(text_.substr(counted_, offset - counted_), '\n');
+    counted_ = offset;
+    return 1 + static_cast<int>(lines_);
   }
 
  private:
-  std::unexpected<Error> unfinished(std::string_view what, std::size_t begin) const {
+  std::unexpected<Error> unfinished(std::string_view what, std::size_t begin) {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("{}: {} does not end", line_at(begin), what));
   }
@@ -146,6 +153,8 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t counted_ = 0;   // Up to here
+  std::ptrdiff_t lines_ = 0;  // there are so many line ends.
 };
 
 Result<std::vector<Token>> tokens_of(std::string_view text) {
@@ -192,7 +201,7 @@ class StatementEnd {
       return true;
     }
     if (is_mark(token, "(")) ++parentheses_;
-    if (is_mark(token, ")")) --parentheses_;
+    if (is_mark(token, ")") && parentheses_ > 0) --parentheses_;
     if (token.kind == TokenKind::word) see_word(token.word);
     return false;
   }
@@ -331,10 +340,12 @@ std::optional<std::string> created_view(const std::string& statement) {
   if (!is_word((*tokens)[at], "view")) return std::nullopt;
   const auto begin = (*tokens)[++at].begin;
   auto end = (*tokens)[at].end;
-  while (is_mark((*tokens)[at + 1], ".")) {
+  // The list ends with a token of kind end, which is no mark: `at` stays inside.
+  while ((*tokens)[at].kind != TokenKind::end && is_mark((*tokens)[at + 1], ".")) {
     at += 2;
     end = (*tokens)[at].end;
   }
+  if (begin == end) return std::nullopt;
   return statement.substr(begin, end - begin);
 }
 
