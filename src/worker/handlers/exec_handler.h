@@ -37,9 +37,4 @@ class ExecHandler final : public Handler {
   ExecOptions options_;
 };
 
-struct ExecNotes;
-
-// One line of fd 3. A line that says nothing known goes to the job's log.
-void take_control_line(std::string_view line, JobContext& context, ExecNotes& notes);
-
 }  // namespace millrace::worker

@@ -2,6 +2,7 @@
 #include "base/run.h"
 #include "base/spawn.h"
 #include "worker/handlers/builtin.h"
+#include "worker/handlers/control_line.h"
 #include "worker/handlers/exec_handler.h"
 #include "worker/handlers/exec_outcome.h"
 #include "worker/handlers/function_handler.h"
