@@ -1,7 +1,7 @@
 # The front door. Everything else is in tools/ and CMakePresets.json.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-asan test-tsan build check bench chaos fmt clean setup
+.PHONY: help demo test test-asan test-tsan build check bench chaos mutants fmt clean setup
 
 # demo and test bring their own database; what the shell points at is not to be touched.
 unexport DATABASE_URL
@@ -42,6 +42,9 @@ bench: build  ## Run the benchmarks (ARGS="drain --jobs 100000")
 
 chaos: build  ## Kill things at random and balance the account afterwards
 	tools/chaos $(ARGS)
+
+mutants: setup build/release/build.ninja  ## Show that a test notices each seeded fault (ONLY=regex for some)
+	tools/mutants $(if $(ONLY),--only '$(ONLY)') $(ARGS)
 
 fmt:  ## Format all C++ files
 	git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format-19 -i

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace millrace::keeper {
 namespace {
@@ -17,6 +18,10 @@ class FakeKeeperStore final : public store::KeeperStore {
  public:
   Task<bool> elect(std::string, std::string holder, std::chrono::milliseconds) override {
     ++elections;
+    if (election_gate) {
+      const auto gate = *election_gate;
+      co_await gate.wait();
+    }
     if (election_error) co_return fail(ErrorKind::unavailable, "no database");
     if (taken_by.empty()) taken_by = holder;
     co_return taken_by == holder;
@@ -44,6 +49,7 @@ class FakeKeeperStore final : public store::KeeperStore {
 
   std::string taken_by;
   bool election_error = false;
+  std::optional<Event> election_gate;  // Elections are answered when it is set.
   int elections = 0;
   int resigned = 0;
   std::map<std::string, int> calls;
@@ -153,6 +159,20 @@ TEST_F(KeeperTest, StopsItsDutiesWhenTheDatabaseStaysAwayForTheWholeTerm) {
   store.election_error = false;
   advance(4s);
   EXPECT_TRUE(keeper.leading());
+}
+
+TEST_F(KeeperTest, TheTermIsMeasuredFromBeforeTheRequestWasSent) {
+  Event gate;
+  store.election_gate = gate;
+  start();
+  advance(8s);  // Of a term of nine.
+  store.election_gate.reset();
+  gate.set();
+  settle();
+  store.election_error = true;  // Nothing renews it.
+  EXPECT_TRUE(keeper.leading());
+  advance(2s);
+  EXPECT_FALSE(keeper.leading());
 }
 
 TEST_F(KeeperTest, ResignsWhenStoppedSoThatAnotherNeedNotWait) {

@@ -163,6 +163,19 @@ TEST(Child, ProgramThatIgnoresSigtermIsKilledAfterTheGrace) {
   EXPECT_EQ(outcome.result->signal, SIGKILL);
 }
 
+TEST(Child, TheFirstCauseToStopIsTheOneReported) {
+  CancelSource source;
+  auto spec = shell("trap 'echo told >&3' TERM; while :; do sleep 0.01; done");
+  spec.timeout = 50ms;
+  spec.kill_grace = 500ms;
+  const auto outcome =
+      run(std::move(spec), source.token(), [&](std::string_view) { source.cancel("too late"); });
+  ASSERT_TRUE(outcome.result.has_value());
+  ASSERT_THAT(outcome.control_lines, testing::Not(testing::IsEmpty()));
+  EXPECT_TRUE(outcome.result->timed_out);
+  EXPECT_FALSE(outcome.result->cancelled);
+}
+
 TEST(Child, StoppedProgramIsTerminatedToo) {
   auto spec = shell("kill -STOP $$");
   spec.timeout = 50ms;

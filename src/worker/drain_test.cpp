@@ -47,6 +47,19 @@ TEST_F(DrainTest, LetsRunningJobsFinishThenRetires) {
   EXPECT_FALSE(report().killed);
 }
 
+TEST_F(DrainTest, DoesNotRegisterAgainWhileItsRetirementIsUnderWay) {
+  Event gate;
+  store.gates["retire_worker answer"] = gate;
+  start();
+  runtime().drain();
+  advance(options.beat_interval * 3);  // A beat would be told that the process is unknown.
+  EXPECT_FALSE(ended());
+  gate.set();
+  settle();
+  EXPECT_TRUE(ended());
+  EXPECT_EQ(store.workers.size(), 1U);
+}
+
 TEST_F(DrainTest, ClaimsNothingMore) {
   start();
   runtime().drain();

@@ -52,7 +52,9 @@ class FakeJobStore final : public store::JobStore {
   std::vector<store::ProgressItem> progress;
   std::map<std::string, int> calls;
   std::map<std::string, Trouble> trouble;
-  std::map<std::string, Event> gates;  // A call waits for its gate, if there is one.
+  // A call waits for its gate, if there is one; "claim_jobs answer" and "retire_worker answer" are
+  // after the work.
+  std::map<std::string, Event> gates;
   std::vector<store::ClaimRequest> claims;
   std::vector<std::size_t> settle_sizes;
   std::vector<std::string> workers;                              // Registered, in order.
@@ -88,6 +90,7 @@ class FakeJobStore final : public store::JobStore {
  private:
   // Counts the call, waits at its gate; the error if it is to fail before the work.
   Task<bool> enter(std::string name);  // True: lose the answer after the work.
+  awaitable<void> wait_at(std::string name);
   Error error_of(const std::string& name) { return trouble[name].error; }
   Answer settle_one(const std::string& worker_id, Settlement settlement,
                     std::vector<SqlStatement> statements);

@@ -49,12 +49,16 @@ const FakeJobStore::Ended* FakeJobStore::end_of(JobId id) const {
   return nullptr;
 }
 
+awaitable<void> FakeJobStore::wait_at(std::string name) {
+  const auto gate = gates.find(name);
+  if (gate == gates.end()) co_return;
+  const auto event = gate->second;
+  co_await event.wait();
+}
+
 Task<bool> FakeJobStore::enter(std::string name) {
   ++calls[name];
-  if (const auto gate = gates.find(name); gate != gates.end()) {
-    const auto event = gate->second;
-    co_await event.wait();
-  }
+  co_await wait_at(name);
   auto& wrong = trouble[name];
   if (wrong.calls == 0) co_return false;
   --wrong.calls;
@@ -104,7 +108,9 @@ int FakeJobStore::give_back(const Uuid& process, const std::vector<JobId>& keep)
 Task<int> FakeJobStore::retire_worker(store::WorkerKey worker) {
   MR_CO_TRY_VOID(co_await enter("retire_worker"));
   processes.erase(worker.process);
-  co_return give_back(worker.process, {});
+  const int returned = give_back(worker.process, {});
+  co_await wait_at("retire_worker answer");
+  co_return returned;
 }
 
 Task<int> FakeJobStore::release_unheld(store::WorkerKey worker, std::vector<JobId> held) {
@@ -142,6 +148,7 @@ Task<std::vector<ClaimedJob>> FakeJobStore::claim_jobs(store::ClaimRequest reque
         .job = job, .process = request.worker.process, .worker_id = request.worker.worker_id};
     result.push_back(std::move(job));
   }
+  co_await wait_at("claim_jobs answer");
   if (lost) co_return fail(ErrorKind::in_doubt, "the answer was lost");
   co_return result;
 }

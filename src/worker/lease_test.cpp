@@ -154,6 +154,22 @@ TEST_F(LeaseTest, ReleasingUnheldKeepsWhatIsHeld) {
   EXPECT_EQ(runtime().status().fenced, 0U);
 }
 
+TEST_F(LeaseTest, JobsClaimedBeforeTheLossAreNotRunAfterIt) {
+  Event late;
+  store.gates["claim_jobs answer"] = late;
+  const auto id = store.add("gated");
+  start();
+  ASSERT_TRUE(store.leases.contains(id));  // The answer is on its way.
+  store.declare_dead();
+  advance_until([&] { return store.workers.size() == 2; });
+  store.gates.erase("claim_jobs answer");
+  late.set();
+  advance(5s);
+  ASSERT_TRUE(store.leases.contains(id));
+  EXPECT_EQ(store.leases.at(id).worker_id, store.workers[1]);
+  EXPECT_EQ(gated().started, 1);
+}
+
 TEST_F(LeaseTest, ErrorsNeverEndTheLoop) {
   store.trouble["claim_jobs"] = {.calls = 50,
                                  .error = {.kind = ErrorKind::internal, .message = "?"}};

@@ -104,6 +104,18 @@ TEST_F(RuntimeTest, AnOutcomeThatCannotBeStoredFailsItsOwnJobOnly) {
   EXPECT_TRUE(store.end_of(bad)->outcome.error_json.contains("outcome_refused"));
 }
 
+TEST_F(RuntimeTest, AnInstallationThatIsBrokenForAWhileFailsNoJob) {
+  store.trouble["settle"] = {.calls = 5,
+                             .error = {.kind = ErrorKind::invalid_argument,
+                                       .message = "permission denied for function settle_jobs",
+                                       .sqlstate = "42501"}};
+  store.add_many(3, "noop");
+  start();
+  advance(60s);
+  EXPECT_EQ(store.ended_as(Kind::ok).size(), 3U);
+  EXPECT_EQ(store.ended.size(), 3U);
+}
+
 TEST_F(RuntimeTest, AResultOverTheLimitFailsForGood) {
   gated().outcome = Outcome::ok("\"" + std::string(300 * 1024, 'x') + "\"");
   gated().open.set();

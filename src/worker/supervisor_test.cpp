@@ -23,8 +23,6 @@ class SupervisorTest : public ::testing::Test {
     options.env = {{"PATH", "/usr/bin:/bin"}};
     options.processes = processes;
     options.supervisor_id = "boss";
-    options.restart_min = 1ms;
-    options.restart_max = 20ms;
     supervisor = std::make_unique<Supervisor>(
         io.get_executor(),
         Supervisor::Services{.store = store, .clock = clock, .random = random, .log = log},
@@ -37,10 +35,18 @@ class SupervisorTest : public ::testing::Test {
   }
   template <class Condition>
   void run_until(Condition condition) {
-    while (!condition() && !::testing::Test::HasFatalFailure()) io.run_one();
+    const auto deadline = clock.now() + 15s;  // For a test that would hang.
+    while (!condition() && !::testing::Test::HasFatalFailure()) {
+      if (clock.now() > deadline) FAIL() << "waited in vain";
+      io.run_one_for(100ms);
+    }
   }
   bool logged(std::string_view text) const {
     return std::ranges::any_of(lines, [&](const std::string& line) { return line.contains(text); });
+  }
+  SupervisorTest() {
+    options.restart_min = 1ms;
+    options.restart_max = 20ms;
   }
   void TearDown() override {
     if (!supervisor) return;
@@ -92,6 +98,7 @@ TEST_F(SupervisorTest, HandsBackTheLeasesOfAChildThatWasKilledAndStartsAnother) 
 
 TEST_F(SupervisorTest, HandingBackIsRepeatedWhenTheDatabaseIsAway) {
   store.trouble["hand_back_process"] = {.calls = 2};
+  options.restart_min = options.restart_max = 1h;  // No other child hands back in its place.
   start("echo registered w-1 >&3; kill -SEGV $$");
   run_until([&] { return !store.handed_back.empty(); });
   EXPECT_TRUE(logged("killed by SIGSEGV"));

@@ -2,9 +2,9 @@
 #include "store/migrator.h"
 
 #include "cluster/private_cluster.h"
-#include "sql_files.h"
 #include "support/database.h"
 #include "support/must.h"
+#include "support/sql_source.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,7 +41,7 @@ class Files {
   void remove(const std::string& path) { texts_.erase(path); }
   // The program's own roles.sql.
   Files& with_roles() {
-    for (const auto& file : sql::embedded_sql()) {
+    for (const auto& file : test::sql_files()) {
       if (file.path == "roles.sql") texts_["roles.sql"] = file.text;
     }
     return *this;

@@ -1,6 +1,6 @@
 // Provider limits: what is granted and charged, what a release gives back, what operators may set.
 #include "sql/limit_world.h"
-#include "sql_files.h"
+#include "support/sql_source.h"
 
 #include <algorithm>
 #include <chrono>
@@ -393,9 +393,8 @@ TEST_F(Limits, e10_OverridesAndOperatorsValuesSurviveReseeding) {
   db_.run(
       "select millrace.override_limit('openai', 'gpt-4o-mini',"
       " '{\"status\": \"disabled\", \"tokens_per_minute\": 5}', 'bill is too high')");
-  const auto files = sql::embedded_sql();
-  const auto seed = std::ranges::find_if(
-      files, [](const auto& file) { return file.path.ends_with("_seed.sql"); });
+  const auto files = sql_files();
+  const auto seed = std::ranges::find(files, "migrations/0007_seed.sql", &sql::SqlFile::path);
   ASSERT_NE(seed, files.end());
   db_.script(std::string(seed->text));
   EXPECT_EQ(db_.value("select format('%s %s %s %s', l.status, l.effective_requests_per_minute,"

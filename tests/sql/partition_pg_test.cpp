@@ -21,6 +21,17 @@ class Partition : public EngineTest {
     return sum;
   }
   void maintain() { steps(sql, "made"); }
+  // Until the next step is a drop.
+  void maintain_ahead() {
+    const auto made = [](const std::string& report) { return report.contains("\"made\": 1"); };
+    for (;;) {
+      must(sql.connection().begin());
+      const bool making = made(sql.value("select millrace.maintain_partitions()"));
+      if (!making) break;
+      must(sql.connection().commit());
+    }
+    must(sql.connection().rollback());
+  }
   std::int64_t report(const std::string& field) { return steps(sql, field); }
   std::int64_t partitions(const std::string& table) {
     return sql.number(
@@ -164,6 +175,31 @@ TEST_F(Partition, f26_a_drop_gives_way_to_a_transaction_that_is_under_way) {
   maintain();
   EXPECT_EQ(sql.number("select count(*) from millrace.job_history"), 0) << "the next run did it";
   EXPECT_EQ(status(sql, live), "pending");
+}
+
+// Whoever asks for the table after the sweeper stands behind it in the line, however long the
+// transaction in front of both takes.
+TEST_F(Partition, k08_a_drop_that_cannot_have_its_lock_lets_those_behind_it_through) {
+  enqueue(sql);
+  Worker worker(sql);
+  worker.complete(worker.take());
+  pass(sql, "60 days");
+  maintain_ahead();
+  Session keeper(database);
+  Session reader(database);
+  reader.run("set lock_timeout = '10 s'");  // Ends the test where it would hang.
+  must(sql.connection().begin());
+  sql.run("select count(*) from millrace.job_history");
+  std::jthread sweeping([&] {
+    static_cast<void>(keeper.connection().query("select millrace.maintain_partitions()"));
+  });
+  Session observer(database);
+  while (!observer.yes(
+      "select exists (select from pg_locks where relation = 'millrace.job_history'::regclass "
+      "and mode = 'AccessExclusiveLock' and not granted)")) {
+  }
+  EXPECT_TRUE(reader.connection().query("select count(*) from millrace.job_history").has_value());
+  must(sql.connection().commit());
 }
 
 TEST_F(Partition, b11_finished_jobs_facts_and_attempts_never_change) {

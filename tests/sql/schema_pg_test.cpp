@@ -2,7 +2,7 @@
 // keys, SQLSTATEs. MILLRACE_UPDATE_GOLDEN=1 writes tests/golden/schema.golden.sql anew.
 #include "base/file.h"
 #include "sql/engine.h"
-#include "sql_files.h"
+#include "support/sql_source.h"
 
 #include <cstdlib>
 #include <set>
@@ -225,14 +225,18 @@ TEST_F(Schema, one_signature_per_name) {
       << "PostgREST cannot resolve overloads";
 }
 
+// The clock that ships, which test databases replace by one that can be set.
 TEST_F(Schema, b14_time_comes_from_the_wall_clock_of_the_database) {
-  for (const auto& file : sql::embedded_sql()) {
-    if (file.path == "functions/core/now.sql") {
-      EXPECT_NE(file.text.find("select clock_timestamp()"), std::string_view::npos);
-    }
-    if (!file.path.starts_with("functions/")) continue;
-    EXPECT_EQ(file.text.find("transaction_timestamp("), std::string_view::npos) << file.path;
+  for (const auto& file : sql_files()) {
+    if (file.path == "functions/core/now.sql") sql.script(std::string(file.text));
   }
+  must(sql.connection().begin());
+  sql.run("create temp table began as select millrace.now() as at");
+  EXPECT_TRUE(sql.yes("select millrace.now() > at from began")) << "it stands in a transaction";
+  EXPECT_TRUE(
+      sql.yes("select millrace.now() between clock_timestamp() - interval '1 minute' and "
+              "clock_timestamp()"));
+  must(sql.connection().rollback());
 }
 
 // Settings of roles belong to the server, so the file is applied to roles without any, and undone.
@@ -243,7 +247,7 @@ TEST_F(Schema, g02_a_transaction_of_an_engine_role_does_not_idle_beyond_ten_seco
   for (const auto& role : roles) {
     sql.run(fmt::format("alter role {} reset idle_in_transaction_session_timeout", role));
   }
-  for (const auto& file : sql::embedded_sql()) {
+  for (const auto& file : sql_files()) {
     if (file.path == "policies/50_role_settings.sql") sql.script(std::string(file.text));
   }
   for (const auto& role : roles) {
@@ -254,6 +258,10 @@ TEST_F(Schema, g02_a_transaction_of_an_engine_role_does_not_idle_beyond_ten_seco
         << role;
   }
   must(sql.connection().rollback());
+  for (const auto& role : roles) {
+    Session session{database, {}, role};
+    EXPECT_EQ(session.value("show idle_in_transaction_session_timeout"), "10s") << role;
+  }
 }
 
 // --- Tables ---

@@ -21,8 +21,9 @@ namespace millrace::test {
 
 class Session {
  public:
-  explicit Session(const TestDatabase& database, std::string_view role = {})
-      : connection_(database.connect()) {
+  explicit Session(const TestDatabase& database, std::string_view role = {},
+                   std::string_view login = "postgres")
+      : connection_(database.connect(login)) {
     if (!role.empty()) must(connection_.query(fmt::format("set role {}", role)));
   }
 

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "session.h"
-#include "sql_files.h"
+#include "support/sql_source.h"
 
 #include <cstdlib>
 #include <map>
@@ -54,7 +54,7 @@ class Tenancy : public ::testing::Test {
     return text;
   }
   void apply_policies() {
-    for (const auto& file : sql::embedded_sql()) {
+    for (const auto& file : sql_files()) {
       if (file.path.starts_with("policies/")) {
         owner_.script("begin; set local role millrace_owner; " + std::string(file.text) +
                       "; commit");
@@ -211,6 +211,64 @@ TEST_F(Tenancy, TemporaryObjectsOfACallerAreNotFound) {
   EXPECT_FALSE(client.yes("select millrace.update_job_heartbeat($1, 'evil')", pg::params(id)));
   EXPECT_EQ(owner_.number("select count(*) from millrace.audit"), audited);
   EXPECT_EQ(client.value("select millrace.now() > now() - interval '1 day'"), "t");
+}
+
+// I01: a caller's own operators stand before those of the database, and would run with the rights
+// of the owner.
+TEST_F(Tenancy, OperatorsOfACallerAreNotFound) {
+  owner_.script(
+      "create schema caller; grant usage on schema caller to public;"
+      "create function caller.trap(uuid, uuid) returns boolean language plpgsql as "
+      "$$ begin raise exception 'found what the caller put in front'; end $$;"
+      "create function caller.trap(text, text) returns boolean language plpgsql as "
+      "$$ begin raise exception 'found what the caller put in front'; end $$;"
+      "create operator caller.= (leftarg = uuid, rightarg = uuid, function = caller.trap);"
+      "create operator caller.= (leftarg = text, rightarg = text, function = caller.trap)");
+  Session client{database_, "service_role"};
+  client.run("set search_path = caller, pg_catalog");
+  ASSERT_EQ(client.refused("select 'a'::text = 'a'::text").message,
+            "found what the caller put in front");
+  const auto id =
+      client.value("select millrace.enqueue_job_v3('audit_cleanup', 'n', '{\"a\": 1}')");
+  EXPECT_EQ(client.value("select job_id from millrace.claim_next_job_v3('w')"), id);
+  EXPECT_TRUE(client.yes("select millrace.update_job_heartbeat($1, 'w')", pg::params(id)));
+  EXPECT_TRUE(client.yes("select millrace.update_job_progress($1, 5)", pg::params(id)));
+  EXPECT_TRUE(client.yes("select millrace.reschedule_job($1, 0, 'r', false)", pg::params(id)));
+  EXPECT_EQ(client.value("select millrace.get_job($1) ->> 'status'", pg::params(id)), "pending");
+  EXPECT_EQ(
+      client.value("select answer from millrace.cancel_jobs(array[$1::uuid])", pg::params(id)),
+      "cancelled");
+  EXPECT_TRUE(client.yes("select millrace.acquire_api_capacity('openai', 'gpt-4o-mini', 1)"));
+  client.run("select millrace.release_api_capacity('openai', 'gpt-4o-mini', 1, 1)");
+}
+
+// I10: each component can do its own work and nobody else's.
+TEST_F(Tenancy, EveryComponentMayCallWhatIsItsOwnAndNothingElse) {
+  const std::map<std::string, std::string> calls = {
+      {"select * from millrace.claim_jobs('w', null, 'default', 1)", "millrace_worker"},
+      {"select * from millrace.complete_jobs('w', '{}', '{}')", "millrace_worker"},
+      {"select * from millrace.settle_jobs('w', '[]')", "millrace_worker"},
+      {"select millrace.register_worker('w', '{}')", "millrace_worker"},
+      {"select millrace.hand_back_process('s', 'w')", "millrace_worker"},
+      {"select millrace.elect('d', 'h', '1 s')", "millrace_keeper"},
+      {"select millrace.reclaim(1)", "millrace_keeper"},
+      {"select millrace.promote_due(1)", "millrace_keeper"},
+      {"select millrace.maintain_partitions()", "millrace_keeper"},
+      {"select millrace.seal_audit(1)", "millrace_keeper"},
+      {"select * from millrace.redrive_jobs('{}')", "millrace_api"},
+      {"select millrace.set_queue('default', '{}')", "millrace_api"},
+      {"select millrace.set_config_value('no', 'such')", "millrace_api"},
+      {"select millrace.set_limit('p', 'e', '{}')", "millrace_api"},
+      {"select millrace.set_cron('c', '* * * * *', '{}')", "millrace_api"}};
+  for (const auto* role : {"authenticated", "service_role", "millrace_api", "millrace_worker",
+                           "millrace_keeper", "millrace_reader"}) {
+    Session session{database_, role};
+    for (const auto& [call, component] : calls) {
+      const auto result = session.connection().query(call);
+      const bool refused = !result && result.error().sqlstate == "42501";
+      EXPECT_EQ(refused, component != role) << role << ": " << call;
+    }
+  }
 }
 
 // I02, T-03: anon may not even look at the schema; every function refuses it, one by one.

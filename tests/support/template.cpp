@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "pg/sync_connection.h"
-#include "sql_files.h"
 #include "store/migrator.h"
+#include "support/sql_source.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ std::string template_name() {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     hash = (hash ^ 0xffU) * 0x100000001b3ULL;
   };
-  for (const auto& file : sql::embedded_sql()) {
+  for (const auto& file : sql_files()) {
     mix(file.path);
     mix(file.text);
   }
@@ -52,7 +52,7 @@ Result<void> prepare_template(const std::string& url) {
   options.create_client_roles = true;
   options.engine_login = true;
   options.install_testing = true;
-  MR_TRY_VOID(store::Migrator(connection, sql::embedded_sql(), clock, log).up(options));
+  MR_TRY_VOID(store::Migrator(connection, sql_files(), clock, log).up(options));
   return {};
 }
 
