@@ -116,8 +116,8 @@ class Clean(Case):
         self.assert_clean()
 
     def test_AFollowUpJobIsAskedForByItsParent(self):
-        parent, _ = self.plain()
-        child = self.world.add_job("k1/child", parent_id=parent)
+        parent, _ = self.plain(follows="k1+")
+        child = self.world.add_job("k1+", parent_id=parent)
         self.world.record("enqueued", child)
         self.world.settle(self.world.claim(self.worker, child))
         self.assert_clean()

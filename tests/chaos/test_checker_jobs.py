@@ -52,6 +52,10 @@ class Lost(Case):
         self.world.ledger.clear()
         self.assert_only("lost")
 
+    def test_AFollowUpIsMissing(self):
+        self.plain(follows="k1+")
+        self.assert_only("lost")
+
     def test_ARequestNeverArrived(self):
         job = self.world.enqueue(self.producer, "k1", effect="http")
         self.world.settle(self.world.claim(self.worker, job))
@@ -92,6 +96,15 @@ class Duplicated(Case):
         self.world.settle(delivery, outcome="permanent")
         self.world.add_effect(delivery)
         self.world.add_effect(delivery)
+        self.assert_only("duplicated effect")
+
+    def test_AFollowUpIsThereTwice(self):
+        parent, _ = self.plain(follows="k1+")
+        for key in ("k1+", "other"):
+            child = self.world.add_job(key, parent_id=parent)
+            self.world.record("enqueued", child)
+            self.world.settle(self.world.claim(self.worker, child))
+            self.world.jobs[child]["key_id"] = "k1+"
         self.assert_only("duplicated effect")
 
     def test_RequestsUnderTwoKeys(self):
@@ -139,6 +152,14 @@ class Unexpected(Case):
         delivery = self.world.claim(self.worker, job)
         self.world.settle(delivery, outcome="permanent")
         self.world.add_effect(delivery)
+        self.assert_only("unexpected")
+
+    def test_AFollowUpOfAJobThatFailed(self):
+        parent = self.world.enqueue(self.producer, "k1", expect="failed", follows="k1+")
+        self.world.settle(self.world.claim(self.worker, parent), outcome="permanent")
+        child = self.world.add_job("k1+", parent_id=parent)
+        self.world.record("enqueued", child)
+        self.world.settle(self.world.claim(self.worker, child))
         self.assert_only("unexpected")
 
     def test_AnEffectOfAJobNobodyKnows(self):

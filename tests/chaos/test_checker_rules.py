@@ -237,6 +237,14 @@ class Coverage(Case):
         self.plain()
         self.assert_only("never reached", points=["settle.after_send"])
 
+    def test_TheNemesisTellsOfProcessesWithoutAHistory(self):
+        self.plain()
+        self.world.fault("kill", "own-4", point="migrate.after_send", pid=77)
+        self.world.hit(self.worker, "claim.after", action="drop")
+        self.world.fault("kill", self.worker, point="claim.after")
+        verdict = self.assert_clean(points=["migrate.after_send", "claim.after"])
+        self.assertEqual([(p["point"], p["hit"]) for p in verdict.points], [("claim.after", 1), ("migrate.after_send", 1)])
+
     def test_APropertyWasNotSeen(self):
         self.plain()
         self.worker.write("reached", name="seen")

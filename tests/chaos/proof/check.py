@@ -3,6 +3,7 @@ import gc
 
 from .checks import ALL
 from .evidence import read_evidence
+from .faults import harms
 from .history import read_history
 from .options import Options, read_run
 from .story import tell_stories
@@ -45,7 +46,7 @@ def describe(run, directory, verdict, options):
     unknown = sum(n for (op, phase), n in run.calls.items() if phase in ("unknown", "unanswered"))
     verdict.figures.update(
         lines=run.lines, torn_lines=run.torn, files=len(run.files), calls=sum(run.calls.values()), unknown_calls=unknown,
-        faults=len(run.faults), kills=sum(a.dead_t is not None for a in run.actors.values()),
+        faults=sum(map(harms, run.faults)), kills=sum(a.dead_t is not None for a in run.actors.values()),
         stops=sum(len(a.stops) for a in run.actors.values()), seconds=round(run.seconds(run.last_t), 3),
         down_seconds=round(sum(e - b for b, e in run.down.spans) / 1e9, 3))
     verdict.check("history", "every line could be read", run.torn == 0 or run.torn <= verdict.figures["kills"] + verdict.figures["faults"],

@@ -5,8 +5,8 @@ appear under their names when all of them are complete.
 
     jobs.jsonl      a line per job and place it lies in (exactly one, if all is well): job_id, key_id, queue, job_type, status, reason, place
                     (ready, delayed, lease, history, or null), attempt, delivery_count, generation, token (of the lease, or of the settlement
-                    that ended it), expect and effect (from the payload), parent_id, limit and cost (of its provider), keyed (it may have to
-                    wait for others), created_at, finished_at
+                    that ended it), expect and effect (from the payload), parent_id, follows (key of the job that its success enqueues: the
+                    next stage), limit and cost (of its provider), keyed (it may have to wait for others), created_at, finished_at
     attempts.jsonl  job_id, generation, delivery_count, outcome, charged, token, worker_id, ended_at
     audit.jsonl     audit_id, at, action, jobs, worker; in the order of audit_id
     ledger.jsonl    the rows of public.ledger
@@ -38,6 +38,7 @@ select json_build_object(
          'job_id', coalesce(f.job_id, p.job_id), 'key_id', f.payload ->> 'key_id', 'queue', q.queue, 'job_type', t.job_type, 'status', p.status,
          'reason', p.reason, 'place', p.place, 'attempt', p.attempt, 'delivery_count', p.delivery_count, 'generation', p.generation, 'token', p.token,
          'expect', f.payload ->> 'expect', 'effect', f.payload ->> 'effect', 'parent_id', f.parent_id,
+         'follows', case when f.payload ->> 'kind' = 'stage' and f.payload ->> 'left' <> '0' then (f.payload ->> 'key_id') || '+' end,
          'limit', t.provider_name || ':' || t.api_endpoint, 'cost', case when t.provider_name is not null then f.estimated_tokens end,
          'keyed', f.serial_key is not null or f.concurrency_key is not null,
          'created_at', extract(epoch from f.created_at), 'finished_at', extract(epoch from p.finished_at))

@@ -56,6 +56,8 @@ def read_job(run, line):
     row.key = line.get("key_id")
     if row.key is not None and row.key == job.key:
         row.key = job.key
+    if row.key is not None:
+        run.by_key[row.key] = (*run.by_key.get(row.key, ()), job.id) if job.places == 1 else run.by_key[row.key]
     row.queue = intern(line.get("queue") or "")
     row.type = intern(line.get("job_type") or "")
     row.status = intern(line.get("status") or "")
@@ -68,6 +70,7 @@ def read_job(run, line):
     token = line.get("token")
     row.token = run.tokens[token].token if token in run.tokens else token
     row.parent = line.get("parent_id")
+    row.follows = line.get("follows")
     row.limit = intern(line["limit"]) if line.get("limit") else None
     row.cost = line.get("cost") or 1
     row.keyed = bool(line.get("keyed"))

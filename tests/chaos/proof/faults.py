@@ -7,7 +7,18 @@ from .model import MS, SECOND, Spans
 ENDED_BY = {"pg_crash": "pg_up", "pg_stop": "pg_up", "disk_full": "disk_free", "stall": "heal", "refuse": "heal", "half_open": "heal"}
 # Connections end, and new ones are welcome.
 MOMENTS = frozenset(("cut", "reset", "terminate_backends"))
+# What heals, or only tells.
+HARMLESS = frozenset((*ENDED_BY.values(), "cont", "start", "reported_loss", "over_limit"))
 OUTAGES = frozenset((*ENDED_BY, *ENDED_BY.values(), *MOMENTS, "failover"))
+
+
+def of_the_run(fault):
+    """Not of the making of the template that the run's databases are copies of."""
+    return not str(fault.target or "").startswith("template")
+
+
+def harms(fault):
+    return fault.kind not in HARMLESS and of_the_run(fault)
 
 
 def undone_spans(faults):

@@ -70,7 +70,7 @@ class Job:
 class Row:
     """The job as the database has it."""
     __slots__ = ("key", "queue", "type", "status", "reason", "delivery_count", "generation", "token", "place", "expect", "effect",
-                 "parent", "limit", "cost", "keyed", "created", "finished")
+                 "parent", "follows", "limit", "cost", "keyed", "created", "finished")
 
 
 class LostDelivery:
@@ -174,6 +174,7 @@ class Run:
         self.last_t = None
         # From the dump.
         self.has_dump = False
+        self.by_key = {}  # Key -> ids of the jobs that the database has for it.
         self.clock = None  # Database seconds minus monotonic seconds.
         self.limits = {}
         self.queues = {}

@@ -57,7 +57,7 @@ svg .phase { stroke: var(--faint); stroke-dasharray: 2 4; stroke-width: 1; }
 svg .bar { stroke: var(--bad); stroke-width: 1.4; stroke-dasharray: 6 4; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13px; color: var(--soft); margin-top: 6px; }
 .legend i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
-.histograms { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 18px 28px; }
+.histograms { display: grid; grid-template-columns: repeat(auto-fill, minmax(320px, 1fr)); gap: 18px 28px; }
 .histograms .head { display: flex; justify-content: space-between; gap: 12px; font-size: 14px; margin-bottom: 2px; }
 .histograms .head span { color: var(--soft); font-size: 13px; }
 details { border: 1px solid var(--line); border-radius: 10px; margin-top: 12px; overflow: hidden; }

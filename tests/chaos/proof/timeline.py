@@ -1,6 +1,7 @@
 """What happened when: settlements, work in hand and backlog for every slice of the run, faults and phases. For the report."""
 import collections
 
+from .faults import of_the_run
 from .model import SECOND
 
 SLICES_MAX = 280
@@ -38,7 +39,7 @@ def timeline(run):
         live += enqueued - finished
         backlog.append(live)
     faults = collections.OrderedDict()
-    for fault in run.faults:
+    for fault in filter(of_the_run, run.faults):
         label = fault.kind or "?"
         what = fault.point or (fault.actor.name if fault.actor is not None else fault.target)
         faults.setdefault(label, []).append([round(run.seconds(fault.t), 3), str(what or "")])

@@ -4,10 +4,7 @@ import collections
 
 def check(run, options, verdict):
     before = verdict.total()
-    hits = collections.defaultdict(collections.Counter)
-    for fault in run.faults:
-        if fault.point and fault.actor is not None and fault.by == fault.actor.name:
-            hits[fault.point][fault.kind] += 1
+    hits = count_hits(run)
     verdict.points = point_table(run, verdict, hits, options.points or ())
     for point in options.points or ():
         if not hits.get(point):
@@ -17,13 +14,26 @@ def check(run, options, verdict):
             verdict.add("never reached", "coverage", name, f"property {name} was never seen to hold")
     for t, actor, name in run.broken:
         verdict.add("invariant broken", "coverage", name, f"{actor} found {name} violated at {run.seconds(t):.3f} s")
-    verdict.figures.update(points_hit=sum(bool(h) for h in hits.values()), point_hits=sum(sum(h.values()) for h in hits.values()),
+    hit = [p for p in hits if options.points is None or p in options.points]
+    verdict.figures.update(points_hit=len(hit), point_hits=sum(sum(h.values()) for h in hits.values()),
                            properties_reached=len(run.reached))
     if options.points or options.sometimes or hits:
         wanted = f" of {len(options.points)}" if options.points else ""
         seen = f"{len(run.reached)}{f' of {len(options.sometimes)}' if options.sometimes else ''} properties seen"
         verdict.check("coverage", "every point hit, every property seen, none broken", verdict.total() == before,
                       f"{verdict.figures['points_hit']}{wanted} points, {verdict.figures['point_hits']} hits; {seen}")
+
+
+def count_hits(run):
+    """Point -> actions. A process tells of its own hits; the nemesis of those that processes without a history died at."""
+    hits = collections.defaultdict(collections.Counter)
+    for fault in run.faults:
+        if not fault.point:
+            continue
+        told_itself = fault.actor is not None and fault.by != fault.actor.name and any(p == fault.point for _, p, _ in fault.actor.points)
+        if not told_itself:
+            hits[fault.point][fault.kind] += 1
+    return hits
 
 
 def point_table(run, verdict, hits, wanted):

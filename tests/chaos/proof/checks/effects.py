@@ -18,6 +18,8 @@ def check(run, options, verdict):
         check_ledger(verdict, job, effect in ("row", "both"))
         if verdict.total() == count:
             check_http(verdict, job, effect in ("http", "both"), key_owner)
+        if verdict.total() == count and job.row.follows:
+            check_follow_up(run, verdict, job)
         job.flagged = verdict.total() > count
     for job_id, token in run.stray_ledger:
         verdict.add("unexpected", "P3", job_id, "an effect of a job that nobody knows", (job_id, token))
@@ -42,6 +44,16 @@ def check_ledger(verdict, job, wants_row):
         verdict.add("duplicated effect", "P3", job.id, f"{job.ledger} effects in the ledger, and the job is {row.status}", job.ids())
     elif job.ledger:
         verdict.add("unexpected", "P3", job.id, f"an effect in the ledger, but the job is {row.status}", job.ids())
+
+
+def check_follow_up(run, verdict, job):
+    """The job that a success enqueues exists exactly when the success does."""
+    followers = [run.jobs[i] for i in run.by_key.get(job.row.follows, ())]
+    if job.row.status == "completed" and not followers:
+        verdict.add("lost", "P3", job.id, f"completed, but the job {job.row.follows} that its success enqueues is not there", (*job.ids(), job.row.follows))
+    elif job.row.status != "completed" and any(f.row.parent == job.id for f in followers):
+        verdict.add("unexpected", "P3", job.id, f"{job.row.status}, yet the job {job.row.follows} that only its success enqueues is there",
+                    (*job.ids(), job.row.follows, followers[0].id))
 
 
 def check_http(verdict, job, wants_http, key_owner):

@@ -3,13 +3,13 @@
 
 def check(run, options, verdict):
     before = verdict.total()
-    by_key = jobs_by_key(run)
     losses_reported = 0
-    for name, key in run.keys.items():
-        check_answered(run, verdict, name, key)
-        holders = by_key.get(name, ())
+    for name, holders in run.by_key.items():
         if len(holders) > 1:
             verdict.add("duplicated effect", "P1", name, f"key {name} is {len(holders)} jobs", (name, *holders))
+    for name, key in run.keys.items():
+        check_answered(run, verdict, name, key)
+        holders = run.by_key.get(name, ())
         if key.jobs:
             verdict.tally["recovered"] += bool(key.found and key.unknown)
             continue
@@ -26,19 +26,12 @@ def check(run, options, verdict):
     if run.undone:
         verdict.figures["lost_in_failover"] = losses_reported
     answered = sum(bool(k.jobs) for k in run.keys.values())
-    figure = f"{answered} acknowledged, {sum(1 for j in run.jobs.values() if j.row)} in the database"
+    follow_ups = sum(1 for j in run.jobs.values() if j.row and j.row.parent)
+    figure = (f"{answered} acknowledged, " + (f"{follow_ups} enqueued by others, " if follow_ups else "")
+              + f"{sum(1 for j in run.jobs.values() if j.row)} in the database")
     if run.undone:
         figure += f", {losses_reported} lost with the old primary"
     verdict.check("P1", "nothing lost, nothing twice, nothing from nowhere", verdict.total() == before, figure)
-
-
-def jobs_by_key(run):
-    """Key -> ids of the jobs that the database has for it."""
-    by_key = {}
-    for job in run.jobs.values():
-        if job.row is not None and job.row.key is not None:
-            by_key[job.row.key] = (*by_key.get(job.row.key, ()), job.id)
-    return by_key
 
 
 def check_answered(run, verdict, name, key):
