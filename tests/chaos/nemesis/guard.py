@@ -1,7 +1,8 @@
 """Guard: ends what a run has started when the run itself is killed.
 
 A process of its own that holds the reading end of a pipe. The run tells it what exists (processes, mounts); when the pipe ends, because the
-run closed it or died in any way, the guard kills and unmounts what is left. Files stay: after such an end they are the evidence.
+run closed it or died in any way, the guard kills and unmounts what is left. Files stay: after such an end they are the evidence. A run that
+forks without exec must end those children first: they hold the pipe open.
 
     guard = Guard(); guard.watch("process", pid); guard.forget("process", pid); guard.close()
 """

@@ -10,12 +10,12 @@
                                                      (nobody told it); then it is killed. Writes it acknowledged meanwhile are lost
     cluster.rejoin()                                 the old primary and what else cannot follow come back as standbys (pg_rewind, or a
                                                      new copy); roles are filled again; returns when the synchronous one streams
-    cluster.report_losses(result)                    keys that were acknowledged to producers before and are missing now; written into the
-                                                     history as "reported_loss" for the checker, and returned
+    cluster.report_losses(result)                    keys that were acknowledged to producers before, are missing now and were not reported
+                                                     before; written into the history as "reported_loss" for the checker, and returned
 
 A FailOver says what was lost, from the dead primary's own log: `switch_lsn` where the new timeline begins, `end_lsn` where the old log
 ends, `lost_bytes` between them, `lost_commits` (their number; for "sync" these were never acknowledged), `lost_since` (history clock: commits
-from here on can be lost) and `lag_ms` (from there to the kill); `accepts_at`, and `seconds` from the kill until then.
+from here on can be lost) and `lag_ms` (from there to the kill); `accepts_at`, and `seconds` from the beginning until then.
 
 Fence: the dead primary's directory is marked as a standby's at once, so that it can never again come up and take writes. Between
 fail_over() and rejoin() commits wait for no standby: do not inject a second fail-over there.
@@ -43,15 +43,15 @@ _RECORD = re.compile(r"len \(rec/tot\): +\d+/ *(\d+).*?lsn: ([0-9A-F]+/[0-9A-F]+
 
 def wait_until(condition, timeout, what):
     """For states of a server that it tells only when asked."""
-    deadline, pause = time.monotonic() + timeout, threading.Event()
+    deadline, pause, last = time.monotonic() + timeout, threading.Event(), None
     while True:
         try:
             if condition():
                 return
-        except (OSError, ServerError, ConnectionLost):
-            pass  # Not up yet.
+        except (OSError, ServerError, ConnectionLost) as error:
+            last = error  # Not up yet.
         if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {timeout} s in vain: {what}")
+            raise RuntimeError(f"waited {timeout} s in vain: {what}" + (f" ({last})" if last else ""))
         pause.wait(0.02)
 
 
@@ -102,6 +102,7 @@ class Replication:
         self.primary, self.sync, self.asynchronous = self.nodes
         self.gate = None
         self._to_rejoin = []
+        self._reported = set()
 
     def start(self):
         self.world.adopt(self)
@@ -175,6 +176,7 @@ class Replication:
         old, new = self.primary, {"sync": self.sync, "async": self.asynchronous}[to]
         other, = [node for node in self.nodes if node not in (old, new)]
         old_timeline = old.timeline()
+        began = now_ns()
         if not keep_old_serving:
             self._fence(old)
         killed_at, killed_wall = now_ns(), time.time()
@@ -191,7 +193,7 @@ class Replication:
         self.gate.upstream(new.socket_path)
         self.gate.heal()
         self._to_rejoin = [old, other]
-        result = self._loss(to, old, new, old_timeline, killed_at, killed_wall, accepts_at)
+        result = self._loss(to, old, new, old_timeline, began, killed_at, killed_wall, accepts_at)
         self.world.history.fault("failover", new.name, t=accepts_at, **{key: value for key, value in result._asdict().items() if key not in ("old", "new")},
                                  old=old.name, new=new.name, split=bool(keep_old_serving))
         return result
@@ -200,7 +202,7 @@ class Replication:
         old.crash(children_too=True)
         old.write("standby.signal", "")
 
-    def _loss(self, mode, old, new, old_timeline, killed_at, killed_wall, accepts_at):
+    def _loss(self, mode, old, new, old_timeline, began, killed_at, killed_wall, accepts_at):
         timeline, switch_lsn = new.switch_point()
         if timeline != old_timeline:
             raise RuntimeError(f"{new.name} left timeline {timeline}, not the primary's {old_timeline}")
@@ -216,7 +218,7 @@ class Replication:
         lag = max(0.0, killed_wall - min(commits)) if commits else 0.0
         return FailOver(mode=mode, old=old, new=new, switch_lsn=switch_lsn, end_lsn=end_lsn, lost_bytes=lsn_number(end_lsn) - lsn_number(switch_lsn),
                         lost_commits=len(commits), lost_since=killed_at - int(lag * 1e9), lag_ms=round(lag * 1000, 1), accepts_at=accepts_at,
-                        seconds=round((accepts_at - killed_at) / 1e9, 3))
+                        seconds=round((accepts_at - began) / 1e9, 3))
 
     def rejoin(self):
         """Returns how each came back: {name: "follows" | "rewound" | "copied"}."""
@@ -260,7 +262,8 @@ class Replication:
                 acknowledged |= {job["key"]: (line["t"], job["job"]) for job in line["jobs"]}
         with self.primary.connect(timeout=60) as client:
             known = {row[0] for row in client.query("select job_id from millrace.job_fact")}
-        lost = {key: (t, job) for key, (t, job) in acknowledged.items() if job not in known}
+        lost = {key: (t, job) for key, (t, job) in acknowledged.items() if job not in known and job not in self._reported}
+        self._reported.update(job for _, job in lost.values())
         outside = sorted(key for key, (t, _) in lost.items() if t < result.lost_since)
         self.world.history.fault("reported_loss", result.new.name, mode=result.mode, keys=sorted(lost), jobs=sorted(job for _, job in lost.values()),
                                  lag_ms=result.lag_ms, outside_lag=outside)
