@@ -46,13 +46,13 @@ def headline(verdict):
     if verdict.ok:
         sentence = f"{jobs}, {struck}, every promise held"
     else:
-        broken = ", ".join(f"{n} {name}" for name, n in verdict.counts.items()) or "a check failed"
+        broken = ", ".join(f"{n}\u00a0{name}".replace(" ", "\u00a0") for name, n in verdict.counts.items()) or "a check failed"
         sentence = f"{jobs}, {struck}: {broken}"
     facts = [("seed", run.get("seed")), ("profile", run.get("profile")), ("lasted", f"{f.get('seconds', 0):.0f} s"),
              ("lease", f"{run.get('lease_ms', 0) / 1000:g} s"), ("began", run.get("started_at"))]
     sub = " · ".join(f"{name} {escape(value)}" for name, value in facts if value not in (None, ""))
     tiles = [("deliveries", f.get("deliveries")), ("processes killed", f.get("kills")), ("paused", f.get("stops")), ("leases lost to faults", f.get("lost_leases", 0) - f.get("lost_without_fault", 0)),
-             ("calls of unknown fate", f.get("unknown_calls")), ("found done all the same", verdict.tally.get("recovered")), ("stale settlements refused", f.get("stale_refused")),
+             ("calls of unknown fate", f.get("unknown_calls")), ("outcomes recovered", verdict.tally.get("recovered")), ("stale settlements refused", f.get("stale_refused")),
              ("effects counted", (f.get("ledger_rows") or 0) + (f.get("http_requests") or 0))]
     shown = "".join(f"<div><b>{amount(n)}</b><span>{escape(name)}</span></div>" for name, n in tiles if n is not None)
     word = "ALL PROMISES HELD" if verdict.ok else "PROMISES BROKEN"
