@@ -40,8 +40,9 @@ check: setup build/release/build.ninja  ## Format, clang-tidy, layers, source ru
 bench: build  ## Run the benchmarks (ARGS="drain --jobs 100000")
 	build/release/millrace bench $(ARGS)
 
-chaos: build  ## Kill things at random and balance the account afterwards
-	tools/chaos $(ARGS)
+chaos: setup build/release/build.ninja  ## Faults of every kind, then a proof (PROFILE=short|long|release SEED=n ONLY=campaign,…)
+	cmake --build --preset release
+	tools/chaos "$(or $(PROFILE),long)" "$(SEED)" "$(ONLY)"
 
 mutants: setup build/release/build.ninja  ## Show that a test notices each seeded fault (ONLY=regex for some)
 	tools/mutants $(if $(ONLY),--only '$(ONLY)') $(ARGS)

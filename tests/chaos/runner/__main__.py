@@ -56,7 +56,7 @@ def write_index(options, results):
 def main():
     options = parse()
     options.out.mkdir(parents=True, exist_ok=True)
-    names = options.only.split(",") if options.only else [name for name in ALL if ALL[name].COUNTS[options.profile]]
+    names = options.only.split(",") if options.only else [name for name in ALL if ALL[name].COUNTS[options.profile] is not None]
     unknown = [name for name in names if name not in ALL]
     if unknown:
         sys.exit(f"no campaign {unknown[0]}; there are {', '.join(ALL)}")

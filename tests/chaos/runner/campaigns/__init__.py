@@ -1,5 +1,5 @@
 """Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
-from . import clocks, disk_full, drain, failover, horizon, keeper_points, killer, network, one_key, overload, pg_crash, pooler, points, zombies
+from . import clocks, disk_full, drain, external, failover, horizon, keeper_points, killer, network, one_key, overload, pg_crash, pooler, points, zombies
 
 ALL = {
     "points": points,
@@ -16,4 +16,7 @@ ALL = {
     "one_key": one_key,
     "drain": drain,
     "horizon": horizon,
+    "limits": external.limits,
+    "kills": external.kills,
+    "simulation": external.sim,
 }

@@ -2,7 +2,7 @@
 import time
 
 COUNTS = {
-    "short": {"processes": 4, "slots": 32, "seconds": 12, "every_ms": 700, "rate": 40},
+    "short": {"processes": 4, "slots": 32, "seconds": 8, "every_ms": 500, "rate": 40},
     "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 60},
     "release": {"processes": 16, "slots": 32, "seconds": 3600, "every_ms": 100, "rate": 120},
 }

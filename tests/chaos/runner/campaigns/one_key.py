@@ -4,7 +4,7 @@ import json
 
 from nemesis.wire import message
 
-COUNTS = {"short": {"requests": 60}, "long": {"requests": 1000}, "release": {"requests": 10000}}
+COUNTS = {"short": {"requests": 40}, "long": {"requests": 1000}, "release": {"requests": 10000}}
 
 
 def run(stage):

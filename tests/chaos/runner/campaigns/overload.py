@@ -2,7 +2,7 @@
 import json
 import time
 
-COUNTS = {"short": {"seconds": 6}, "long": {"seconds": 60}, "release": {"seconds": 1800}}
+COUNTS = {"short": {"seconds": 4}, "long": {"seconds": 60}, "release": {"seconds": 1800}}
 DEPTH = 400
 
 

@@ -11,7 +11,7 @@ import time
 
 from ..scenarios import SCENARIOS, scenario_of, start_product
 
-COUNTS = {"short": {"kills": 1, "share": 0.25, "at_once": 6}, "long": {"kills": 20, "share": 1, "at_once": 8},
+COUNTS = {"short": {"kills": 1, "share": 0.12, "at_once": 6}, "long": {"kills": 20, "share": 1, "at_once": 8},
           "release": {"kills": 1000, "share": 1, "at_once": 8}}
 LIST = pathlib.Path(__file__).resolve().parents[2] / "fault_points.txt"
 

@@ -1,0 +1,44 @@
+"""Campaigns that are programs of their own: they judge themselves, and their exit code and closing lines count."""
+import pathlib
+import subprocess
+import sys
+
+from proof.verdict import Verdict
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2]
+
+
+class External:
+    def __init__(self, promise, what, counts, command):
+        self.promise, self.what, self.COUNTS, self._command = promise, what, counts, command
+
+    def run(self, stage):
+        stage.directory.mkdir(parents=True, exist_ok=True)
+        log = stage.directory / "output.txt"
+        argv = [str(word) for word in self._command(stage)]
+        lines = 0
+        with open(log, "w") as file, subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=FOLDER) as process:
+            for line in process.stdout:
+                file.write(line)
+                lines += 1
+                stage.progress(lines, lines + 1, line.strip()[:80])
+        last = [line.strip() for line in log.read_text().splitlines() if line.strip()][-4:]
+        verdict = Verdict()
+        verdict.check(self.promise, self.what, process.returncode == 0, "; ".join(last))
+        (stage.directory / "report.html").write_text("<!doctype html><meta charset='utf-8'><pre>" + log.read_text().replace("<", "&lt;") + "</pre>")
+        return verdict
+
+
+def script(name):
+    return lambda stage: [sys.executable, FOLDER / name, "--build", stage.options.build, "--profile", "short" if stage.options.profile == "short" else "long",
+                          "--seed", stage.options.seed]
+
+
+def simulation(stage):
+    return [stage.options.build / "millrace_sim", "--seeds", stage.counts["seeds"], "--first", stage.options.seed]
+
+
+limits = External("P7, T15", "no window above its limit, no slot leaked, while clients are killed", {"short": {}, "long": {"clients": 64}, "release": {"clients": 64}},
+                  script("hammer_limits.py"))
+kills = External("P1-P5", "16 processes of 64 slots, lease 5 s, 60 kills", {"short": None, "long": {"kills": 60}, "release": {"kills": 60}}, script("kill_workers.py"))
+sim = External("T7", "the scheduling core in simulation", {"short": None, "long": {"seeds": 1_000_000}, "release": {"seeds": 10_000_000}}, simulation)
