@@ -7,6 +7,7 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 namespace millrace::pg {
@@ -22,24 +23,24 @@ std::vector<std::string> split(std::string_view list) {
   }
 }
 
-// libpq quotes what it could not parse; if that comes from the url it may be part of a password.
-std::string without_secrets(std::string_view message, std::string_view url) {
+// The beginning of libpq's message. It quotes what it could not read, as it stands or decoded, and
+// that may be part of a password; of what is quoted only the signs that it missed are its own
+// words.
+std::string without_secrets(std::string_view message) {
+  constexpr std::array<std::string_view, 5> kBefore = {"missing ", "separator ", "matching ",
+                                                       "(expected ", "or "};
   std::string out;
-  for (std::size_t at = 0; at < message.size();) {
-    const auto open = message.find('"', at);
-    const auto close = open == std::string_view::npos ? open : message.find('"', open + 1);
-    if (close == std::string_view::npos) {
-      // A quote that is not closed on this line belongs to a quoted url with quotes in it.
-      out += message.substr(at, open == std::string_view::npos ? open : open - at);
-      break;
-    }
-    out += message.substr(at, open - at);
-    const auto quoted = message.substr(open + 1, close - open - 1);
-    out += quoted.size() > 1 && url.contains(quoted) ? std::string("\"…\"")
-                                                     : fmt::format("\"{}\"", quoted);
-    at = close + 1;
+  for (;;) {
+    const auto open = message.find('"');
+    out += message.substr(0, open);
+    if (open == std::string_view::npos) return out;
+    message.remove_prefix(open);
+    const bool own = message.size() >= 3 && message[2] == '"' &&
+                     std::ranges::any_of(kBefore, [&](auto word) { return out.ends_with(word); });
+    if (!own) return out + "…";
+    out += message.substr(0, 3);
+    message.remove_prefix(3);
   }
-  return out;
 }
 
 Result<std::map<std::string, std::string>> parse_keywords(const std::string& url) {
@@ -54,7 +55,7 @@ Result<std::map<std::string, std::string>> parse_keywords(const std::string& url
     return fail(
         ErrorKind::invalid_argument,
         fmt::format("the database URL is malformed: {}",
-                    message ? without_secrets(first_line(message.get()), url) : "out of memory"));
+                    message ? without_secrets(first_line(message.get())) : "out of memory"));
   }
   std::map<std::string, std::string> keywords;
   for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {

@@ -122,6 +122,7 @@ std::string mask_keywords(std::string_view text) {
     const auto scheme = shown.find("://");
     if (is_secret(text.substr(at, name_end - at), false)) {
       out += kMask;
+      if (end < text.size() && !is_space(text[end])) out += ' ';  // Behind a quote none is needed.
     } else {
       out += scheme == npos ? std::string(shown) : mask_uri(shown, scheme + 3);
     }
