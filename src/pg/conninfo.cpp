@@ -111,10 +111,13 @@ Result<ConnInfo> parse_conninfo(const ConnectOptions& options) {
   info.keywords["client_encoding"] = "UTF8";
   info.keywords["fallback_application_name"] = options.application_name;
   set_default("gssencmode", "disable");  // Negotiating it can block.
-  set_default("keepalives_idle", "30");  // A peer that vanished is noticed within a minute.
-  set_default("keepalives_interval", "10");
+  // A peer that vanished without a word is noticed within seconds: while a statement is on its way,
+  // because nobody acknowledges it, and while we wait for its answer, because nobody answers the
+  // probes. A server that is merely slow does both.
+  set_default("keepalives_idle", "5");
+  set_default("keepalives_interval", "2");
   set_default("keepalives_count", "3");
-  set_default("tcp_user_timeout", "60000");
+  set_default("tcp_user_timeout", "5000");
 
   MR_TRY(info.hosts, split_hosts(info.keywords));
   const auto attrs = take(info.keywords, "target_session_attrs");

@@ -35,13 +35,13 @@ TEST(ParseConninfo, GivesOnePortToAllHostsAndAddressesToTheirs) {
 }
 
 TEST(ParseConninfo, LetsOverridesWinAndDefaultsYield) {
-  auto options = connect_options("host=a user=one keepalives_idle=5");
+  auto options = connect_options("host=a user=one keepalives_idle=7");
   options.overrides = {{"user", "two"}};
   options.application_name = "me";
   const auto info = parse_conninfo(options);
   ASSERT_TRUE(info);
   EXPECT_EQ(info->keywords.at("user"), "two");
-  EXPECT_EQ(info->keywords.at("keepalives_idle"), "5");
+  EXPECT_EQ(info->keywords.at("keepalives_idle"), "7");
   EXPECT_EQ(info->keywords.at("client_encoding"), "UTF8");
   EXPECT_EQ(info->keywords.at("fallback_application_name"), "me");
 }

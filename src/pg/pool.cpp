@@ -49,6 +49,7 @@ struct Pool::State {
   std::deque<std::shared_ptr<Waiter>> waiters;
   milliseconds backoff{0};  // Zero while connecting works.
   SteadyTime next_attempt{};
+  std::optional<Error> last_failure;
 
   // A connection comes back, or (null) a place for one becomes free. Called without the lock; what
   // is dropped is returned, so that it is closed without the lock too.
@@ -77,8 +78,11 @@ struct Pool::State {
     return std::erase(waiters, waiter) > 0;
   }
 
-  void note_failure() {
+  // Attempts that went on at the same time fail together and count once.
+  void note_failure(SteadyTime began, const Error& error) {
     const std::lock_guard lock(mutex);
+    last_failure = error;
+    if (next_attempt > began) return;
     backoff = std::clamp(backoff * 2, options.backoff_min, options.backoff_max);
     next_attempt = std::chrono::steady_clock::now() + random.jitter(backoff, 0.5);
   }
@@ -87,6 +91,14 @@ struct Pool::State {
     const std::lock_guard lock(mutex);
     backoff = milliseconds(0);
     next_attempt = {};
+    last_failure.reset();
+  }
+
+  // Why there is no connection while nobody may try.
+  Error waiting_error() {
+    const std::lock_guard lock(mutex);
+    return last_failure.value_or(
+        Error{.kind = ErrorKind::unavailable, .message = "the server was not reached"});
   }
 
   SteadyTime earliest_attempt() {
@@ -211,7 +223,11 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout) {
       if (!co_await sleep_until(std::min(at, deadline))) {
         co_return fail(ErrorKind::cancelled, "connecting was abandoned");
       }
+      // Nothing was tried, so nothing failed: the next attempt stays where it is.
+      if (at > deadline) co_return fail(state->waiting_error());
+      continue;  // Another caller may have failed, or come through, meanwhile.
     }
+    const auto began = std::chrono::steady_clock::now();
     auto options = state->connect;
     options.connect_timeout = std::clamp(left_until(deadline), milliseconds(1),
                                          std::max(options.connect_timeout, milliseconds(1)));
@@ -222,10 +238,10 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout) {
       co_return PooledConnection(state, std::move(*connected));
     }
     if (connected.error().kind != ErrorKind::unavailable) co_return fail(connected.error());
-    state->note_failure();
-    if (std::max(state->earliest_attempt(), std::chrono::steady_clock::now()) >= deadline) {
-      co_return fail(connected.error());
-    }
+    // Cut short by a caller in a hurry, it says nothing about the server.
+    if (std::chrono::steady_clock::now() >= deadline) co_return fail(connected.error());
+    state->note_failure(began, connected.error());
+    if (state->earliest_attempt() >= deadline) co_return fail(connected.error());
   }
 }
 

@@ -21,7 +21,8 @@ struct PoolOptions {
   std::size_t connections_max = 4;
   std::size_t waiters_max = 1024;
   std::chrono::milliseconds backoff_min{50};
-  std::chrono::milliseconds backoff_max{5'000};
+  // Short enough that work goes on within seconds after a server that was long away has come back.
+  std::chrono::milliseconds backoff_max{1'000};
 };
 
 class PooledConnection;

@@ -11,15 +11,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAcquire{5'000};
-constexpr milliseconds kCall{60'000};
+constexpr milliseconds kElectMin{1'000};
 
 }  // namespace
 
-Task<pg::ResultSet> PgKeeperStore::call(fault::Point point, std::string sql, pg::Params params) {
+Task<pg::ResultSet> PgKeeperStore::call(fault::Point point, std::string sql, pg::Params params,
+                                        milliseconds timeout) {
   const history::Call record(point.name, {});
   MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire));
   auto rows =
-      translate(co_await connection->query(std::move(sql), std::move(params), {kCall, point}));
+      translate(co_await connection->query(std::move(sql), std::move(params), {timeout, point}));
   if (!rows) {
     record.failed(rows.error());
   } else {
@@ -36,8 +37,10 @@ Task<std::int64_t> PgKeeperStore::count(fault::Point point, std::string sql, pg:
 Task<bool> PgKeeperStore::elect(std::string duty, std::string holder, milliseconds ttl) {
   pg::Params params;
   params.add(duty).add(holder).add(std::chrono::microseconds(ttl));
+  // An answer that comes after the term has ended is of no use, so nobody waits for it: the next
+  // attempt may find a line that is not dead.
   MR_CO_TRY(auto rows, co_await call(MR_POINT("elect"), "select millrace.elect($1, $2, $3)",
-                                     std::move(params)));
+                                     std::move(params), std::max(ttl, kElectMin)));
   co_return rows[0].boolean(0);
 }
 

@@ -28,7 +28,8 @@ class PgKeeperStore final : public KeeperStore {
   Task<std::vector<HorizonHolder>> horizon() override;
 
  private:
-  Task<pg::ResultSet> call(fault::Point point, std::string sql, pg::Params params);
+  Task<pg::ResultSet> call(fault::Point point, std::string sql, pg::Params params,
+                           std::chrono::milliseconds timeout = std::chrono::minutes(1));
   Task<std::int64_t> count(fault::Point point, std::string sql, pg::Params params);
 
   pg::Pool& pool_;

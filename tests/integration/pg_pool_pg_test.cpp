@@ -110,6 +110,25 @@ TEST_F(PgPool, ComesBackWhenTheServerDoes) {
   EXPECT_TRUE(must(run_blocking(io_, pool.acquire(30s)))->healthy());
 }
 
+// A caller whose time is up before the next attempt is due has tried nothing, so it has not failed:
+// or else callers in a hurry would put the attempt off for ever.
+TEST_F(PgPool, CallersThatGiveUpEarlyDoNotPutOffTheNextAttempt) {
+  test::Gate gate(test::Server::get());
+  url_ = gate.url(database_.name());
+  gate.refuse(true);
+  auto pool = make_pool({.connections_max = 1, .backoff_min = 1s, .backoff_max = 1s});
+  const auto away = run_blocking(io_, pool.acquire(400ms));
+  ASSERT_FALSE(away);
+  gate.refuse(false);
+  bool connected = false;
+  for (int i = 0; i < 100 && !connected; ++i) {
+    const auto held = run_blocking(io_, pool.acquire(100ms));
+    connected = held.has_value();
+    if (!connected) EXPECT_EQ(held.error().kind, ErrorKind::unavailable);
+  }
+  EXPECT_TRUE(connected);
+}
+
 TEST_F(PgPool, SendsItsWaitersAwayWhenClosed) {
   auto pool = make_pool({.connections_max = 1});
   auto held = must(run_blocking(io_, pool.acquire(10s)));
