@@ -43,7 +43,7 @@ Fetcher::Fetcher(Services services, const Options& options, std::vector<std::str
       job_types_(std::move(job_types)),
       lease_(lease),
       dispatcher_(dispatcher),
-      backoff_(services.random, 50ms, 5s) {
+      backoff_(services.random, 50ms, 2s) {
   for (const auto& choice : options.queues) {
     Queue queue;
     queue.name = choice.name;

@@ -67,7 +67,7 @@ awaitable<void> ProcessLease::run() {
 }
 
 awaitable<void> ProcessLease::register_process() {
-  Backoff backoff(random_, 100ms, 5s);
+  Backoff backoff(random_, 100ms, 2s);  // As soon as the database is back, so are we.
   while (!stopping_.is_set()) {
     store::WorkerInfo info{.supervisor_id = options_.supervisor_id,
                            .host = options_.host,

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPauseMin = 50ms;
-constexpr auto kPauseMax = 5s;
+constexpr auto kPauseMax = 2s;  // Work goes on within seconds after the database has come back.
 
 // What is stored instead of an outcome that the database refused.
 Outcome replacement(const Error& error) {
