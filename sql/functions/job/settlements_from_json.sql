@@ -41,7 +41,8 @@ begin
                     then jsonb_build_object('error_type', 'result_too_large', 'message', 'result is larger than 262144 bytes', 'sqlstate', 'MR004')
                     else nullif(s.item -> 'error', 'null'::jsonb) end,
                case when s.item ->> 'outcome' = 'partial' then coalesce(s.item -> 'parts', '{}') end,
-               greatest(0, (s.item ->> 'actual_tokens')::numeric)::bigint,
+               -- greatest() ignores nulls, and a figure that is not known must not become 0.
+               case when (s.item ->> 'actual_tokens')::numeric < 0 then 0 else (s.item ->> 'actual_tokens')::numeric end::bigint,
                case when (s.item ->> 'retry_after_seconds')::numeric between 0 and 86400
                     then v_now + make_interval(secs => (s.item ->> 'retry_after_seconds')::double precision) end,
                null, case when b.too_large then 'result_too_large' else left(s.item #>> '{error,reason}', 200) end, null, null)::millrace.moving
