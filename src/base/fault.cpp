@@ -165,4 +165,13 @@ void detail::note_reached(const char* property) noexcept {
   }
 }
 
+void detail::note_broken(const char* property, const char* file, int line) noexcept {
+  try {
+    history::record("violated", {{"name", property}});
+  } catch (...) {  // The process ends here in any case.
+    assertion_failed(property, file, line);
+  }
+  assertion_failed(property, file, line);
+}
+
 }  // namespace millrace::fault

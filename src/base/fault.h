@@ -34,6 +34,7 @@ namespace detail {
 inline constinit std::atomic<bool> armed = false;
 Effect reach(std::string_view name, std::string_view stage);
 void note_reached(const char* property) noexcept;
+[[noreturn]] void note_broken(const char* property, const char* file, int line) noexcept;
 }  // namespace detail
 
 // invalid_argument names what is wrong with the plan. Replaces the plan before.
@@ -57,9 +58,10 @@ Error injected(std::string_view name, std::string_view stage = {});
 
 #define MR_FAULT(name) static_cast<void>(::millrace::fault::reach(name))
 
-#define MR_ALWAYS(condition, name)                     \
-  (static_cast<bool>(condition) ? static_cast<void>(0) \
-                                : ::millrace::assertion_failed(name, __FILE__, __LINE__))
+#define MR_ALWAYS(condition, name) \
+  (static_cast<bool>(condition)    \
+       ? static_cast<void>(0)      \
+       : ::millrace::fault::detail::note_broken(name, __FILE__, __LINE__))
 
 // Tells the history, once per process, that the condition was true here.
 #define MR_SOMETIMES(condition, name)                                                       \

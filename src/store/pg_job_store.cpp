@@ -247,46 +247,44 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
   co_return ordered;
 }
 
+// One pipeline, which is one transaction: the server never waits in the middle of it for a caller
+// that may be gone, holding the locks that the repeat of this call needs.
 Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlement,
                                      std::vector<SqlStatement> statements) {
-  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
-  MR_CO_TRY(auto transaction, co_await pg::Transaction::begin(
-                                  *connection, {timeouts_.call, MR_POINT("settle_begin")}));
-  const std::vector<const Settlement*> one{&settlement};
+  std::vector<pg::Statement> all;
   if (!settlement.logs.empty()) {
-    auto logs = logs_statement(worker_id, log_items({settlement}));
-    MR_CO_TRY_VOID(translate(co_await connection->query(
-        logs.sql, logs.params, {timeouts_.call, MR_POINT("settle_logs")})));
+    all.push_back(logs_statement(worker_id, log_items({settlement})));
   }
-  auto settle = settle_statement(worker_id, one);
-  MR_CO_TRY(auto rows, translate(co_await connection->query(
-                           settle.sql, settle.params, {timeouts_.call, MR_POINT("settle_fence")})));
-  AnswerMap answers;
-  MR_CO_TRY_VOID(read_answers(rows, answers));
-  const auto found = answers.find(settlement.id);
-  const auto answer = found == answers.end() ? Answer::not_found : found->second;
-  if (answer != Answer::settled && answer != Answer::replaced) {
-    // Fenced, or settled before by a call whose answer was lost: nothing of ours may happen now.
-    MR_CO_TRY_VOID(co_await transaction.rollback({timeouts_.call, MR_POINT("settle_rollback")}));
-    co_return answer;
-  }
-  if (answer == Answer::replaced) statements.clear();  // They belong to the outcome it did not get.
+  const auto fence = all.size();
+  const std::vector<const Settlement*> one{&settlement};
+  all.push_back({.sql = "select millrace.settle_or_raise($1, $2)",
+                 .params = pg::params(worker_id, settlements_json(one)),
+                 .name = "mr_settle_or_raise"});
   for (auto& statement : statements) {
     pg::Params params;
     for (const auto& value : statement.params) params.add(value);
-    auto done = co_await connection->query(statement.sql, std::move(params),
-                                           {timeouts_.call, MR_POINT("settle_effect")});
-    if (!done.has_value()) {
-      auto error = translate(std::move(done).error());
-      (void)co_await transaction.rollback({timeouts_.call, MR_POINT("settle_rollback")});
-      // Nothing was committed, whatever became of the connection.
-      if (error.kind == ErrorKind::in_doubt) error.kind = ErrorKind::unavailable;
-      co_return fail(std::move(error));
-    }
+    all.push_back({.sql = std::move(statement.sql), .params = std::move(params)});
   }
-  MR_CO_TRY_VOID(
-      translate(co_await transaction.commit({timeouts_.call, MR_POINT("settle_commit")})));
-  co_return answer;
+  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
+  MR_CO_TRY(auto results, translate(co_await connection->pipeline(
+                              std::move(all), {timeouts_.call, MR_POINT("settle_with")})));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].has_value()) continue;
+    auto error = std::move(results[i]).error();
+    const auto answer = parse_answer(error.detail);
+    if (i != fence || error.sqlstate != "MR001" || !answer) {
+      co_return fail(translate(std::move(error)));
+    }
+    if (*answer != Answer::replaced) co_return *answer;
+    // Its follow-up jobs are refused: it ends as a retry or failure, and the statements, which
+    // belong to the outcome it did not get, are left out.
+    connection = {};
+    std::vector<Settlement> alone;
+    alone.push_back(std::move(settlement));
+    MR_CO_TRY(const auto answers, co_await settle(std::move(worker_id), std::move(alone)));
+    co_return answers.front().answer;
+  }
+  co_return Answer::settled;
 }
 
 Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker_id,

@@ -2,6 +2,7 @@
 
 #include "base/history.h"
 
+#include <unistd.h>
 #include <utility>
 
 namespace millrace::store {
@@ -45,7 +46,9 @@ Task<void> RecordedJobStore::ensure_job_types(std::vector<std::string> job_types
 }
 
 Task<Uuid> RecordedJobStore::register_worker(std::string worker_id, WorkerInfo info) {
-  const history::Call call("register", {{"worker", worker_id}, {"lease_ms", info.lease.count()}});
+  json::Object detail{{"worker", worker_id}, {"lease_ms", info.lease.count()}};
+  if (!info.supervisor_id.empty()) detail["supervisor"] = ::getppid();
+  const history::Call call("register", std::move(detail));
   co_return finish(call, co_await store_.register_worker(worker_id, std::move(info)),
                    [](const Uuid& nonce) { return json::Object{{"process", nonce.to_string()}}; });
 }

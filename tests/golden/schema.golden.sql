@@ -1117,6 +1117,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.set_tenant_weight(p_tenant uuid, p_weight integer) returns void volatile security definer
 -- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
 -- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
 -- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
 -- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable

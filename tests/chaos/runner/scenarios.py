@@ -17,8 +17,7 @@ from nemesis.http_ledger import HttpLedger
 
 KEEPER = ("elect", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "expire_keys",
           "expire_slots", "partitions", "seal_audit", "horizon")
-WORKER = ("ensure_types", "register", "beat", "claim", "extend", "settle", "settle_begin", "settle_logs", "settle_fence", "settle_effect",
-          "settle_commit", "progress", "logs", "run", "listen", "listen_check")
+WORKER = ("ensure_types", "register", "beat", "claim", "extend", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
 RARE = {"ensure_types", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
         "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http"}
 
@@ -181,7 +180,6 @@ ALL = [
     Scenario("worker", WORKER, start_worker),
     # Rare paths are brought about by a first fault.
     Scenario("release", ("release",), start_worker, plan=lambda point, random: f"claim.after_send=drop@2;{point}=kill"),
-    Scenario("rollback", ("settle_rollback",), start_worker, plan=lambda point, random: f"settle_commit.after_send=drop@2;{point}=kill"),
     Scenario("retire", ("retire",), start_worker, plan=lambda point, random: f"{point}=kill", provoke=terminate),
     Scenario("keeper", KEEPER, start_keeper, needs_no_keeper=True),
     Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=1.2, needs_no_keeper=True),

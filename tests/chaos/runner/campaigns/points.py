@@ -21,21 +21,33 @@ def all_points():
     return sorted({words[1] for words in lines if words and words[0] == "point"})
 
 
+TRIES = 4
+
+
 def trial(stage, deployment, scenario, point, number):
-    """True when a process died at the point."""
-    plan = scenario.plan(point, stage.random)
+    """True when a process died at the point. One that ended in order without passing it (it was not elected, somebody else took the
+    job) gives way to another."""
     deployment.world.history.write("arm", point=point, count=1)
-    process = scenario.start(deployment, f"{scenario.name}-{number}", plan)
+    for attempt in range(TRIES):
+        hit, ended = once(stage, deployment, scenario, point, f"at-{scenario.name}-{number}-{attempt}")
+        if hit or not ended:
+            return hit
+    return False
+
+
+def once(stage, deployment, scenario, point, name):
+    """Whether it died at the point, and whether it ended at all."""
+    process = scenario.start(deployment, name, scenario.plan(point, stage.random))
     try:
         deadline = time.monotonic() + scenario.patience
         if scenario.provoke and not select.select([process.pidfd], [], [], scenario.provoke_after)[0]:
             scenario.provoke(process)
         if not select.select([process.pidfd], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            return False
+            return False, False
         hit = process.wait() == -signal.SIGKILL
         if hit and scenario.writes_elsewhere:
             deployment.world.history.fault("kill", process.name, point=point, pid=process.pid)
-        return hit
+        return hit, True
     finally:
         deployment.forget(process)
         if process.alive:

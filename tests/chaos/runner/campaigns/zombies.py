@@ -9,8 +9,7 @@ import select
 import time
 
 COUNTS = {"short": {"zombies": 6, "at_once": 6}, "long": {"zombies": 300, "at_once": 8}, "release": {"zombies": 1000, "at_once": 8}}
-WORST = ("settle.before", "settle.after_send", "settle_begin.before", "settle_fence.before", "settle_fence.after", "settle_effect.after",
-         "settle_commit.before", "settle_commit.after_send", "run.after", "claim.after_send", "beat.before", "extend.before")
+WORST = ("settle.before", "settle.after_send", "settle_with.before", "settle_with.after_send", "settle_with.after", "run.after", "claim.after_send", "beat.before", "extend.before")
 
 
 def stopped(process, timeout):
