@@ -19,7 +19,7 @@ KEEPER = ("elect", "promote", "advance", "reclaim", "expire_waiting", "run_cron"
           "expire_slots", "partitions", "seal_audit", "horizon")
 WORKER = ("ensure_types", "register", "beat", "claim", "extend", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
 RARE = {"ensure_types", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
-        "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http"}
+        "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http", "extend", "progress", "logs"}
 
 
 def base(point):
