@@ -44,7 +44,9 @@ class Lexer {
       // E'...' is the one prefix that changes where a string ends.
       if ((c == 'e' || c == 'E') && at_ + 1 < text_.size() && text_[at_ + 1] == '\'') {
         ++at_;
-        return quoted('\'', TokenKind::text, true);
+        MR_TRY(auto token, quoted('\'', TokenKind::text, true));
+        token.begin = begin;
+        return token;
       }
       while (at_ < text_.size() && continues_word(text_[at_])) ++at_;
       std::string word(text_.substr(begin, at_ - begin));

@@ -218,7 +218,7 @@ void fuzz_fault_plan(Input input) {
   const auto armed = fault::arm(input);
   fault::disarm();
   if (!armed) check_told(armed.error());
-  if (armed && !input.empty()) {
+  if (armed && !input.empty() && !input.ends_with(';')) {
     const auto twice = std::string(input) + ";" + std::string(input);
     property(fault::arm(twice).has_value(), "two plans make a plan", twice);
     fault::disarm();

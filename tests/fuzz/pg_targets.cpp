@@ -73,9 +73,10 @@ void fuzz_conninfo(Input input) {
              info.error().message);
   }
   const auto shown = app::mask_url(url);
-  property(!shown.contains(kSecret) || opinion.others.contains(kSecret) ||
-               !opinion.passwords.contains(kSecret),
-           "a password is not shown", shown);
+  // Said once, so that no later value of the same keyword hides where it stood.
+  if (std::ranges::count(input, '~') == 1 && opinion.passwords.contains(kSecret)) {
+    property(!shown.contains(kSecret), "a password is not shown", shown);
+  }
   property(app::mask_url(shown) == shown, "what is masked stays as it is", shown);
   property(
       shown.size() <= url.size() + 3 * (1 + static_cast<std::size_t>(std::ranges::count(url, '='))),

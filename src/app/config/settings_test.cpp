@@ -182,6 +182,16 @@ TEST(SplitWordsTest, UnderstandsQuotes) {
   EXPECT_FALSE(split_words("end\\"));
 }
 
+TEST(TomlFileTest, AKeyOfEndlessDepthIsRefused) {
+  std::string key = "a";
+  while (key.size() < 800'000) key += ".a";
+  for (const auto& text : {"\n" + key + " = 1", "\n[" + key + "]\nb = 1"}) {
+    const auto file = TomlFile::parse(text, "x.toml");
+    ASSERT_FALSE(file.has_value());
+    EXPECT_EQ(file.error().message, "x.toml:2: a key has more than 1000 levels");
+  }
+}
+
 TEST(ParseBytesTest, KnowsUnits) {
   EXPECT_EQ(*parse_bytes("512M"), 512ULL << 20);
   EXPECT_EQ(*parse_bytes("64KiB"), 64ULL << 10);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace millrace::app {
@@ -37,6 +38,23 @@ bool is_array_of_tables(const toml::node& node) {
   return array != nullptr && !array->empty() && array->is_array_of_tables();
 }
 
+// toml++ limits the depth of values, but not of keys such as a.b.c, and everything that walks over
+// tables calls itself once per level. Looks at the part of a line that can be a key.
+Result<void> check_depth(std::string_view text, const std::string& name) {
+  constexpr std::ptrdiff_t kDotsMax = 1000;
+  for (int line = 1; !text.empty(); ++line) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line_text = text.substr(0, end);
+    const auto key = line_text.substr(0, line_text.find('='));
+    if (std::ranges::count(key, '.') > kDotsMax) {
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("{}:{}: a key has more than {} levels", name, line, kDotsMax));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
 TomlTable to_table(const toml::table& table) {
   TomlTable out{.values = {}, .line = line_of(table)};
   for (const auto& [key, value] : table) {
@@ -48,6 +66,7 @@ TomlTable to_table(const toml::table& table) {
 }  // namespace
 
 Result<TomlFile> TomlFile::parse(std::string_view text, std::string name) {
+  MR_TRY_VOID(check_depth(text, name));
   toml::table root;
   try {
     root = toml::parse(text, name);
