@@ -33,7 +33,7 @@ struct SupervisorOptions {
   int processes = 1;
   std::string supervisor_id;
   std::chrono::milliseconds restart_min{200};
-  std::chrono::milliseconds restart_max{30'000};
+  std::chrono::milliseconds restart_max{5'000};
   std::chrono::milliseconds stable_after{10'000};  // A child that lived so long restarts quickly.
   std::chrono::milliseconds stop_timeout{60'000};  // From SIGTERM to SIGKILL.
   std::chrono::milliseconds hand_back_timeout{30'000};
