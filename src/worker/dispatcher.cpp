@@ -56,10 +56,10 @@ void note_run(const JobRun& run, const char* phase) {
 
 Dispatcher::Dispatcher(Executor executor, Services services, const Options& options,
                        const HandlerRegistry& handlers)
-    : services_(services),
+    : services_(std::move(services)),
       options_(options),
       handlers_(handlers),
-      tasks_(std::move(executor), services.log) {}
+      tasks_(std::move(executor), services_.log) {}
 
 // Prefetch pays while jobs are shorter than a round trip or two; a long job would make what waits
 // behind it wait here although another process is free.
@@ -117,7 +117,7 @@ std::vector<JobId> Dispatcher::held_jobs() const {
 
 void Dispatcher::start_waiting() {
   while (!draining_ && !waiting_.empty() &&
-         slots_used_ < static_cast<std::size_t>(options_.slots)) {
+         slots_used_ < static_cast<std::size_t>(options_.slots) && services_.leased()) {
     auto run = std::move(waiting_.front());
     waiting_.pop_front();
     ++slots_used_;

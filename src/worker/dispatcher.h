@@ -19,6 +19,7 @@
 #include "worker/settler.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,7 @@ class Dispatcher {
     Reporter& reporter;
     Clock& clock;
     Logger& log;
+    std::function<bool()> leased;  // The process lease is held, as far as our clock can say.
   };
 
   Dispatcher(Executor executor, Services services, const Options& options,
@@ -59,6 +61,8 @@ class Dispatcher {
   std::size_t running() const { return slots_used_; }
   std::size_t waiting() const { return waiting_.size(); }
   bool idle() const { return runs_.empty() && slots_used_ == 0; }
+  // A coroutine refers to it still: of a job, or of a handler that ignores its token.
+  bool referred_to() const { return tasks_.running() > 0; }
   // Nothing is held any more; handlers that ignore their token may still occupy a slot.
   bool all_settled() const { return runs_.empty(); }
   std::size_t stuck() const { return stuck_; }

@@ -68,6 +68,7 @@ void Fetcher::wake() {
 
 void Fetcher::forget_marks() {
   unheld_ = false;
+  repair_at_ = Clock::Steady::max();
   wake();
 }
 
@@ -113,7 +114,7 @@ awaitable<void> Fetcher::run() {
       co_await (lease_.registered().wait() || stopping_.wait());
       continue;
     }
-    if (unheld_ && !co_await repair()) continue;
+    if (repair_due() && !co_await repair()) continue;
     if (alone_due()) {
       co_await alone_session();
       continue;
@@ -148,6 +149,7 @@ awaitable<void> Fetcher::wait_for_use() {
     for (const auto& queue : queues_) until = std::min(until, queue.ask_at);
   }
   if (suspects_ > 0) until = std::min(until, alone_at_);
+  until = std::min(until, repair_at_);
   const auto left = until - services_.clock.now();
   if (left <= 0ms || stopping_.is_set()) co_return;
   co_await (changed.wait() || wake_.wait() || services_.clock.sleep_for(left));
@@ -225,7 +227,7 @@ Task<int> Fetcher::claim_alone(Queue* queue) {
 void Fetcher::hand_over(std::vector<ClaimedJob> jobs, const store::WorkerKey& key,
                         Clock::Steady asked_at) {
   const auto& current = lease_.key();
-  if (!current || current->process != key.process || stopping_.is_set()) {
+  if (!lease_.held() || current->process != key.process || stopping_.is_set()) {
     dispatcher_.return_unused(std::move(jobs), key);
   } else {
     dispatcher_.accept(std::move(jobs), key, asked_at);
@@ -261,14 +263,19 @@ awaitable<void> Fetcher::note_error(Queue* queue, Error error) {
   co_await pause(backoff_.next());
 }
 
+bool Fetcher::repair_due() const { return unheld_ || services_.clock.now() >= repair_at_; }
+
+// A claim that nobody answered may be done at any later time, and nothing would ever end its leases
+// but their own deadline: so what this process does not hold goes back again and again.
 awaitable<bool> Fetcher::repair() {
   const auto key = *lease_.key();
   auto released = co_await services_.store.release_unheld(key, dispatcher_.held_jobs());
   if (released.has_value()) {
     unheld_ = false;
     MR_SOMETIMES(*released > 0, "unheld_leases_released");
+    repair_at_ = services_.clock.now() + options_.lease;
     backoff_.reset();
-    services_.log.info("unheld_leases_released", {{"jobs", *released}});
+    if (*released > 0) services_.log.info("unheld_leases_released", {{"jobs", *released}});
     co_return true;
   }
   services_.log.warn("unheld_leases_not_released", {{"error", released.error().describe()}});

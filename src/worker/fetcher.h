@@ -5,7 +5,8 @@
 // what finished jobs left behind. An empty queue is asked once more (the first empty answer armed
 // the notification, the second makes sure that nothing came in between) and then left alone until
 // a notification or its polling time. A claim whose answer was lost is repaired by release_unheld
-// before the next one. Suspects are claimed one at a time when nothing else is held.
+// before the next one, and again once per lease: the database may get to the claim after the
+// repair. Suspects are claimed one at a time when nothing else is held.
 // Threading: one strand. Lifetime: everything it refers to outlives it.
 #pragma once
 
@@ -66,6 +67,7 @@ class Fetcher {
   void note_marks(Queue& queue, int limit, const std::vector<ClaimedJob>& jobs);
   void note_empty(Queue& queue);
   awaitable<void> note_error(Queue* queue, Error error);
+  bool repair_due() const;
   awaitable<bool> repair();  // False when it has to be tried again.
   awaitable<void> alone_session();
   awaitable<int> run_suspects();
@@ -84,9 +86,10 @@ class Fetcher {
   Event stopping_;
   Event wake_;
   Event ended_;
-  bool unheld_ = false;     // A claim's answer was lost.
-  bool listening_ = false;  // Notifications arrive, as far as is known.
-  std::size_t first_ = 0;   // Who is asked first: each in turn.
+  bool unheld_ = false;                             // A claim's answer was lost.
+  Clock::Steady repair_at_ = Clock::Steady::max();  // When to repair again, once one was lost.
+  bool listening_ = false;                          // Notifications arrive, as far as is known.
+  std::size_t first_ = 0;                           // Who is asked first: each in turn.
   int suspects_ = 0;
   Clock::Steady alone_at_{};  // When to look for suspects, once there are some.
   std::chrono::milliseconds alone_pause_{0};

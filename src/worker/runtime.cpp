@@ -63,7 +63,8 @@ Runtime::Parts::Parts(Executor executor, Services given, Options chosen, Handler
                   .settler = settler,
                   .reporter = reporter,
                   .clock = services.clock,
-                  .log = services.log},
+                  .log = services.log,
+                  .leased = [this] { return lease.held(); }},
                  options, handlers),
       lease(services.store, services.clock, services.random, services.log, options,
             handlers.job_types(), lease_callbacks()),
@@ -96,7 +97,7 @@ Runtime::Runtime(Executor executor, Services services, Options options, HandlerR
 // Coroutines of handlers that cannot be stopped still refer to the parts: the process is about to
 // leave, and they stay until then.
 Runtime::~Runtime() {
-  if (!parts_->dispatcher.idle()) (void)parts_.release();
+  if (parts_->dispatcher.referred_to()) (void)parts_.release();
 }
 
 void Runtime::drain() { parts_->drain.set(); }
