@@ -55,11 +55,16 @@ class FakeKeeperStore final : public store::KeeperStore {
   std::map<std::string, int> calls;
   std::map<std::string, std::vector<std::int64_t>> counts;  // Answers in order, then 0.
   std::map<std::string, bool> broken;
+  std::map<std::string, Event> gates;  // A duty is answered when its gate is set.
   std::vector<store::HorizonHolder> holders;
 
  private:
   Task<std::int64_t> take(std::string name) {
     ++calls[name];
+    if (const auto found = gates.find(name); found != gates.end()) {
+      const auto gate = found->second;
+      co_await gate.wait();
+    }
     if (broken[name]) co_return fail(ErrorKind::internal, name + " is broken");
     auto& left = counts[name];
     if (left.empty()) co_return 0;
@@ -159,6 +164,19 @@ TEST_F(KeeperTest, StopsItsDutiesWhenTheDatabaseStaysAwayForTheWholeTerm) {
   store.election_error = false;
   advance(4s);
   EXPECT_TRUE(keeper.leading());
+}
+
+TEST_F(KeeperTest, ADutyUnderWayStopsAfterTheBatchInWhichTheTermEnded) {
+  Event gate;
+  store.gates["promote_due"] = gate;
+  store.counts["promote_due"] = {1000, 1000, 1000};
+  start();
+  store.election_error = true;
+  advance(10s);
+  ASSERT_FALSE(keeper.leading());
+  gate.set();
+  settle();
+  EXPECT_EQ(store.calls["promote_due"], 1);
 }
 
 TEST_F(KeeperTest, TheTermIsMeasuredFromBeforeTheRequestWasSent) {

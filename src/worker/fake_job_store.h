@@ -61,7 +61,11 @@ class FakeJobStore final : public store::JobStore {
   std::vector<std::pair<std::string, std::string>> handed_back;  // Supervisor, worker.
   std::set<Uuid> processes;                                      // Alive.
   std::vector<store::CancelRequest> cancel_requests;
-  std::set<JobId> refuse;  // Settling these is an invalid argument.
+  std::set<std::string> unknown_queues;  // Claiming from these is not_found.
+  std::set<JobId> refuse;                // Settling these as ok is an invalid argument.
+  bool refuse_all = false;               // Settling anything is.
+  bool refuse_logs = false;              // Settling with log lines is.
+  std::set<JobId> cancel_on_extend;      // Their holder is told when it extends the lease.
   std::chrono::milliseconds lease_answer{0};
   std::chrono::milliseconds job_lease{600'000};
   std::chrono::milliseconds run_timeout{300'000};

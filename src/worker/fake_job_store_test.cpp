@@ -130,6 +130,7 @@ Task<std::vector<ClaimedJob>> FakeJobStore::claim_jobs(store::ClaimRequest reque
   if (!processes.contains(request.worker.process)) {
     co_return fail(ErrorKind::lease_lost, "worker is not registered");
   }
+  if (unknown_queues.contains(request.queue)) co_return fail(ErrorKind::not_found, "no queue");
   std::vector<ClaimedJob> result;
   auto& from = request.alone ? suspects : ready[request.queue];
   for (auto it = from.begin();
@@ -160,7 +161,9 @@ Task<std::vector<store::ExtendAnswer>> FakeJobStore::extend_leases(
   for (const auto& lease : held) {
     const auto found = leases.find(lease.id);
     const bool mine = found != leases.end() && found->second.job.token == lease.token;
-    answers.push_back({.id = lease.id, .extended = mine, .cancel_requested = false});
+    answers.push_back({.id = lease.id,
+                       .extended = mine,
+                       .cancel_requested = mine && cancel_on_extend.contains(lease.id)});
   }
   co_return answers;
 }
@@ -192,7 +195,8 @@ Task<std::vector<JobAnswer>> FakeJobStore::settle(std::string worker_id,
   settle_sizes.push_back(settlements.size());
   MR_CO_TRY(const auto lost, co_await enter("settle"));
   for (const auto& settlement : settlements) {
-    if (refuse.contains(settlement.id) && settlement.outcome.kind == Outcome::Kind::ok) {
+    const bool bad = refuse.contains(settlement.id) && settlement.outcome.kind == Outcome::Kind::ok;
+    if (bad || refuse_all || (refuse_logs && !settlement.logs.empty())) {
       co_return fail(ErrorKind::invalid_argument, "unsupported Unicode escape sequence");
     }
   }

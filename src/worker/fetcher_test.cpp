@@ -84,6 +84,20 @@ TEST_F(FetcherTest, PollingIsTheGuaranteeWhenNotificationsFail) {
   EXPECT_LE(source.waits, 30);  // Trying to listen backs off.
 }
 
+TEST_F(FetcherTest, WhatCameWhileNobodyListenedIsLookedForAtOnce) {
+  wake = &source;
+  source.broken = true;
+  options.poll_interval = 24h;
+  start();
+  advance(600s, 500ms);  // By now it polls once in many minutes.
+  store.add("noop");
+  advance(20s);
+  ASSERT_TRUE(store.ended.empty());
+  source.broken = false;
+  advance(15s);
+  EXPECT_EQ(store.ended.size(), 1U);
+}
+
 TEST_F(FetcherTest, AFreeSlotIsFilledWithoutWaitingForThePoll) {
   options.slots = 1;
   options.poll_interval = 60s;
@@ -151,12 +165,14 @@ TEST_F(FetcherTest, SharesTheSlotsByWeightAndGivesWhatOneLeavesToTheOther) {
 
 TEST_F(FetcherTest, AnUnknownQueueDoesNotStopTheOthers) {
   options.queues = {{.name = "missing"}, {.name = "default"}};
+  store.unknown_queues = {"missing"};
   start();
-  store.trouble["claim_jobs"] = {.calls = 1,
-                                 .error = {.kind = ErrorKind::not_found, .message = "no queue"}};
   store.add_many(3, "noop");
   advance(2s);
   EXPECT_EQ(store.ended.size(), 3U);
+  advance(28s);
+  EXPECT_LE(claims_of("missing"), 4U);  // Not again and again, and not never.
+  EXPECT_GE(claims_of("missing"), 3U);
 }
 
 TEST_F(FetcherTest, SuspectsRunAlone) {

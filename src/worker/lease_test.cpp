@@ -84,6 +84,42 @@ TEST_F(LeaseTest, TheLeaseIsMeasuredFromBeforeTheRequestWasSent) {
   EXPECT_EQ(gated().stop_reasons, std::vector<std::string>{"lease_lost"});
 }
 
+TEST_F(LeaseTest, TheFirstLeaseIsMeasuredFromBeforeTheRequestWasSent) {
+  options.lease = 30s;
+  Event gate;
+  store.gates["register_worker"] = gate;
+  start();
+  advance(20s);
+  store.trouble["beat_worker"] = {.calls = 1'000'000};
+  store.add("gated");
+  gate.set();
+  advance(3s);
+  ASSERT_EQ(gated().started, 1);
+  advance(6s);  // 29 s after the request.
+  EXPECT_EQ(gated().stop_reasons, std::vector<std::string>{"lease_lost"});
+}
+
+TEST_F(LeaseTest, TheLeaseThatTheDatabaseGrantedCounts) {
+  options.lease = 30s;
+  store.lease_answer = 6s;
+  store.add("gated");
+  start();
+  advance(3s);  // The first beat.
+  store.trouble["beat_worker"] = {.calls = 1'000'000};
+  advance(6s);
+  EXPECT_EQ(gated().stop_reasons, std::vector<std::string>{"lease_lost"});
+}
+
+TEST_F(LeaseTest, ABeatThatFailedIsRepeatedSooner) {
+  options.lease = 60s;
+  options.beat_interval = 20s;
+  start();
+  store.trouble["beat_worker"] = {.calls = 1};
+  advance_until([&] { return store.calls["beat_worker"] == 1; });
+  advance(6s);
+  EXPECT_EQ(store.calls["beat_worker"], 2);
+}
+
 TEST_F(LeaseTest, AShortOutageDisturbsNobody) {
   options.lease = 30s;
   store.add("gated");

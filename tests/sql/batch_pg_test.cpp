@@ -162,6 +162,9 @@ TEST_F(Batch, sealing_after_the_last_member_has_ended_finishes_the_batch) {
   sql.run("select millrace.seal_batch($1::uuid)", pg::params(id));
   keep(sql);
   EXPECT_EQ(callbacks(sql), 1);
+  sql.run("select millrace.seal_batch($1::uuid)", pg::params(id));
+  keep(sql);
+  EXPECT_EQ(callbacks(sql), 1) << "a batch finishes once, whoever looks at it again";
 }
 
 TEST_F(Batch, a_callback_refused_for_the_moment_is_made_later) {
@@ -214,7 +217,7 @@ TEST_F(Batch, a_redriven_member_is_not_counted_again) {
 
 TEST_F(Batch, i08_a_batch_of_another_tenant_does_not_exist) {
   as_tenant(sql, "aaaaaaaa-0000-4000-8000-000000000001");
-  const auto id = create(sql, 1);
+  const auto id = sql.value("select millrace.open_batch($1::jsonb)", pg::params(kCallback));
   as_tenant(sql, "bbbbbbbb-0000-4000-8000-000000000002");
   for (const char* call :
        {"select millrace.get_batch($1::uuid)", "select millrace.seal_batch($1::uuid)",

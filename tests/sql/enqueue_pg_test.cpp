@@ -200,6 +200,9 @@ TEST_F(Enqueue, e11_a_full_queue_refuses_its_tenant_and_nobody_else) {
   as_tenant(sql, "aaaaaaaa-0000-4000-8000-000000000001");
   enqueue_many(sql, 2);
   EXPECT_EQ(sql.refused("select millrace.enqueue_job('noop', '{\"n\": 1}')").sqlstate, "MR008");
+  sql.run("select millrace.fold_counters()");
+  EXPECT_EQ(sql.refused("select millrace.enqueue_job('noop', '{\"n\": 1}')").sqlstate, "MR008")
+      << "also when the counters have been folded";
 }
 
 TEST_F(Enqueue, switched_off_enqueue_refuses_every_form) {
@@ -410,15 +413,21 @@ TEST_F(Enqueue, f04_requests_that_differ_anywhere_are_different_requests) {
 
 // --- Wake-ups ---
 
-TEST_F(Enqueue, c14_a_waiting_worker_is_notified_once_and_only_at_commit) {
-  using std::chrono::milliseconds;
-  Session listener(database);
-  listener.run("listen millrace_wake");
-  const auto heard = [&] {
+class WakeUp : public EngineTest {
+ protected:
+  WakeUp() { listener_.run("listen millrace_wake"); }
+
+  bool heard() {
     // What was sent is there when the sender's commit has returned; one round trip fetches it.
-    listener.run("select 1");
-    return must(listener.connection().wait_notification(milliseconds(1))).has_value();
-  };
+    listener_.run("select 1");
+    return must(listener_.connection().wait_notification(std::chrono::milliseconds(1))).has_value();
+  }
+
+ private:
+  Session listener_{database};
+};
+
+TEST_F(WakeUp, c14_a_waiting_worker_is_notified_once_and_only_at_commit) {
   enqueue(sql);
   EXPECT_FALSE(heard()) << "nobody waits: no notification";
   Worker worker(sql);
@@ -433,6 +442,29 @@ TEST_F(Enqueue, c14_a_waiting_worker_is_notified_once_and_only_at_commit) {
   EXPECT_TRUE(heard());
   enqueue(producer);
   EXPECT_FALSE(heard()) << "one wake-up is enough";
+}
+
+TEST_F(WakeUp, c14_work_that_becomes_ready_later_notifies_as_well) {
+  Worker worker(sql);
+  const auto wait = [&] { EXPECT_EQ(worker.claim(1).size(), 0U); };
+  enqueue(sql, R"({"delay_seconds": 60})");
+  wait();
+  pass(sql, "61 s");
+  keep(sql);
+  EXPECT_TRUE(heard()) << "its time came";
+  const auto delivery = worker.take();
+  wait();
+  worker.settle(delivery, "handback");
+  EXPECT_TRUE(heard()) << "handed back";
+  worker.complete(worker.take());
+
+  const auto first = enqueue(sql, R"({"serial_key": "k"})");
+  enqueue(sql, R"({"serial_key": "k"})");
+  const auto head = worker.take();
+  ASSERT_EQ(head.id, first);
+  wait();
+  worker.complete(head);
+  EXPECT_TRUE(heard()) << "its key is free";
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ TEST_F(Lease, b03_a_worker_id_names_one_process_at_a_time) {
   sql.run("select millrace.retire_worker('w1', $1::uuid)", pg::params(worker.process()));
   const Worker again(sql);
   EXPECT_NE(again.process(), worker.process());
+  enqueue(sql);
+  EXPECT_FALSE(worker.beat()) << "the name is alive, this process is not";
+  EXPECT_EQ(sql.refused("select * from millrace.claim_jobs('w1', $1::uuid, 'default', 1)",
+                        pg::params(worker.process()))
+                .sqlstate,
+            "MR023");
 }
 
 TEST_F(Lease, b04_a_beating_process_keeps_its_jobs_however_long_they_run) {
