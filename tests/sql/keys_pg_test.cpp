@@ -351,6 +351,17 @@ TEST_F(Keys, key_concurrency_holds_under_concurrent_claimers) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+TEST_F(Keys, work_of_a_busy_key_does_not_hold_up_what_stands_behind_it) {
+  set_queue(sql, "default", R"({"key_concurrency_max": 1})");
+  enqueue_many(sql, 90, keyed("k"));
+  const auto free = enqueue(sql);
+  Worker worker(sql);
+  EXPECT_NE(worker.take().id, free);
+  EXPECT_EQ(worker.take().id, free) << "the first claim behind the busy key finds it";
+  EXPECT_EQ(places(sql), "ready 0, delayed 89, leased 2");
+  EXPECT_EQ(imbalance(sql), "");
+}
+
 TEST_F(Keys, c12_work_of_a_busy_key_is_parked_and_not_looked_at_again) {
   set_queue(sql, "default", R"({"key_concurrency_max": 1})");
   const auto ids = enqueue_many(sql, 3, keyed("k"));

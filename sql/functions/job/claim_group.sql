@@ -17,6 +17,8 @@ declare
   v_policy record;
   v_slots integer[];
   v_leases millrace.lease[] := '{}';
+  v_room integer;
+  v_more_behind boolean;
   v_more millrace.lease[];
   v_requests integer;
   v_tokens bigint;
@@ -36,58 +38,65 @@ begin
     return;
   end if;
 
-  with c as materialized (
-    select r.* from millrace.ready r
-     where r.queue_id = p_queue_id and r.type_id = p_type_id and r.tenant_id = p_tenant_id
-       and r.priority = p_priority and r.ready_seq > p_mark and r.ready_at <= p_cutoff
-       and (r.suspect_count >= 3) = p_alone
-       and (p_owner is null or exists (select from millrace.job_fact f where f.job_id = r.job_id and f.owner_id = p_owner))
-     order by r.ready_seq limit v_limit for update skip locked)
-  select array_agg(row(c.*)::millrace.ready order by c.ready_seq) into v_cand from c;
-  if v_cand is null then
-    return;
-  end if;
-  v_now := millrace.now();
-  select array_agg(c) filter (where c.start_deadline <= v_now) into v_late from unnest(v_cand) c;
-  if v_late is not null then
-    perform millrace.expire_ready(v_late);
-  end if;
-  if v_tokens < 9223372036854775807 then
-    -- A limit that was lowered below a waiting job's cost: it would block the line for ever.
-    select array_agg(c) into v_costly from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
-     where f.estimated_tokens > millrace.token_limit(p_provider_id);
-    if v_costly is not null then
-      perform millrace.fail_ready(v_costly, 'cost_over_limit', jsonb_build_object('error_type', 'cost_over_limit', 'sqlstate', 'MR014',
-        'message', 'estimated_tokens is more than the provider grants in a whole window'));
-      v_cand := array(select row(c.*)::millrace.ready from unnest(v_cand) c
-                       where not exists (select from unnest(v_costly) x where x.job_id = c.job_id) order by c.ready_seq);
+  -- Jobs that are late or whose key is busy make way; what stands behind them is looked at in the same call, or they would hold up
+  -- the line. Only so often, so that a claim stays short, and not where tokens are short: those were reckoned with the first look.
+  v_room := v_limit;
+  for v_round in 1 .. 100 loop
+    with c as materialized (
+      select r.* from millrace.ready r
+       where r.queue_id = p_queue_id and r.type_id = p_type_id and r.tenant_id = p_tenant_id
+         and r.priority = p_priority and r.ready_seq > p_mark and r.ready_at <= p_cutoff
+         and (r.suspect_count >= 3) = p_alone
+         and (p_owner is null or exists (select from millrace.job_fact f where f.job_id = r.job_id and f.owner_id = p_owner))
+       order by r.ready_seq limit v_limit for update skip locked)
+    select array_agg(row(c.*)::millrace.ready order by c.ready_seq) into v_cand from c;
+    exit when v_cand is null;
+    v_more_behind := cardinality(v_cand) = v_limit;
+    p_mark := (v_cand[cardinality(v_cand)]).ready_seq;
+    v_now := millrace.now();
+    select array_agg(c) filter (where c.start_deadline <= v_now) into v_late from unnest(v_cand) c;
+    if v_late is not null then
+      perform millrace.expire_ready(v_late);
     end if;
-    v_cand := array(
-      select c.row from (
-        select row(r.*)::millrace.ready as row, r.ready_seq,
-               sum(f.estimated_tokens) over (order by r.ready_seq rows unbounded preceding) as tokens
-          from unnest(v_cand) r join millrace.job_fact f on f.job_id = r.job_id) c
-       where c.tokens <= v_tokens order by c.ready_seq);
-  end if;
+    if v_tokens < 9223372036854775807 then
+      -- A limit that was lowered below a waiting job's cost: it would block the line for ever.
+      select array_agg(c) into v_costly from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
+       where f.estimated_tokens > millrace.token_limit(p_provider_id);
+      if v_costly is not null then
+        perform millrace.fail_ready(v_costly, 'cost_over_limit', jsonb_build_object('error_type', 'cost_over_limit', 'sqlstate', 'MR014',
+          'message', 'estimated_tokens is more than the provider grants in a whole window'));
+        v_cand := array(select row(c.*)::millrace.ready from unnest(v_cand) c
+                         where not exists (select from unnest(v_costly) x where x.job_id = c.job_id) order by c.ready_seq);
+      end if;
+      v_cand := array(
+        select c.row from (
+          select row(r.*)::millrace.ready as row, r.ready_seq,
+                 sum(f.estimated_tokens) over (order by r.ready_seq rows unbounded preceding) as tokens
+            from unnest(v_cand) r join millrace.job_fact f on f.job_id = r.job_id) c
+         where c.tokens <= v_tokens order by c.ready_seq);
+    end if;
 
-  v_plain := array(select c.job_id from unnest(v_cand) c
-                    where (c.start_deadline is null or c.start_deadline > v_now)
-                      and (c.flags & 2 = 0) and (c.flags & 4 = 0 or v_policy.key_concurrency_max is null));
-  v_leases := millrace.lease_ready(v_plain, null, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
-  for v_keyed in
-    select c.job_id, c.flags, f.seq, case when c.flags & 2 <> 0 then 's:' || f.serial_key else 'c:' || f.concurrency_key end as key
-      from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
-     where not c.job_id = any (v_plain) and (c.start_deadline is null or c.start_deadline > v_now)
-     order by c.ready_seq
-  loop
-    v_verdict := millrace.judge_key(v_keyed.job_id, p_tenant_id, p_queue_id, v_keyed.key, v_keyed.seq, v_policy.key_concurrency_max);
-    if v_verdict = 'run' then
-      v_more := millrace.lease_ready(array[v_keyed.job_id], v_keyed.key, p_worker_id, p_process, p_lease, v_policy.run_timeout,
-                                     v_policy.lease, p_alone);
-      v_leases := v_leases || v_more;
-    elsif v_verdict = 'park' then
-      perform millrace.park_ready(v_keyed.job_id, v_keyed.key, v_keyed.seq);
-    end if;
+    v_plain := array(select c.job_id from unnest(v_cand) c
+                      where (c.start_deadline is null or c.start_deadline > v_now)
+                        and (c.flags & 2 = 0) and (c.flags & 4 = 0 or v_policy.key_concurrency_max is null));
+    v_leases := v_leases || millrace.lease_ready(v_plain, null, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
+    for v_keyed in
+      select c.job_id, c.flags, f.seq, case when c.flags & 2 <> 0 then 's:' || f.serial_key else 'c:' || f.concurrency_key end as key
+        from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
+       where not c.job_id = any (v_plain) and (c.start_deadline is null or c.start_deadline > v_now)
+       order by c.ready_seq
+    loop
+      v_verdict := millrace.judge_key(v_keyed.job_id, p_tenant_id, p_queue_id, v_keyed.key, v_keyed.seq, v_policy.key_concurrency_max);
+      if v_verdict = 'run' then
+        v_more := millrace.lease_ready(array[v_keyed.job_id], v_keyed.key, p_worker_id, p_process, p_lease, v_policy.run_timeout,
+                                       v_policy.lease, p_alone);
+        v_leases := v_leases || v_more;
+      elsif v_verdict = 'park' then
+        perform millrace.park_ready(v_keyed.job_id, v_keyed.key, v_keyed.seq);
+      end if;
+    end loop;
+    v_limit := v_room - cardinality(v_leases);
+    exit when v_limit <= 0 or not v_more_behind or v_tokens < 9223372036854775807;
   end loop;
 
   if v_slots is not null then
