@@ -3,18 +3,24 @@ create or replace function millrace.extend_leases(p_worker_id text, p_job_ids uu
   returns table (job_id uuid, answer text, cancel_requested boolean)
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
+declare
+  v_extended uuid[];
+  v_cancelled uuid[];
 begin
   if p_extend_ms is null or p_extend_ms not between 1 and 604800000 then
     raise exception 'p_extend_ms must be between 1 and 604800000' using errcode = 'MR024';
   end if;
-  return query
   with held as materialized (
     select l.job_id from millrace.lease l join unnest(p_job_ids, p_tokens) u(job_id, token) on u.job_id = l.job_id
      where l.token = u.token and l.worker_id = p_worker_id order by l.job_id for no key update of l),
   x as (
     update millrace.lease l set lease_until = millrace.now() + make_interval(secs => p_extend_ms / 1000.0), renewed_at = millrace.now()
-      from held h where l.job_id = h.job_id returning l.job_id, l.cancel_requested_at is not null as cancel)
-  select u.job_id, case when x.job_id is not null then 'extended' else millrace.explain_stale(u.job_id, u.token) end, coalesce(x.cancel, false)
-    from unnest(p_job_ids, p_tokens) u(job_id, token) left join x on x.job_id = u.job_id;
+      from held h where l.job_id = h.job_id returning l.token, l.cancel_requested_at is not null as cancel)
+  select array_agg(x.token), array_agg(x.token) filter (where x.cancel) into v_extended, v_cancelled from x;
+  -- In a statement of its own: one that waited for a settlement began too early to see it.
+  return query
+  select u.job_id, case when u.token = any (v_extended) then 'extended' else millrace.explain_stale(u.job_id, u.token) end,
+         coalesce(u.token = any (v_cancelled), false)
+    from unnest(p_job_ids, p_tokens) u(job_id, token);
 end;
 $$;

@@ -1,5 +1,7 @@
 -- millrace.redrive_jobs: dead letters start again as a new generation of the same job, with a fresh attempt budget. Oldest first;
 -- p_per_minute spreads them so that a repaired service is not overrun. The old outcome stays in history.
+-- Answers: redriven, duplicate (see millrace.redrive_one); of jobs that were named also not_failed, not_found, and busy when somebody
+-- else moves the job at this moment: ask again.
 create or replace function millrace.redrive_jobs(
     p_filter jsonb, p_limit integer default 1000, p_per_minute integer default null, p_reason text default null)
   returns table (job_id uuid, answer text, due_at timestamptz)
@@ -42,10 +44,15 @@ begin
     return next;
   end loop;
   if v_ids is not null then
-    return query select u, case when exists (select from millrace.job_fact f where f.job_id = u and (v_scope is null or f.tenant_id = v_scope))
-                                then 'not_failed' else 'not_found' end, null::timestamptz
-      from unnest(v_ids) u where not u = any (v_seen) and not exists (select from millrace.job_history h where h.job_id = u and h.status = 'failed' and h.redriven_at is null
-                                                and (v_scope is null or h.tenant_id = v_scope));
+    return query
+    select u, case when not exists (select from millrace.job_fact f where f.job_id = u and (v_scope is null or f.tenant_id = v_scope)) then 'not_found'
+                   when d.dead then 'busy' else 'not_failed' end, null::timestamptz
+      from unnest(v_ids) u
+      cross join lateral (select exists (select from millrace.job_history h where h.job_id = u and h.status = 'failed' and h.redriven_at is null
+                                            and (v_scope is null or h.tenant_id = v_scope)) as dead) d
+     where not u = any (v_seen)
+       -- A dead one may also have been left out by the limit or by another filter.
+       and (not d.dead or (cardinality(v_seen) < p_limit and p_filter - 'job_ids' = '{}'::jsonb));
   end if;
 end;
 $$;

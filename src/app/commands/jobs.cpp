@@ -112,7 +112,7 @@ int answer_exit(const std::vector<store::AdminAnswer>& answers) {
   for (const auto& answer : answers) {
     missing = missing || answer.answer == "not_found";
     refused = refused || answer.answer == "already_final" || answer.answer == "not_waiting" ||
-              answer.answer == "not_failed";
+              answer.answer == "not_failed" || answer.answer == "busy";
   }
   return missing ? kExitNotFound : refused ? kExitConflict : kExitOk;
 }
