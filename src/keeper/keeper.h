@@ -21,8 +21,8 @@
 
 namespace millrace::keeper {
 
-// How long a keeper that fell silent keeps its duties from others. Well below the worker's lease, so
-// that the death of both at once is noticed no later than that of the worker alone.
+// How long a keeper that fell silent keeps its duties from others. Well below the worker's lease,
+// so that the death of both at once is noticed no later than that of the worker alone.
 std::chrono::milliseconds keeper_ttl(std::chrono::milliseconds worker_lease);
 
 struct Options {
