@@ -292,6 +292,32 @@ TEST_F(Enqueue, f03_a_dedupe_key_waits_for_the_transaction_that_has_it) {
   EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 1);
 }
 
+TEST_F(Enqueue, f03_an_id_waits_for_the_transaction_that_has_it) {
+  const std::string spec = R"([{"id": "11111111-1111-4111-8111-111111111111",
+                                "job_type": "noop", "payload": {"n": 1}}])";
+  Session first(database);
+  must(first.connection().begin());
+  EXPECT_EQ(enqueue_jobs(first, spec)[0].answer, "created");
+  std::string second;
+  {
+    std::jthread waiting([&] {
+      try {
+        second = enqueue_jobs(sql, spec)[0].answer;
+      } catch (const std::exception& error) {
+        second = error.what();
+      }
+    });
+    Session observer(database);
+    while (
+        !observer.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' "
+                      "and datname = current_database())")) {
+    }
+    must(first.connection().commit());
+  }
+  EXPECT_EQ(second, "duplicate");
+  EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 1);
+}
+
 TEST_F(Enqueue, q20_a_dedupe_key_is_free_again_when_its_job_has_ended) {
   Worker worker(sql);
   const auto first = enqueue(sql, R"({"dedupe_key": "k"})");
