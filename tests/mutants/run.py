@@ -49,26 +49,39 @@ def stop_server(folder):
             pass
 
 
+def end_session(leader):
+    """Ends the program and whatever it started that still lives, also in process groups of its own."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader.pid:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except (OSError, ValueError, IndexError):
+            continue  # It has ended meanwhile.
+    leader.wait()
+
+
 def run_tests(program, names, env=None):
     """Runs the tests named, on a server of their own."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="mrm"))
     folder.chmod(0o755)  # The user postgres must get through.
     variables = {k: v for k, v in os.environ.items() if k != "DATABASE_URL" and not k.startswith("MILLRACE_")}
     variables |= {"TMPDIR": str(folder), **(env or {})}
-    process = subprocess.Popen([program, "--gtest_filter=" + ":".join(names)], env=variables, cwd=folder, start_new_session=True,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    limit = TIMEOUT if pathlib.Path(program).name.endswith("_pg_test") else TIMEOUT_UNIT
+    # Into a file: a pipe stays open as long as any process that a mutant left behind has it.
+    with open(folder / "output", "wb") as output:
+        process = subprocess.Popen([program, "--gtest_filter=" + ":".join(names)], env=variables, cwd=folder, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     try:
-        limit = TIMEOUT if pathlib.Path(program).name.endswith("_pg_test") else TIMEOUT_UNIT
-        output, _ = process.communicate(timeout=limit * len(names))
-        code = process.returncode
+        code = process.wait(limit * len(names))
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
         code = None
     finally:
+        end_session(process)
         stop_server(folder)
+        text = (folder / "output").read_text(errors="replace")
         shutil.rmtree(folder, ignore_errors=True)
-    return Run(code, output)
+    return Run(code, text)
 
 
 def verdict(run):
