@@ -56,7 +56,7 @@ Result<Trap> parse_trap(std::string_view text) {
                 fmt::format("fault plan '{}': {}; write POINT=ACTION[:MS][@NTH]", text, why));
   };
   const auto equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) return wrong("no point");
+  if (equals == std::string_view::npos || equals == 0) return wrong("no POINT= in it");
   Trap trap;
   trap.name = text.substr(0, equals);
   if (trap.name.ends_with('*')) {
@@ -78,7 +78,7 @@ Result<Trap> parse_trap(std::string_view text) {
     trap.action = action;
     known = true;
   }
-  if (!known) return wrong("no such action");
+  if (!known) return wrong("the actions are kill, stop, error, drop and delay");
   if ((trap.action == Action::delay) != (colon != std::string_view::npos)) {
     return wrong("a delay needs its milliseconds, other actions have none");
   }

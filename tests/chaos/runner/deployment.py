@@ -21,8 +21,6 @@ create table if not exists public.ledger (entry bigint generated always as ident
   serial text, n bigint, at timestamptz default clock_timestamp());
 grant select, insert on public.ledger to public"""
 QUEUE = {"max_attempts": 50, "backoff_base": "50 ms", "backoff_cap": "500 ms", "lease": "2 s", "beat": "300 ms", "run_timeout": "30 s"}
-LIVE = ("select (select count(*) from millrace.ready) + (select count(*) from millrace.delayed) + (select count(*) from millrace.lease)"
-        " + (select count(*) from millrace.job_intake_waiting)")
 
 
 class Deployment:
@@ -30,7 +28,6 @@ class Deployment:
         self.world, self.database, self.random, self.lease_ms = world, database, random, lease_ms
         self.url = url or database.url()
         self.workers, self.producers, self.started = [], [], 0
-        self.expected_options = {}
 
     def sql(self, text):
         return self.database.sql(text)

@@ -146,10 +146,10 @@ queue = "chaos-out"
         deployment.sql(f"""select millrace.set_job_type('{kind}', '{{"queue": "chaos-out"}}')""")
 
 
-def enqueue_outside(deployment, name, kind, effect, count=8):
+def enqueue_outside(deployment, name, kind, effect, count=8, more=dict):
     """Jobs for handlers outside the worker's process, written into the history as any producer would."""
     keys = [f"{name}-{i}" for i in range(count)]
-    specs = json.dumps([{"job_type": kind, "payload": {"key_id": key, "expect": "completed", "effect": effect}, "idempotency_key": key} for key in keys])
+    specs = json.dumps([{"job_type": kind, "payload": {"key_id": key, "expect": "completed", "effect": effect} | more(), "idempotency_key": key} for key in keys])
     history = deployment.world.history
     call = history.call("enqueue", keys=keys)
     rows = deployment.sql(f"select json_agg(json_build_object('job', e.job_id, 'ord', e.ord)) from millrace.enqueue_jobs('{specs}') e")

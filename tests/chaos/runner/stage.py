@@ -15,12 +15,10 @@ class Stage:
         self.name, self.options, self.counts = name, options, counts
         self.random = random.Random(f"{options.seed}/{name}")
         self.began = time.monotonic()
-        self._world = None
         self._told = 0.0
 
     def world(self):
-        self._world = World(build=self.options.build)
-        return self._world
+        return World(build=self.options.build)
 
     def deployment(self, world, database=None, **options):
         database = database or Postgres(world, name="db").start()

@@ -1,11 +1,12 @@
 """Workers under a supervisor: a child that dies has its leases handed back at once, without waiting for them to expire."""
-import json
 import os
 import random
 import signal
 import time
 
 from nemesis.guard import children
+
+from ..scenarios import enqueue_outside
 
 COUNTS = {"short": {"kills": 6}, "long": {"kills": 60}, "release": {"kills": 500}}
 PROCESSES = 4
@@ -15,16 +16,6 @@ type = "chaos.sleep"
 run = "sleep"
 queue = "chaos-out"
 """
-
-
-def enqueue(deployment, rng, number, count=12):
-    keys = [f"sup-{number}-{i}" for i in range(count)]
-    specs = json.dumps([{"job_type": "chaos.sleep", "idempotency_key": key,
-                         "payload": {"key_id": key, "expect": "completed", "effect": "none", "ms": rng.choice((20, 200, 600))}} for key in keys])
-    history = deployment.world.history
-    call = history.call("enqueue", keys=keys)
-    rows = deployment.sql(f"select json_agg(json_build_object('job', e.job_id, 'ord', e.ord)) from millrace.enqueue_jobs('{specs}') e")
-    history.ok(call, jobs=[{"key": keys[row["ord"] - 1], "job": row["job"]} for row in json.loads(rows)])
 
 
 def all_children(supervisor, deployment, timeout=60):
@@ -57,7 +48,7 @@ def run(stage):
         rng = random.Random(stage.random.random())
         for n in range(counts["kills"]):
             living = all_children(supervisor, deployment)
-            enqueue(deployment, rng, n)
+            enqueue_outside(deployment, f"sup-{n}", "chaos.sleep", "none", 12, lambda: {"ms": rng.choice((20, 200, 600))})
             time.sleep(0.1 + 0.3 * rng.random())  # Somewhere in their work.
             victim = rng.choice(living)
             world.history.fault("kill", "child", pid=victim)
