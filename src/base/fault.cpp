@@ -27,8 +27,9 @@ struct Trap {
   long left = 1;  // Times to pass before it springs; then it is spent.
 };
 
-std::mutex mutex;  // Guards traps.
+std::mutex mutex;  // Guards both.
 std::vector<Trap> traps;
+std::vector<std::string> gone_off;
 
 constexpr std::pair<std::string_view, Action> kActions[] = {{"kill", Action::kill},
                                                             {"stop", Action::stop},
@@ -99,7 +100,9 @@ std::optional<Trap> spring(const std::string& name) {
   for (auto& trap : traps) {
     const bool meant = trap.prefix ? name.starts_with(trap.name) : name == trap.name;
     if (!meant || trap.left <= 0) continue;
-    if (--trap.left == 0) return trap;
+    if (--trap.left > 0) continue;
+    gone_off.push_back(name);
+    return trap;
   }
   return std::nullopt;
 }
@@ -122,11 +125,17 @@ Result<void> arm(std::string_view plan) {
   }
   const std::lock_guard lock(mutex);
   traps = std::move(parsed);
+  gone_off.clear();
   detail::armed = !traps.empty();
   return {};
 }
 
 void disarm() { static_cast<void>(arm({})); }
+
+std::vector<std::string> sprung() {
+  const std::lock_guard lock(mutex);
+  return gone_off;
+}
 
 Error injected(std::string_view name, std::string_view stage) {
   return {.kind = ErrorKind::unavailable,

@@ -19,7 +19,9 @@
 #include "base/result.h"
 
 #include <atomic>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace::fault {
 
@@ -40,6 +42,8 @@ void note_reached(const char* property) noexcept;
 // invalid_argument names what is wrong with the plan. Replaces the plan before.
 Result<void> arm(std::string_view plan);
 void disarm();
+// The points at which the plan's traps have gone off so far, in that order.
+std::vector<std::string> sprung();
 
 inline Effect reach(const char* name, std::string_view stage = {}) {
   if (!detail::armed.load(std::memory_order_relaxed)) [[likely]]

@@ -45,6 +45,17 @@ TEST_F(Fault, AStarCountsAllThatBeginSo) {
   EXPECT_EQ(fault::reach("settle", "after"), Effect::error);
 }
 
+TEST_F(Fault, TellsWhereItSprangUntilTheNextPlan) {
+  ASSERT_TRUE(fault::arm("*=drop@2;settle.after=error"));
+  fault::reach("claim", "before");
+  EXPECT_THAT(fault::sprung(), testing::IsEmpty());
+  fault::reach("settle", "after");
+  fault::reach("settle", "after");
+  EXPECT_THAT(fault::sprung(), testing::ElementsAre("settle.after", "settle.after"));
+  fault::disarm();
+  EXPECT_THAT(fault::sprung(), testing::IsEmpty());
+}
+
 TEST_F(Fault, RefusesPlansThatMakeNoSense) {
   for (const char* plan : {"claim", "=kill", "claim=burn", "claim=kill@0", "claim=kill@x",
                            "claim=delay", "claim=kill:5", "claim=delay:-1"}) {

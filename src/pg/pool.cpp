@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -35,7 +34,9 @@ struct Waiter {
 
 struct Pool::State {
   State(Executor e, ConnectOptions c, PoolOptions o, Random& r)
-      : executor(std::move(e)), connect(std::move(c)), options(o), random(r) {}
+      : executor(std::move(e)), connect(std::move(c)), options(o), random(r) {
+    idle.reserve(options.connections_max);  // Giving back happens in destructors.
+  }
 
   const Executor executor;
   const ConnectOptions connect;
@@ -119,18 +120,21 @@ struct Pool::State {
 
 namespace {
 
-// The right to hold one of the pool's places; gives it up unless a connection was made of it.
+// The right to hold one of the pool's places; gives it up unless a connection was made of it. Needs
+// no memory, whose lack would lose the place.
+template <class GiveUp>
 struct Place {
-  explicit Place(std::function<void()> give_up) : give_up_(std::move(give_up)) {}
+  explicit Place(GiveUp give_up) : give_up_(std::move(give_up)) {}
   ~Place() {
-    if (give_up_) give_up_();
+    if (held_) give_up_();
   }
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
-  void keep() { give_up_ = nullptr; }
+  void keep() { held_ = false; }
 
  private:
-  std::function<void()> give_up_;
+  GiveUp give_up_;
+  bool held_ = true;
 };
 
 Error closed_error() {
@@ -175,8 +179,8 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout) {
       connection = std::move(state->idle.back());
       state->idle.pop_back();
       if (connection->check_idle()) break;
-      dead.push_back(std::move(connection));
       --state->open;
+      dead.push_back(std::move(connection));
     }
     if (!connection && state->open < state->options.connections_max) {
       ++state->open;
