@@ -132,8 +132,9 @@ class FailingSql : public ::testing::Test {
   }
   ~FailingSql() override { fault::disarm(); }
 
-  std::string text(const std::string& sql, const pg::Params& params = {}) {
-    auto rows = must(admin_.query(sql, params));
+  // Asked in every run, so the server keeps the plan under `name`.
+  std::string text(const std::string& name, const std::string& sql) {
+    auto rows = must(admin_.prepared(name, sql));
     return rows.empty() ? std::string() : rows[0].opt_text(0).value_or("");
   }
 
@@ -235,10 +236,10 @@ class FailingSql : public ::testing::Test {
     Worker worker(connections_, clock, random, log, options, runs_);
     const auto all_ended = [&] {
       return worker.runtime.status().running == 0 &&
-             text(
-                 "select not exists (select from millrace.lease)"
-                 " and not exists (select from millrace.ready)"
-                 " and not exists (select from millrace.delayed)") == "t";
+             text("live",
+                  "select not exists (select from millrace.lease)"
+                  " and not exists (select from millrace.ready)"
+                  " and not exists (select from millrace.delayed)") == "t";
     };
     const bool finished = run_until(clock, all_ended);
     worker.runtime.drain();
@@ -253,29 +254,37 @@ class FailingSql : public ::testing::Test {
   }
 
   void expect_balance(const std::string& run) {
+    auto jobs = must(admin_.prepared(
+        "jobs",
+        "select t.job_type, f.job_id,"
+        " (select string_agg(h.status || ' ' || h.attempt, ',') from millrace.job_history h"
+        "   where h.job_id = f.job_id) as ended,"
+        " (select count(*) from millrace.job_log l where l.job_id = f.job_id) as lines,"
+        " (select count(*) from public.ledger e where e.job_id = f.job_id) as entries "
+        "from millrace.job_fact f join millrace.job_type t using (type_id) "
+        "where f.correlation_id = $1",
+        pg::params(run)));
+    EXPECT_EQ(jobs.rows(), std::size(kExpected)) << "a job is missing, or there twice";
     for (const auto& expected : kExpected) {
-      auto rows = must(admin_.query(
-          "select f.job_id, "
-          " (select string_agg(h.status || ' ' || h.attempt, ',') from millrace.job_history h"
-          "   where h.job_id = f.job_id) as ended,"
-          " (select count(*) from millrace.job_log l where l.job_id = f.job_id) as lines,"
-          " (select count(*) from public.ledger e where e.job_id = f.job_id) as entries "
-          "from millrace.job_fact f join millrace.job_type t using (type_id) "
-          "where f.correlation_id = $1 and t.job_type = $2",
-          pg::params(run, expected.type)));
-      ASSERT_EQ(rows.rows(), 1U) << expected.type << ": is not there once";
-      const auto row = rows[0];
-      EXPECT_EQ(row.opt_text("ended").value_or("never"), std::string(expected.status) + " 1")
+      const auto row = std::ranges::find_if(
+          jobs, [&](const auto& job) { return job.text("job_type") == expected.type; });
+      ASSERT_NE(row, jobs.end()) << expected.type << ": is not there";
+      const auto job = *row;
+      EXPECT_EQ(job.opt_text("ended").value_or("never"), std::string(expected.status) + " 1")
           << expected.type << ": ended once, as it should, one attempt charged";
-      EXPECT_LE(row.i64("lines"), expected.lines_max) << expected.type << ": said it twice";
-      EXPECT_EQ(row.i64("entries"), expected.entries) << expected.type << ": entries in the ledger";
-      EXPECT_EQ(runs_[std::string(row.text("job_id"))], 1) << expected.type << ": times run";
+      EXPECT_LE(job.i64("lines"), expected.lines_max) << expected.type << ": said it twice";
+      EXPECT_EQ(job.i64("entries"), expected.entries) << expected.type << ": entries in the ledger";
+      EXPECT_EQ(runs_[std::string(job.text("job_id"))], 1) << expected.type << ": times run";
     }
-    EXPECT_EQ(text("select count(*) from millrace.lease"), "0") << "leases";
-    EXPECT_EQ(text("select count(*) from millrace.provider_slot"), "0") << "slots of the provider";
-    EXPECT_EQ(text("select count(*) from millrace.ready"), "0") << "ready";
-    EXPECT_EQ(text("select count(*) from millrace.delayed"), "0") << "delayed";
-    EXPECT_EQ(text("select concat_ws(' ', sum(enqueued) - sum(completed) - sum(failed), sum(ready),"
+    EXPECT_EQ(
+        text("held",
+             "select concat_ws(' ', (select count(*) from millrace.lease),"
+             " (select count(*) from millrace.provider_slot),"
+             " (select count(*) from millrace.ready), (select count(*) from millrace.delayed))"),
+        "0 0 0 0")
+        << "leases, slots of the provider, ready, delayed";
+    EXPECT_EQ(text("counters",
+                   "select concat_ws(' ', sum(enqueued) - sum(completed) - sum(failed), sum(ready),"
                    " sum(delayed), sum(leased)) from (select enqueued, completed, failed, ready,"
                    " delayed, leased from millrace.counter union all select enqueued, completed,"
                    " failed, ready, delayed, leased from millrace.counter_delta) c"),
@@ -298,35 +307,39 @@ class FailingSql : public ::testing::Test {
     return sprung;
   }
 
-  // Runs with the Nth place failing, after `first` (a plan of `before` traps, may be empty) has
-  // gone off, until one passes without.
-  void every_place(const std::string& action, const std::vector<std::string>& calls,
-                   const std::string& first = {}) {
-    const std::size_t before = first.empty() ? 0 : 1;
+  // Runs with the Nth place failing, until one passes without.
+  void every_place(const std::string& action) {
     std::set<std::string> places;
     int nth = 0;
     for (;;) {
-      const auto sprung = run_under(fmt::format("{}*={}@{}", first, action, nth + 1));
-      if (HasFatalFailure() || HasFailure()) return;
-      if (sprung.size() <= before) break;
+      const auto sprung = run_under(fmt::format("*={}@{}", action, nth + 1));
+      if (HasFailure()) return;
+      if (sprung.empty()) break;
       places.insert(sprung.back());
       ++nth;
     }
     // How many empty claims lie between two calls depends on the server's speed, so counting may
     // step over a place; those are aimed at by name.
-    int aimed = 0;
-    for (const auto& call : calls) {
+    std::vector<std::string> missed;
+    for (const auto& call : kCalls) {
       for (const auto& stage : kStages) {
         const auto place = call + "." + stage;
-        if (places.contains(place)) continue;
-        const auto sprung = run_under(fmt::format("{}{}={}", first, place, action));
-        if (HasFailure()) return;
-        EXPECT_EQ(sprung.size(), before + 1) << place << " is not part of the scenario";
-        ++aimed;
+        if (!places.contains(place)) missed.push_back(place);
       }
     }
-    std::printf("%s: N up to %d, %zu different places; %d more by name\n", action.c_str(), nth,
-                places.size(), aimed);
+    aim_at(missed, action);
+    std::printf("%s: N up to %d, %zu different places; %zu more by name\n", action.c_str(), nth,
+                places.size(), missed.size());
+  }
+
+  // A run for each place, with its first use failing after the plan `first` has gone off.
+  void aim_at(const std::vector<std::string>& places, const std::string& action,
+              const std::string& first = {}) {
+    for (const auto& place : places) {
+      const auto sprung = run_under(fmt::format("{}{}={}", first, place, action));
+      if (HasFailure()) return;
+      EXPECT_EQ(sprung.size(), first.empty() ? 1U : 2U) << place << " is not part of the scenario";
+    }
   }
 
   TestDatabase database_;
@@ -337,13 +350,17 @@ class FailingSql : public ::testing::Test {
   int runs_made_ = 0;
 };
 
-TEST_F(FailingSql, WithAnErrorAtAnyPlaceTheAccountBalances) { every_place("error", kCalls); }
+TEST_F(FailingSql, WithAnErrorAtAnyPlaceTheAccountBalances) { every_place("error"); }
 
-TEST_F(FailingSql, WithALostConnectionAtAnyPlaceTheAccountBalances) { every_place("drop", kCalls); }
+TEST_F(FailingSql, WithALostConnectionAtAnyPlaceTheAccountBalances) { every_place("drop"); }
 
 // The way back from a lost answer has calls of its own.
 TEST_F(FailingSql, WithASecondFailureAfterALostClaimTheAccountBalances) {
-  every_place("drop", {"unheld", "claim", "settle"}, "claim.after=drop;");
+  for (const auto* action : {"error", "drop"}) {
+    for (const auto* call : {"unheld.", "settle.", "claim."}) {
+      for (const auto& stage : kStages) aim_at({call + stage}, action, "claim.after=drop;");
+    }
+  }
 }
 
 }  // namespace
