@@ -78,11 +78,12 @@ class FailingStore : public ::testing::Test {
         "delete from millrace.job_type where job_type like 'ensured%'"));
     key_.worker_id = "worker-with-a-name-that-needs-the-heap";
     key_.process =
-        must(admin_.query("select millrace.register_worker($1, $2)",
-                          pg::params(key_.worker_id, R"({"supervisor_id": "parent"})")))[0]
+        must(admin_.prepared("register", "select millrace.register_worker($1, $2)",
+                             pg::params(key_.worker_id, R"({"supervisor_id": "parent"})")))[0]
             .uuid(0);
     leases_.clear();
-    for (const auto row : must(admin_.query(
+    for (const auto row : must(admin_.prepared(
+             "enqueue",
              "select job_id from millrace.enqueue_jobs("
              "'[{\"job_type\": \"plain\", \"payload\": {\"a\": 1}},"
              " {\"job_type\": \"plain\", \"payload\": {\"a\": 2}}]') order by job_id"))) {
@@ -90,7 +91,8 @@ class FailingStore : public ::testing::Test {
     }
     ASSERT_EQ(leases_.size(), 2U);
     if (!holds) return;
-    const auto claimed = must(admin_.query(
+    const auto claimed = must(admin_.prepared(
+        "claim",
         "select job_id, token from millrace.claim_jobs($1, $2, 'default', 10, '{plain}')"
         " order by job_id",
         pg::params(key_.worker_id, key_.process)));
