@@ -323,7 +323,7 @@ class FailingSql : public ::testing::Test {
     std::vector<std::string> missed;
     for (const auto& call : kCalls) {
       for (const auto& stage : kStages) {
-        const auto place = call + "." + stage;
+        const auto place = fmt::format("{}.{}", call, stage);
         if (!places.contains(place)) missed.push_back(place);
       }
     }
