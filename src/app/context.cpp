@@ -43,13 +43,7 @@ Result<store::AdminStore> Context::connect_to(const Database& database) {
     tenant = *parsed;
   }
   auto store = store::AdminStore::connect(connect_as(database, "", "millrace-cli"), tenant);
-  if (!store) {
-    auto error = store.error();
-    error.message =
-        fmt::format("cannot connect to the database ({}): {}", database.origin, error.message);
-    if (error.hint.empty()) error.hint = "check the address with 'millrace config'";
-    return fail(std::move(error));
-  }
+  if (!store) return fail(cannot_connect(database, store.error()));
   MR_TRY_VOID(store->check_schema());
   return store;
 }

@@ -66,4 +66,17 @@ pg::ConnectOptions connect_as(const Database& database, const std::string& role,
   return options;
 }
 
+Error cannot_connect(const Database& database, Error error) {
+  // The address is right when the server itself answers: it may still be unable to serve.
+  const bool full =
+      error.sqlstate.starts_with("5310") || error.message.contains("No space left on device");
+  error.message =
+      fmt::format("cannot connect to the database ({}): {}", database.origin, error.message);
+  if (error.hint.empty()) {
+    error.hint = full ? "make room on the database's disk, then try again"
+                      : "check the address with 'millrace config'";
+  }
+  return error;
+}
+
 }  // namespace millrace::app

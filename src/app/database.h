@@ -30,4 +30,7 @@ Result<std::optional<std::string>> running_cluster_url(const std::filesystem::pa
 pg::ConnectOptions connect_as(const Database& database, const std::string& role,
                               std::string application_name);
 
+// What a person reads when it could not be reached.
+Error cannot_connect(const Database& database, Error error);
+
 }  // namespace millrace::app

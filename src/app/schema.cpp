@@ -2,19 +2,11 @@
 
 #include "sql_files.h"
 
-#include <fmt/format.h>
-
 namespace millrace::app {
 
 Result<pg::SyncConnection> connect_plain(const Database& database) {
   auto connection = pg::SyncConnection::connect(connect_as(database, "", "millrace-cli"));
-  if (!connection) {
-    auto error = connection.error();
-    error.message =
-        fmt::format("cannot connect to the database ({}): {}", database.origin, error.message);
-    if (error.hint.empty()) error.hint = "check the address with 'millrace config'";
-    return fail(std::move(error));
-  }
+  if (!connection) return fail(cannot_connect(database, connection.error()));
   return connection;
 }
 

@@ -65,7 +65,7 @@ Result<json::Array> AdminStore::missing_grants() {
       "  ('millrace_worker', 'complete_jobs'), ('millrace_worker', 'extend_leases'),"
       "  ('millrace_worker', 'beat_worker'), ('millrace_worker', 'register_worker'),"
       "  ('millrace_worker', 'retire_worker'), ('millrace_worker', 'report_progress'),"
-      "  ('millrace_worker', 'append_logs'), ('millrace_worker', 'release_unheld'),"
+      "  ('millrace_worker', 'append_logs'), ('millrace_worker', 'unheld_leases'),"
       "  ('millrace_keeper', 'elect'), ('millrace_keeper', 'reclaim'),"
       "  ('millrace_keeper', 'promote_due'), ('millrace_keeper', 'advance'),"
       "  ('millrace_keeper', 'run_cron'), ('millrace_keeper', 'fold_counters'),"

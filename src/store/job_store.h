@@ -109,12 +109,14 @@ class JobStore {
   virtual Task<BeatAnswer> beat_worker(WorkerKey worker, BeatInfo info) = 0;
   // Hands back what the process still holds, without charge, and forgets it.
   virtual Task<int> retire_worker(WorkerKey worker) = 0;
-  // Gives back leases of this process that are not in `held`: the answer of a claim was lost.
-  virtual Task<int> release_unheld(WorkerKey worker, std::vector<JobId> held) = 0;
+  // The leases of this process besides `held`: the answer of a claim was lost. Changes nothing.
+  virtual Task<std::vector<HeldLease>> unheld_leases(WorkerKey worker,
+                                                     std::vector<LeaseToken> held) = 0;
   // For a supervisor whose child died: its leases are retried at once.
   virtual Task<int> hand_back_process(std::string supervisor_id, std::string worker_id) = 0;
 
   virtual Task<std::vector<ClaimedJob>> claim_jobs(ClaimRequest request) = 0;
+  // An answer per lease, in the same order.
   virtual Task<std::vector<ExtendAnswer>> extend_leases(std::string worker_id,
                                                         std::vector<HeldLease> leases,
                                                         std::chrono::milliseconds extend) = 0;

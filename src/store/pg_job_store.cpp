@@ -163,12 +163,20 @@ Task<int> PgJobStore::retire_worker(WorkerKey worker) {
                            {timeouts_.call, MR_POINT("retire")});
 }
 
-Task<int> PgJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) {
+Task<std::vector<HeldLease>> PgJobStore::unheld_leases(WorkerKey worker,
+                                                       std::vector<LeaseToken> held) {
   pg::Params params;
-  params.add(worker.worker_id).add(worker.process).add_id_array(std::span<const JobId>(held));
-  co_return co_await count(
-      work_, {.sql = "select millrace.release_unheld($1, $2, $3)", .params = std::move(params)},
-      {timeouts_.call, MR_POINT("release")});
+  params.add(worker.worker_id).add(worker.process).add_id_array(std::span<const LeaseToken>(held));
+  MR_CO_TRY(auto rows,
+            co_await call(work_,
+                          {.sql = "select job_id, token from millrace.unheld_leases($1, $2, $3)",
+                           .params = std::move(params)},
+                          {timeouts_.call, MR_POINT("unheld")}));
+  std::vector<HeldLease> leases;
+  for (const auto row : rows) {
+    leases.push_back({.id = row.id<JobId>("job_id"), .token = row.id<LeaseToken>("token")});
+  }
+  co_return leases;
 }
 
 Task<int> PgJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {

@@ -28,7 +28,8 @@ class PgJobStore final : public JobStore {
   Task<Uuid> register_worker(std::string worker_id, WorkerInfo info) override;
   Task<BeatAnswer> beat_worker(WorkerKey worker, BeatInfo info) override;
   Task<int> retire_worker(WorkerKey worker) override;
-  Task<int> release_unheld(WorkerKey worker, std::vector<JobId> held) override;
+  Task<std::vector<HeldLease>> unheld_leases(WorkerKey worker,
+                                             std::vector<LeaseToken> held) override;
   Task<int> hand_back_process(std::string supervisor_id, std::string worker_id) override;
   Task<std::vector<ClaimedJob>> claim_jobs(ClaimRequest request) override;
   Task<std::vector<ExtendAnswer>> extend_leases(std::string worker_id,

@@ -64,13 +64,12 @@ Task<int> RecordedJobStore::retire_worker(WorkerKey worker) {
   co_return finish(call, co_await store_.retire_worker(worker), count);
 }
 
-Task<int> RecordedJobStore::release_unheld(WorkerKey worker, std::vector<JobId> held) {
-  json::Array jobs;
-  if (history::enabled()) {
-    for (const auto& id : held) jobs.emplace_back(id.to_string());
-  }
-  const history::Call call("release", {{"worker", worker.worker_id}, {"held", std::move(jobs)}});
-  co_return finish(call, co_await store_.release_unheld(worker, std::move(held)), count);
+Task<std::vector<HeldLease>> RecordedJobStore::unheld_leases(WorkerKey worker,
+                                                             std::vector<LeaseToken> held) {
+  const history::Call call("unheld", {{"worker", worker.worker_id}});
+  co_return finish(
+      call, co_await store_.unheld_leases(worker, std::move(held)),
+      [](const std::vector<HeldLease>& leases) { return count(static_cast<int>(leases.size())); });
 }
 
 Task<int> RecordedJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {

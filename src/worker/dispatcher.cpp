@@ -101,17 +101,34 @@ void Dispatcher::accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& ke
 
 void Dispatcher::return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key) {
   MR_SOMETIMES(!jobs.empty(), "claimed_too_late");
+  return_jobs(std::move(jobs), key);
+}
+
+void Dispatcher::return_jobs(std::vector<ClaimedJob> jobs, const store::WorkerKey& key) {
   for (auto& job : jobs) {
     auto run = make_run(std::move(job), key);
+    run->lease_until = Clock::Steady::max();  // Not to be extended: the sooner it ends the better.
     runs_.emplace(run->job.token, run);
     tasks_.add("return job", settle_unstarted(run, Outcome::handback("not started")));
   }
 }
 
-std::vector<JobId> Dispatcher::held_jobs() const {
-  std::vector<JobId> held;
+void Dispatcher::return_unheld(const std::vector<store::HeldLease>& leases,
+                               const store::WorkerKey& key) {
+  std::vector<ClaimedJob> jobs;
+  for (const auto& lease : leases) {
+    MR_ALWAYS(!runs_.contains(lease.token), "unheld_is_not_held");
+    auto& job = jobs.emplace_back();
+    job.id = lease.id;
+    job.token = lease.token;
+  }
+  return_jobs(std::move(jobs), key);
+}
+
+std::vector<LeaseToken> Dispatcher::held_tokens() const {
+  std::vector<LeaseToken> held;
   held.reserve(runs_.size());
-  for (const auto& [token, run] : runs_) held.push_back(run->job.id);
+  for (const auto& [token, run] : runs_) held.push_back(token);
   return held;
 }
 
@@ -361,11 +378,7 @@ awaitable<void> Dispatcher::look_after_leases() {
 
 awaitable<void> Dispatcher::extend(std::string worker_id, std::vector<Run> runs) {
   std::vector<store::HeldLease> leases;
-  std::map<JobId, Run> by_job;
-  for (const auto& run : runs) {
-    leases.push_back({.id = run->job.id, .token = run->job.token});
-    by_job[run->job.id] = run;
-  }
+  for (const auto& run : runs) leases.push_back({.id = run->job.id, .token = run->job.token});
   const auto asked_at = services_.clock.now();  // Our view must never outlast the database's.
   auto answers = co_await services_.store.extend_leases(worker_id, leases, options_.lease);
   if (!answers.has_value()) {
@@ -373,9 +386,10 @@ awaitable<void> Dispatcher::extend(std::string worker_id, std::vector<Run> runs)
                        {{"jobs", leases.size()}, {"error", answers.error().describe()}});
     co_return;
   }
-  for (const auto& answer : *answers) {
-    const auto run = by_job[answer.id];
-    if (!run) continue;
+  // By position: two deliveries of one job may be held, the older one still settling.
+  for (std::size_t i = 0; i < answers->size() && i < runs.size(); ++i) {
+    const auto& answer = (*answers)[i];
+    const auto& run = runs[i];
     MR_SOMETIMES(answer.extended, "lease_extended");
     if (answer.extended) {
       run->lease_until = asked_at + options_.lease;

@@ -46,7 +46,9 @@ class Dispatcher {
   void accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key, Clock::Steady asked_at);
   // Jobs that came too late to be run here: back at once.
   void return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
-  std::vector<JobId> held_jobs() const;
+  // Leases of this process that it never heard of: back at once as well.
+  void return_unheld(const std::vector<store::HeldLease>& leases, const store::WorkerKey& key);
+  std::vector<LeaseToken> held_tokens() const;
   Event changed() const { return changed_; }  // Set whenever claimable() may have grown.
 
   // For whoever learns that a job must stop.
@@ -77,6 +79,7 @@ class Dispatcher {
   using Run = std::shared_ptr<JobRun>;
 
   Run make_run(ClaimedJob job, const store::WorkerKey& key);
+  void return_jobs(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
   void start_waiting();
   awaitable<void> run_job(Run run);
   awaitable<void> call_handler(Run run, const HandlerEntry* entry);

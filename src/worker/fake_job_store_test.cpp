@@ -91,10 +91,10 @@ Task<store::BeatAnswer> FakeJobStore::beat_worker(store::WorkerKey worker, store
   co_return answer;
 }
 
-int FakeJobStore::give_back(const Uuid& process, const std::vector<JobId>& keep) {
+int FakeJobStore::give_back(const Uuid& process) {
   int count = 0;
   for (auto it = leases.begin(); it != leases.end();) {
-    if (it->second.process == process && std::ranges::find(keep, it->first) == keep.end()) {
+    if (it->second.process == process) {
       ready[it->second.job.queue].push_back(it->second.job);
       it = leases.erase(it);
       ++count;
@@ -108,14 +108,22 @@ int FakeJobStore::give_back(const Uuid& process, const std::vector<JobId>& keep)
 Task<int> FakeJobStore::retire_worker(store::WorkerKey worker) {
   MR_CO_TRY_VOID(co_await enter("retire_worker"));
   processes.erase(worker.process);
-  const int returned = give_back(worker.process, {});
+  const int returned = give_back(worker.process);
   co_await wait_at("retire_worker answer");
   co_return returned;
 }
 
-Task<int> FakeJobStore::release_unheld(store::WorkerKey worker, std::vector<JobId> held) {
-  MR_CO_TRY_VOID(co_await enter("release_unheld"));
-  co_return give_back(worker.process, held);
+Task<std::vector<store::HeldLease>> FakeJobStore::unheld_leases(store::WorkerKey worker,
+                                                                std::vector<LeaseToken> held) {
+  MR_CO_TRY_VOID(co_await enter("unheld_leases"));
+  std::vector<store::HeldLease> unheld;
+  for (const auto& [id, lease] : leases) {
+    const auto token = lease.job.token;
+    if (lease.process != worker.process || std::ranges::find(held, token) != held.end()) continue;
+    unheld.push_back({.id = id, .token = token});
+  }
+  co_await wait_at("unheld_leases answer");
+  co_return unheld;
 }
 
 Task<int> FakeJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {

@@ -22,6 +22,7 @@ constexpr auto kPollFirst = 20ms;  // Without notifications an empty queue is as
 constexpr milliseconds kListenCheck = 5s;
 constexpr auto kAlonePauseMax = 5min;
 constexpr auto kUnknownQueuePause = 10s;
+constexpr milliseconds kLookAgain = 1s;  // For a claim that was not there when first looked for.
 
 // "type:tenant:priority:ready_seq" into its group and its place.
 void add_mark(store::Marks& marks, std::string_view mark) {
@@ -266,20 +267,27 @@ awaitable<void> Fetcher::note_error(Queue* queue, Error error) {
 bool Fetcher::repair_due() const { return unheld_ || services_.clock.now() >= repair_at_; }
 
 // A claim that nobody answered may be done at any later time, and nothing would ever end its leases
-// but their own deadline: so what this process does not hold goes back again and again.
+// but their own deadline: so what this process does not hold goes back again and again. It goes
+// back by its tokens, as any settlement: the question may be answered late, but no claim of ours is
+// under way while we wait, so whatever the answer names beyond what we hold is nobody's.
 awaitable<bool> Fetcher::repair() {
   const auto key = *lease_.key();
-  auto released = co_await services_.store.release_unheld(key, dispatcher_.held_jobs());
-  if (released.has_value()) {
-    unheld_ = false;
-    MR_SOMETIMES(*released > 0, "unheld_leases_released");
-    repair_at_ = services_.clock.now() + options_.lease;
+  auto unheld = co_await services_.store.unheld_leases(key, dispatcher_.held_tokens());
+  if (unheld.has_value()) {
+    MR_SOMETIMES(!unheld->empty(), "unheld_leases_found");
+    // The claim may be under way still: it is looked for once more, soon.
+    const bool just_lost = std::exchange(unheld_, false);
+    repair_at_ = services_.clock.now() +
+                 (just_lost ? std::min<milliseconds>(kLookAgain, options_.lease) : options_.lease);
     backoff_.reset();
-    if (*released > 0) services_.log.info("unheld_leases_released", {{"jobs", *released}});
+    if (!unheld->empty()) {
+      services_.log.info("unheld_leases_returned", {{"jobs", unheld->size()}});
+      dispatcher_.return_unheld(*unheld, key);
+    }
     co_return true;
   }
-  services_.log.warn("unheld_leases_not_released", {{"error", released.error().describe()}});
-  if (released.error().kind == ErrorKind::lease_lost) lease_.doubt();
+  services_.log.warn("unheld_leases_not_known", {{"error", unheld.error().describe()}});
+  if (unheld.error().kind == ErrorKind::lease_lost) lease_.doubt();
   co_await pause(backoff_.next());
   co_return false;
 }

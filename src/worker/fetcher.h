@@ -4,10 +4,10 @@
 // weight. Between full scans it passes the marks of what it got, so that a claim need not walk over
 // what finished jobs left behind. An empty queue is asked once more (the first empty answer armed
 // the notification, the second makes sure that nothing came in between) and then left alone until
-// a notification or its polling time. A claim whose answer was lost is repaired by release_unheld
-// before the next one, and again once per lease: the database may get to the claim after the
-// repair. Suspects are claimed one at a time when nothing else is held.
-// Threading: one strand. Lifetime: everything it refers to outlives it.
+// a notification or its polling time. What a claim took whose answer was lost goes back before the
+// next claim, and again once per lease: the database may get to the claim after we looked. Suspects
+// are claimed one at a time when nothing else is held. Threading: one strand. Lifetime: everything
+// it refers to outlives it.
 #pragma once
 
 #include "base/clock.h"

@@ -55,6 +55,28 @@ TEST_F(HeldJobsTest, AnExtensionIsMeasuredFromBeforeItWasSent) {
   EXPECT_GE(store.calls["extend_leases"], 2);
 }
 
+TEST_F(HeldJobsTest, AnOldDeliveryThatStillSettlesDoesNotStopTheNewOneOfItsJob) {
+  store.job_lease = 30s;
+  store.run_timeout = 600s;
+  const auto id = store.add("gated");
+  start();
+  store.trouble["settle"] = {.calls = 1000};
+  gated().open.set();
+  advance(1s);
+  gated().open.reset();
+  store.ready["default"].push_back(store.leases.at(id).job);  // Its deadline passed there.
+  store.leases.erase(id);
+  advance(5s);
+  ASSERT_EQ(gated().started, 2);
+  advance(60s);  // Both are asked about, and one of them is told that it is lost.
+  EXPECT_GE(store.calls["extend_leases"], 2);
+  store.trouble.clear();
+  gated().open.set();
+  advance(10s);
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::ok);
+}
+
 TEST_F(HeldJobsTest, ACancelRequestIsSeenWhenTheLeaseIsExtended) {
   store.job_lease = 20s;
   store.run_timeout = 600s;

@@ -162,7 +162,7 @@ TEST_F(LeaseTest, JobsOfAClaimWhoseAnswerWasLostGoBackBeforeTheNextClaim) {
   start();
   EXPECT_EQ(store.leases.size(), 2U);
   EXPECT_EQ(gated().started, 0);
-  advance_until([&] { return store.calls["release_unheld"] == 1; });
+  advance_until([&] { return store.calls["unheld_leases"] == 1; });
   const auto claims = store.claims.size();
   EXPECT_LE(claims, 2U);
   advance(2s);
@@ -173,16 +173,30 @@ TEST_F(LeaseTest, JobsOfAClaimWhoseAnswerWasLostGoBackBeforeTheNextClaim) {
   EXPECT_TRUE(store.leases.empty());
 }
 
-TEST_F(LeaseTest, ReleasingUnheldKeepsWhatIsHeld) {
+TEST_F(LeaseTest, AClaimThatIsDoneAfterItWasLookedForIsLookedForAgainSoon) {
+  start();
+  store.trouble["claim_jobs"] = {.calls = 1, .error = {}, .lost_answer = true};
+  advance_until([&] { return store.calls["unheld_leases"] == 1; });
+  const auto id = store.add("gated");
+  auto job = store.ready["default"].front();  // The database gets to the claim only now.
+  store.ready["default"].clear();
+  job.token.value.bytes[0] = 0x99;
+  store.leases[id] = {
+      .job = job, .process = *store.processes.begin(), .worker_id = store.workers.back()};
+  advance(3s);  // The lease is 30 s.
+  EXPECT_EQ(gated().started, 1);
+}
+
+TEST_F(LeaseTest, ReturningUnheldKeepsWhatIsHeld) {
   options.slots = 4;
   store.add_many(2, "gated");
   start();
   ASSERT_EQ(gated().started, 2);
   store.trouble["claim_jobs"] = {.calls = 1, .error = {}, .lost_answer = true};
-  store.trouble["release_unheld"] = {.calls = 2};
+  store.trouble["unheld_leases"] = {.calls = 2};
   store.add_many(2, "gated");
   advance(20s);
-  EXPECT_EQ(store.calls["release_unheld"], 3);
+  EXPECT_EQ(store.calls["unheld_leases"], 4);  // Two failed, and once more soon.
   EXPECT_EQ(gated().started, 4);
   gated().open.set();
   settle();

@@ -72,15 +72,16 @@ Task<int> SharedLedger::retire_worker(store::WorkerKey) {
   co_return returned;
 }
 
-Task<int> SharedLedger::release_unheld(store::WorkerKey, std::vector<JobId> held) {
-  int released = 0;
+Task<std::vector<store::HeldLease>> SharedLedger::unheld_leases(store::WorkerKey,
+                                                                std::vector<LeaseToken> held) {
+  std::vector<store::HeldLease> unheld;
   for (std::size_t i = 0; i < kJobs; ++i) {
-    auto& job = shared_->jobs[i];
-    if (job.place != Place::lease || std::ranges::find(held, id_of(i)) != held.end()) continue;
-    job.place = Place::ready;
-    ++released;
+    const auto& job = shared_->jobs[i];
+    const LeaseToken token{job.token};
+    if (job.place != Place::lease || std::ranges::find(held, token) != held.end()) continue;
+    unheld.push_back({.id = id_of(i), .token = token});
   }
-  co_return released;
+  co_return unheld;
 }
 
 Task<int> SharedLedger::hand_back_process(std::string, std::string) { co_return 0; }

@@ -1036,7 +1036,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
 -- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
--- function millrace.hand_back_leases(p_worker_id text, p_process uuid, p_keep uuid[]) returns integer volatile
+-- function millrace.hand_back_leases(p_worker_id text, p_process uuid) returns integer volatile
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
@@ -1083,7 +1083,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
 -- function millrace.reclaim(p_limit integer) returns integer volatile security definer
--- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean) returns integer volatile
+-- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean DEFAULT false) returns integer volatile
 -- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
 -- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
 -- function millrace.redrive_jobs(p_filter jsonb, p_limit integer DEFAULT 1000, p_per_minute integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text, due_at timestamp with time zone) volatile security definer
@@ -1093,7 +1093,6 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid volatile security definer
 -- function millrace.release_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000, p_actual_tokens integer DEFAULT NULL::integer) returns void volatile security definer
 -- function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void volatile
--- function millrace.release_unheld(p_worker_id text, p_process uuid, p_held uuid[]) returns integer volatile security definer
 -- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
@@ -1132,6 +1131,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.tenant_scope() returns uuid stable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable
 -- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
+-- function millrace.unheld_leases(p_worker_id text, p_process uuid, p_held uuid[]) returns TABLE(job_id uuid, token uuid) stable security definer
 -- function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text) returns boolean volatile security definer
 -- function millrace.update_job_progress(p_job_id uuid, p_pct integer) returns boolean volatile security definer
 -- function millrace.uuid_or_null(p_text text) returns uuid immutable

@@ -95,9 +95,7 @@ inline const std::vector<Transition>& transitions() {
       {"hand_back_process",
        "select millrace.hand_back_process('s', 'w')",
        {"held", "reheld", "last", "fading", "shared"}},
-      {"release_unheld",
-       "select millrace.release_unheld('w', '@P', '{}')",
-       {"held", "lost", "shared"}},
+      {"retire", "select millrace.retire_worker('w', '@P')", {"held", "lost", "shared"}},
       // Another job with J's dedupe key.
       {"enqueue",
        R"(select answer from millrace.enqueue_jobs('{"job_type": "work", "payload": {"n": 1}, )"

@@ -98,7 +98,7 @@ def verdict(run):
     return True, "caught" if run.tests else "caught (dies)"
 
 
-def in_lanes(work, items):
+def in_lanes(work, items, count=LANES):
     """Yields (item, result or exception, seconds) in the order they end, a few at a time."""
     def timed(item):
         started = time.monotonic()
@@ -108,7 +108,7 @@ def in_lanes(work, items):
             result = problem
         return result, time.monotonic() - started
 
-    with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
+    with concurrent.futures.ThreadPoolExecutor(count) as lanes:
         jobs = {lanes.submit(timed, item): item for item in items}
         for job in concurrent.futures.as_completed(jobs):
             yield jobs[job], *job.result()

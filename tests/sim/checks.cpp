@@ -46,6 +46,13 @@ void Checks::note(const char* what, int process, int job, std::uint64_t token,
                     .more = std::string(more)});
 }
 
+void Checks::heard(int process, std::string_view line) {
+  if (trace_) {
+    notes_.push_back(
+        {.at = loop_.now(), .what = "log", .process = process, .more = std::string(line)});
+  }
+}
+
 void Checks::violate(std::string_view property, std::string detail,
                      std::optional<std::size_t> job) {
   if (violation_) return;
@@ -400,6 +407,7 @@ void Checks::claiming(int number, const store::ClaimRequest& request) {
     const auto& delivery = deliveries_[token];
     const bool waits = delivery.received && !delivery.started && !delivery.sent &&
                        !delivery.dropped && !excused(delivery) &&
+                       !jobs_[delivery.job].cancel_wanted &&  // On its way back.
                        delivery.worker_id == request.worker.worker_id;
     if (open(delivery) || waits) ++held;
   }
@@ -470,7 +478,8 @@ void Checks::settling(int number, const Settlement& settlement, bool with_statem
     violate("wrong_result", "settles again what was answered", index);
   }
   const auto& holder = process(number);
-  const bool prefetched = !record->started && !record->sent && holder.drained_at < Time(0);
+  const bool prefetched =
+      record->received && !record->started && !record->sent && holder.drained_at < Time(0);
   if (prefetched && settlement.outcome.kind == Kind::handback) reach(Path::prefetch_returned);
   if (prefetched && settlement.outcome.kind == Kind::cancelled) {
     reach(Path::cancelled_while_prefetched);
@@ -519,6 +528,12 @@ void Checks::settle_answered(int number, const Settlement& settlement, Answer an
       violate("falsely_lost", "a result of a process that was well was refused", index);
     }
   }
+}
+
+// The claim that took it was not answered, or the process had given it up.
+void Checks::found_unheld(int number, const store::HeldLease& lease) {
+  note("finds unheld", number, static_cast<int>(job_index(lease.id)), number_of(lease.token.value));
+  reach(Path::unheld_found);
 }
 
 void Checks::extend_answered(int number, const store::HeldLease& lease, bool extended) {
@@ -583,13 +598,19 @@ void Checks::check_slots(int number, std::size_t job) {
   }
 }
 
-// Whoever had the job before must have told its handler to stop, unless it stood still.
+// Of two that run a job, the one without the lease must have told its handler to stop, unless it
+// stood still.
 void Checks::check_holders(const DeliveryRecord& started, std::uint64_t token) {
+  if (!started.lives && excused(started)) return;
   for (std::size_t i = 1; i < deliveries_.size(); ++i) {
     const auto& other = deliveries_[i];
     if (i == token || other.job != started.job || !other.started || other.returned) continue;
-    if (other.process < 0 || other.cancel.cancelled() || excused(other)) continue;
-    violate("two_runs", fmt::format("#{} still runs it and was not told to stop", i), started.job);
+    if (other.process < 0 || other.cancel.cancelled()) continue;
+    if (!started.lives) {
+      violate("two_runs", fmt::format("starts without a lease while #{} runs it", i), started.job);
+    } else if (!excused(other)) {
+      violate("two_runs", fmt::format("#{} still runs it, not told to stop", i), started.job);
+    }
   }
 }
 

@@ -94,6 +94,7 @@ class Checks final : public ModelWatch {
   std::uint64_t digest() const { return digest_; }
   void note(const char* what, int process = -1, int job = -1, std::uint64_t token = 0,
             std::string_view more = {});
+  void heard(int process, std::string_view line);  // A line of its log, which changes nothing.
   void reach(Path path) { coverage_.reach(path); }
 
   // Processes.
@@ -128,6 +129,7 @@ class Checks final : public ModelWatch {
                       const std::vector<ClaimedJob>& jobs);
   void settling(int process, const Settlement& settlement, bool with_statements);
   void settle_answered(int process, const Settlement& settlement, Answer answer);
+  void found_unheld(int process, const store::HeldLease& lease);
   void extend_answered(int process, const store::HeldLease& lease, bool extended);
   void registered(int process);
   void declared_dead(int process);

@@ -12,7 +12,7 @@ namespace millrace::sim {
 
 // Named by what happened; one line each, so that a hole names itself.
 #define MILLRACE_SIM_PATHS(path)                                                                   \
-  path(claim_answer_lost) path(unheld_released) path(claim_done_after_giving_up) path(             \
+  path(claim_answer_lost) path(unheld_found) path(claim_done_after_giving_up) path(                \
       settle_answer_lost) path(settle_found_already_settled) path(settle_fenced)                   \
       path(zombie_fenced) path(frozen_process_fenced) path(process_reclaimed) path(                \
           deadline_reclaimed) path(handed_back_by_supervisor) path(declared_dead)                  \

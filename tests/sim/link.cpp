@@ -50,11 +50,10 @@ Time Database::latency() { return dice_.time(50us, plan_.weather.latency_max); }
 
 void Database::send(std::shared_ptr<Call> call, Time timeout) {
   call->epoch = epoch_;
-  auto fate = choose_fate();
+  const auto fate = choose_fate();
   if (fate != Fate::well || loop_.now() < stalled_until_) checks_.trouble(call->process);
   auto travel = latency();
   if (fate == Fate::slow) travel += dice_.time(1ms, plan_.options.lease);
-  if (fate == Fate::late && call->verb == Verb::release_unheld) fate = Fate::cut;
   if (fate == Fate::late) travel += timeout + dice_.time(1ms, plan_.options.lease * 2);
   call->deadline = loop_.now() + timeout;
   if (fate == Fate::slow || fate == Fate::late) {
@@ -68,9 +67,7 @@ void Database::send(std::shared_ptr<Call> call, Time timeout) {
 void Database::time_out(const std::shared_ptr<Call>& call) {
   if (call->answered) return;
   checks_.trouble(call->process);
-  // A release that is done after newer claims would give back what they brought: the one call that
-  // is not safe at any later time. See the README.
-  if (!call->done && (call->verb == Verb::release_unheld || dice_.chance(0.3))) {
+  if (!call->done && dice_.chance(0.3)) {
     call->withdrawn = true;
     call->error = Error{.kind = ErrorKind::unavailable, .message = "cancelled on request"};
   } else {
@@ -218,16 +215,18 @@ Task<int> Link::retire_worker(store::WorkerKey worker) {
   co_return count;
 }
 
-Task<int> Link::release_unheld(store::WorkerKey worker, std::vector<JobId> held) {
-  auto count = co_await call<int>(Verb::release_unheld,
-                                  [worker, held = std::move(held)](Model& model) -> Result<int> {
-                                    return model.release_unheld(worker, held);
-                                  });
-  if (count.has_value()) {
-    checks_.note("released unheld", process_, -1, static_cast<std::uint64_t>(*count));
-    if (*count > 0) checks_.reach(Path::unheld_released);
+Task<std::vector<store::HeldLease>> Link::unheld_leases(store::WorkerKey worker,
+                                                        std::vector<LeaseToken> held) {
+  using Leases = std::vector<store::HeldLease>;
+  auto unheld = co_await call<Leases>(
+      Verb::unheld_leases, [worker, held = std::move(held)](Model& model) -> Result<Leases> {
+        return model.unheld_leases(worker, held);
+      });
+  if (unheld.has_value()) {
+    checks_.note("unheld leases", process_, -1, unheld->size());
+    for (const auto& lease : *unheld) checks_.found_unheld(process_, lease);
   }
-  co_return count;
+  co_return unheld;
 }
 
 Task<int> Link::hand_back_process(std::string, std::string) { co_return 0; }

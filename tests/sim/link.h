@@ -28,7 +28,7 @@ enum class Verb {
   register_worker,
   beat_worker,
   retire_worker,
-  release_unheld,
+  unheld_leases,
   claim_jobs,
   extend_leases,
   settle,
@@ -99,7 +99,8 @@ class Link final : public store::JobStore, public store::KeeperStore, public sto
   Task<Uuid> register_worker(std::string worker_id, store::WorkerInfo info) override;
   Task<store::BeatAnswer> beat_worker(store::WorkerKey worker, store::BeatInfo info) override;
   Task<int> retire_worker(store::WorkerKey worker) override;
-  Task<int> release_unheld(store::WorkerKey worker, std::vector<JobId> held) override;
+  Task<std::vector<store::HeldLease>> unheld_leases(store::WorkerKey worker,
+                                                    std::vector<LeaseToken> held) override;
   Task<int> hand_back_process(std::string supervisor_id, std::string worker_id) override;
   Task<std::vector<ClaimedJob>> claim_jobs(store::ClaimRequest request) override;
   Task<std::vector<store::ExtendAnswer>> extend_leases(std::string worker_id,

@@ -295,15 +295,22 @@ store::BeatAnswer Model::beat_worker(const store::WorkerKey& worker) {
 }
 
 int Model::retire_worker(const store::WorkerKey& worker) {
-  const int count = hand_back(worker, {});
+  const int count = hand_back(worker);
   std::erase_if(workers_, [&](const WorkerRow& row) {
     return row.worker_id == worker.worker_id && row.process == worker.process;
   });
   return count;
 }
 
-int Model::release_unheld(const store::WorkerKey& worker, const std::vector<JobId>& held) {
-  return hand_back(worker, held);
+std::vector<store::HeldLease> Model::unheld_leases(const store::WorkerKey& worker,
+                                                   const std::vector<LeaseToken>& held) const {
+  std::vector<store::HeldLease> unheld;
+  for (const auto& job : jobs_) {
+    if (job.place != Place::lease || job.process != worker.process) continue;
+    if (std::ranges::find(held, job.token) != held.end()) continue;
+    unheld.push_back({.id = job.id, .token = job.token});
+  }
+  return unheld;
 }
 
 int Model::hand_back_process(const std::string& supervisor_id, const std::string& worker_id) {
@@ -317,7 +324,11 @@ int Model::hand_back_process(const std::string& supervisor_id, const std::string
   for (auto& job : jobs_) {
     if (job.place == Place::lease && job.process == process) lost.push_back(&job);
   }
-  return reclaim_leases(lost, true);
+  const int count = reclaim_leases(lost, true, true);
+  std::erase_if(
+      lost, [this](const Job* job) { return job->place != Place::delayed || job->due_at > now_; });
+  promote(std::move(lost));
+  return count;
 }
 
 }  // namespace millrace::sim

@@ -203,7 +203,8 @@ class Model {
   Result<Uuid> register_worker(const std::string& worker_id, const store::WorkerInfo& info);
   store::BeatAnswer beat_worker(const store::WorkerKey& worker);
   int retire_worker(const store::WorkerKey& worker);
-  int release_unheld(const store::WorkerKey& worker, const std::vector<JobId>& held);
+  std::vector<store::HeldLease> unheld_leases(const store::WorkerKey& worker,
+                                              const std::vector<LeaseToken>& held) const;
   int hand_back_process(const std::string& supervisor_id, const std::string& worker_id);
   Result<std::vector<ClaimedJob>> claim_jobs(const store::ClaimRequest& request);
   std::vector<store::ExtendAnswer> extend_leases(const std::string& worker_id,
@@ -293,6 +294,10 @@ class Model {
   // model_claim.cpp
   std::vector<Group> claim_groups(const store::ClaimRequest& request, int queue) const;
   std::vector<Job*> claim_group(const Claim& claim, const Group& group, int limit);
+  std::vector<Job*> claim_candidates(const Claim& claim, const Group& group, std::int64_t mark,
+                                     int limit);
+  void lease_candidates(const std::vector<Job*>& candidates, const Claim& claim,
+                        std::vector<Job*>& leased);
   void lease(Job& job, const std::string& key, const Claim& claim);
   enum class Verdict { run, park, skip };
   Verdict judge_key(const Job& job, const std::string& key);
@@ -308,8 +313,8 @@ class Model {
   std::optional<Moving> take_lease(const std::string& worker_id, const Settlement& settlement);
   Answer explain_stale(JobId id, LeaseToken token) const;
   Moving moving(Job& job, std::string outcome) const;
-  int hand_back(const store::WorkerKey& worker, const std::vector<JobId>& keep);
-  int reclaim_leases(const std::vector<Job*>& jobs, bool process_death);
+  int hand_back(const store::WorkerKey& worker);
+  int reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once = false);
   void end_unstarted(Job& job, std::string outcome, std::string reason);
   void apply_effects(const Settlement& settlement);
 

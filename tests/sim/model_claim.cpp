@@ -136,11 +136,34 @@ std::vector<Job*> Model::claim_group(const Claim& claim, const Group& group, int
   }
   if (limit <= 0) return {};
 
+  // What makes way for others, late or with a busy key, does not hold up what stands behind it.
+  const int room = limit;
+  auto mark = group.mark;
+  std::vector<Job*> leased;
+  for (int round = 0; round < 100 && limit > 0; ++round) {
+    const auto candidates = claim_candidates(claim, group, mark, limit);
+    if (candidates.empty()) break;
+    mark = candidates.back()->ready_seq;
+    lease_candidates(candidates, claim, leased);
+    if (static_cast<int>(candidates.size()) < limit) break;
+    limit = room - static_cast<int>(leased.size());
+  }
+  if (provider) {
+    for (const auto* job : leased) {
+      limiters_[static_cast<std::size_t>(*provider)].take(now_, job->id, job->token);
+      watch_.granted(*provider);
+    }
+  }
+  return leased;
+}
+
+std::vector<Job*> Model::claim_candidates(const Claim& claim, const Group& group, std::int64_t mark,
+                                          int limit) {
   std::vector<Job*> candidates;
   for (auto& job : jobs_) {
     if (job.place == Place::ready && job.queue == claim.queue && job.type == group.type &&
-        job.priority == group.priority && job.ready_seq > group.mark &&
-        job.ready_at <= claim.cutoff && job.suspect() == claim.request->alone && !hiccup()) {
+        job.priority == group.priority && job.ready_seq > mark && job.ready_at <= claim.cutoff &&
+        job.suspect() == claim.request->alone && !hiccup()) {
       candidates.push_back(&job);
     }
   }
@@ -148,7 +171,12 @@ std::vector<Job*> Model::claim_group(const Claim& claim, const Group& group, int
   if (candidates.size() > static_cast<std::size_t>(limit)) {
     candidates.resize(static_cast<std::size_t>(limit));
   }
-  std::vector<Job*> leased;
+  return candidates;
+}
+
+void Model::lease_candidates(const std::vector<Job*>& candidates, const Claim& claim,
+                             std::vector<Job*>& leased) {
+  const auto& queue = policies_.queues[static_cast<std::size_t>(claim.queue)];
   std::vector<Job*> keyed;
   for (auto* job : candidates) {
     if (job->start_deadline && *job->start_deadline <= now_) {
@@ -179,13 +207,6 @@ std::vector<Job*> Model::claim_group(const Claim& claim, const Group& group, int
         break;
     }
   }
-  if (provider) {
-    for (const auto* job : leased) {
-      limiters_[static_cast<std::size_t>(*provider)].take(now_, job->id, job->token);
-      watch_.granted(*provider);
-    }
-  }
-  return leased;
 }
 
 Model::Verdict Model::judge_key(const Job& job, const std::string& key) {

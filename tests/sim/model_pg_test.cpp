@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kSeeds = 16;
-constexpr int kCalls = 200;
+constexpr std::uint64_t kSeeds = 10;
+constexpr int kCalls = 300;
 
 Policies choose_policies(Dice& dice) {
   Policies policies;
@@ -105,6 +105,7 @@ class Walk {
     if (dice_.chance(0.25)) spec.serial_key = dice_.chance(0.7) ? "k" : "l";
     if (spec.serial_key.empty() && dice_.chance(0.5)) spec.concurrency_key = "c";
     if (dice_.chance(0.15)) spec.max_attempts = static_cast<int>(dice_.between(1, 9));
+    if (doomed(spec.id)) spec.max_attempts = 9;
     if (dice_.chance(0.15)) spec.run_timeout = 1ms * dice_.between(100, 5000);
     if (dice_.chance(0.1)) spec.start_within = spec.delay + 1ms * dice_.between(10, 3000);
     if (dice_.chance(0.15) && next_job_ > 1) {
@@ -123,18 +124,21 @@ class Walk {
     if (twin_.enqueue(next)) ++next_job_;
   }
 
-  Outcome outcome() {
+  // Some jobs crash whoever runs them, else none would ever be poison.
+  static bool doomed(JobId id) { return number_of(id.value) % 6 == 0; }
+
+  Outcome outcome(JobId id) {
     using Kind = Outcome::Kind;
     constexpr std::array kKinds{Kind::ok,        Kind::ok,      Kind::ok,        Kind::retry,
                                 Kind::retry,     Kind::retry,   Kind::throttled, Kind::blocked,
                                 Kind::permanent, Kind::partial, Kind::cancelled, Kind::handback};
     Outcome outcome;
-    outcome.kind = kKinds[dice_.pick(kKinds.size())];
+    outcome.kind = doomed(id) ? Kind::retry : kKinds[dice_.pick(kKinds.size())];
     if (dice_.chance(0.4)) {
-      outcome.retry_after = 1ms * dice_.between(0, 3000);
+      outcome.retry_after = 1ms * dice_.between(0, doomed(id) ? 100 : 3000);
     }
     if (outcome.kind == Kind::partial) outcome.parts_json = R"({"page": 1})";
-    outcome.crash = outcome.kind == Kind::retry && dice_.chance(0.5);
+    outcome.crash = outcome.kind == Kind::retry && (doomed(id) || dice_.chance(0.5));
     if (outcome.kind == Kind::ok && dice_.chance(0.15)) {
       outcome.effects_json =
           fmt::format(R"({{"jobs":[{{"id":"{}","job_type":"model_a","payload":{{"n":1}}}}]}})",
@@ -172,7 +176,7 @@ class Walk {
     std::vector<Outcome> outcomes;
     bool effects = false;
     for (std::size_t i = 0; i < taken.size(); ++i) {
-      outcomes.push_back(outcome());
+      outcomes.push_back(outcome(taken[i].id));
       // One follow-up a call: they have the next free id.
       if (effects) outcomes.back().effects_json.clear();
       effects = effects || !outcomes.back().effects_json.empty();
@@ -188,6 +192,11 @@ class Walk {
     choice.types = {"model_a", "model_b", "model_c"};
     if (dice_.chance(0.2)) choice.types.erase(choice.types.begin());
     choice.alone = dice_.chance(0.2);
+    for (const auto& job : twin_.model.jobs()) {
+      if (job.place != Place::ready || !job.suspect() || dice_.chance(0.3)) continue;
+      choice.queue = job.queue;
+      choice.alone = true;
+    }
     choice.marked = !choice.alone && dice_.chance(0.2);
     twin_.claim(worker(), choice);
   }
@@ -195,35 +204,52 @@ class Walk {
   void of_worker() {
     auto& one = worker();
     const auto draw = dice_.uniform();
-    if (draw < 0.35) {
+    if (draw < 0.25) {
       twin_.beat(one);
-    } else if (draw < 0.55) {
+    } else if (draw < 0.4) {
       const auto taken = held(3);
       if (!taken.empty()) twin_.extend(owner(taken), taken, 1ms * dice_.between(500, 5000));
-    } else if (draw < 0.65) {
-      std::vector<JobId> keep;
-      for (const auto& job : twin_.model.jobs()) {
-        if (dice_.chance(0.6)) keep.push_back(job.id);
-      }
-      twin_.release_unheld(one, keep);
-    } else if (draw < 0.75) {
+    } else if (draw < 0.48) {
+      twin_.unheld_leases(one, held(3));
+    } else if (draw < 0.55) {
       const auto taken = held(1);
       if (!taken.empty()) twin_.progress(owner(taken), taken[0]);
-    } else if (draw < 0.85) {
+    } else if (draw < 0.62) {
       const auto taken = held(1);
       if (!taken.empty()) twin_.log(owner(taken), taken[0]);
-    } else if (draw < 0.92) {
+    } else if (draw < 0.7) {
       const auto taken = held(1);
-      auto& busy = taken.empty() ? one : of(taken[0].worker_id);
-      if (draw < 0.88) {
-        twin_.retire(busy);
-      } else {
-        twin_.hand_back_process(busy);
-      }
+      twin_.retire(taken.empty() ? one : of(taken[0].worker_id));
       add_worker();
+    } else if (draw < 0.92) {
+      lose_processes();
     } else {
       add_worker();
     }
+  }
+
+  // Those that have the most suspected jobs, so that some are suspected enough to run alone.
+  void lose_processes() {
+    for (auto left = dice_.between(1, 4); left > 0; --left) {
+      lose_a_process();
+      add_worker();
+      claim();
+    }
+  }
+  void lose_a_process() {
+    const Job* victim = nullptr;
+    for (const auto& job : twin_.model.jobs()) {
+      if (job.place != Place::lease) continue;
+      if (victim == nullptr || job.suspects > victim->suspects) victim = &job;
+    }
+    twin_.hand_back_process(victim == nullptr ? worker() : of(victim->worker_id));
+  }
+
+  void cancel() {
+    const auto id = dice_.chance(0.5) ? some_job(Place::lease) : some_job();
+    twin_.cancel(id);
+    const auto* job = twin_.model.find(id);
+    if (job != nullptr && job->place == Place::lease) twin_.beat(of(job->worker_id));
   }
 
   void of_keeper() {
@@ -247,9 +273,9 @@ class Walk {
 
   void call() {
     const auto draw = dice_.uniform();
-    if (draw < 0.2) {
+    if (draw < 0.14) {
       enqueue();
-    } else if (draw < 0.42) {
+    } else if (draw < 0.4) {
       claim();
     } else if (draw < 0.65) {
       settle();
@@ -258,7 +284,7 @@ class Walk {
     } else if (draw < 0.92) {
       of_keeper();
     } else if (draw < 0.95) {
-      twin_.cancel(some_job());
+      cancel();
     } else if (draw < 0.98) {
       twin_.redrive(some_job(Place::history));
     } else {
@@ -301,7 +327,7 @@ constexpr std::array kMustBeSeen{
     "beat: alive",
     "beat: dead",
     "beat: cancel requests",
-    "release_unheld: some",
+    "unheld_leases: some",
     "retire: some",
     "hand_back_process: some",
     "reclaim: some",

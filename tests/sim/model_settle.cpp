@@ -277,11 +277,11 @@ void Model::advance_key(int queue, const std::string& key) {
 
 // --- Deliveries that nobody settles ---
 
-int Model::hand_back(const store::WorkerKey& worker, const std::vector<JobId>& keep) {
+int Model::hand_back(const store::WorkerKey& worker) {
   std::vector<Moving> rows;
   for (auto& job : jobs_) {
     if (job.place == Place::lease && job.process == worker.process &&
-        job.worker_id == worker.worker_id && std::ranges::find(keep, job.id) == keep.end()) {
+        job.worker_id == worker.worker_id) {
       rows.push_back(moving(job, "handback"));
     }
   }
@@ -290,14 +290,13 @@ int Model::hand_back(const store::WorkerKey& worker, const std::vector<JobId>& k
   return count;
 }
 
-int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death) {
+int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once) {
   std::vector<Moving> rows;
   for (auto* job : jobs) {
     auto row = moving(*job, "lost");
     const auto jitter = policies_.queues[static_cast<std::size_t>(job->queue)].reclaim_jitter;
-    row.until =
-        now_ +
-        Time(static_cast<std::int64_t>(static_cast<double>(jitter.count()) * random_.uniform()));
+    const auto share = at_once ? 0.0 : random_.uniform();
+    row.until = now_ + Time(static_cast<std::int64_t>(static_cast<double>(jitter.count()) * share));
     if (process_death) ++(job->alone ? job->crashes : job->suspects);
     rows.push_back(std::move(row));
   }

@@ -274,11 +274,23 @@ void Twin::retire(const TwinWorker& worker) {
   see(pg > 0 ? "some" : "none");
 }
 
-void Twin::release_unheld(const TwinWorker& worker, const std::vector<JobId>& held) {
-  last_call = "release_unheld " + worker.worker_id;
-  const auto pg = must(run(jobs_.release_unheld({worker.worker_id, worker.pg_process}, held)));
-  same(pg, model.release_unheld({worker.worker_id, worker.model_process}, held), "released");
-  see(pg > 0 ? "some" : "none");
+void Twin::unheld_leases(const TwinWorker& worker, const std::vector<Held>& held) {
+  last_call = "unheld_leases " + worker.worker_id;
+  std::vector<LeaseToken> for_pg;
+  std::vector<LeaseToken> for_model;
+  for (const auto& one : held) {
+    for_pg.push_back(one.pg_token);
+    for_model.push_back(one.model_token);
+  }
+  const auto ids = [](const std::vector<store::HeldLease>& leases) {
+    std::set<JobId> found;
+    for (const auto& lease : leases) found.insert(lease.id);
+    return found;
+  };
+  const auto pg = must(run(jobs_.unheld_leases({worker.worker_id, worker.pg_process}, for_pg)));
+  const auto modelled = model.unheld_leases({worker.worker_id, worker.model_process}, for_model);
+  same(ids(pg), ids(modelled), "unheld");
+  see(pg.empty() ? "none" : "some");
 }
 
 void Twin::hand_back_process(const TwinWorker& worker) {

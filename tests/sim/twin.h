@@ -53,7 +53,7 @@ class Twin {
   void register_worker(const std::string& worker_id, Time lease);
   void beat(const TwinWorker& worker);
   void retire(const TwinWorker& worker);
-  void release_unheld(const TwinWorker& worker, const std::vector<JobId>& held);
+  void unheld_leases(const TwinWorker& worker, const std::vector<Held>& held);
   void hand_back_process(const TwinWorker& worker);
   struct ClaimChoice {
     int queue = 0;

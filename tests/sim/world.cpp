@@ -48,7 +48,7 @@ struct World::Process {
         log(world.trace_ ? Logger(
                                clock,
                                [&checks = world.checks_, number_](std::string_view line) {
-                                 checks.note("log", number_, -1, 0, line);
+                                 checks.heard(number_, line);
                                },
                                Logger::Format::text, LogLevel::info)
                          : Logger::silent()) {}
@@ -306,8 +306,32 @@ std::size_t World::aim(const Fault& fault) {
   return held[fault.which / 2 % held.size()];
 }
 
+// Few jobs wait for a slot at any moment: some cancellations wait for one that does.
+bool World::cancel_prefetched(const Fault& fault) {
+  if (fault.kind != Fault::Kind::cancel_job || fault.which % 4 != 1) return false;
+  for (const auto& job : database_.model().jobs()) {
+    if (job.place != Place::lease) continue;
+    const auto* delivery = checks_.delivery(job.token);
+    if (!delivery->received || delivery->started || delivery->sent) continue;
+    cancel(job_index(job.id));
+    return true;
+  }
+  if (loop_.now() >= plan_.calm_from) return false;
+  loop_.at(loop_.now() + 2ms, [this, &fault] { strike(fault); });
+  return true;
+}
+
+void World::cancel(std::size_t job) {
+  checks_.note("cancelled by an operator", -1, static_cast<int>(job));
+  checks_.cancel_wanted(job);
+  if (database_.now().cancel(job_id(job), "cancelled") == "cancelled") {
+    checks_.reach(Path::cancelled_while_waiting);
+  }
+}
+
 void World::strike(const Fault& fault) {
   using Kind = Fault::Kind;
+  if (cancel_prefetched(fault)) return;
   const bool on_keeper = fault.kind == Kind::kill_keeper || fault.kind == Kind::pause_keeper ||
                          fault.kind == Kind::stop_keeper;
   const auto candidates = living(on_keeper);
@@ -347,12 +371,7 @@ void World::strike(const Fault& fault) {
       process->clock.step_wall(fault.which % 2 == 0 ? Time(1h) : Time(-1h));
       break;
     case Kind::cancel_job:
-      if (!exists) break;
-      checks_.note("cancelled by an operator", -1, static_cast<int>(job));
-      checks_.cancel_wanted(job);
-      if (database_.now().cancel(job_id(job), "cancelled") == "cancelled") {
-        checks_.reach(Path::cancelled_while_waiting);
-      }
+      if (exists) cancel(job);
       break;
     case Kind::redrive_job:
       for (const auto& dead : database_.model().jobs()) {

@@ -57,6 +57,8 @@ class World {
   void schedule();
   void enqueue(std::size_t job);
   void strike(const Fault& fault);
+  bool cancel_prefetched(const Fault& fault);
+  void cancel(std::size_t job);
   std::size_t aim(const Fault& fault);
   void pause(Process& process, const Fault& fault);
   bool step();

@@ -321,9 +321,8 @@ TEST_F(Claim, d06_delivery_is_counted_at_the_claim_before_any_user_code) {
   Worker worker(sql);
   EXPECT_EQ(worker.take().delivery, 1);
   EXPECT_EQ(job(sql, id, "delivery_count"), "1");
-  sql.run("select millrace.release_unheld($1, $2::uuid, '{}')",
-          pg::params(worker.id(), worker.process()));
-  const auto again = worker.take();
+  sql.run("select millrace.retire_worker($1, $2::uuid)", pg::params(worker.id(), worker.process()));
+  const auto again = Worker(sql, "w2").take();
   EXPECT_EQ(again.delivery, 2);
   EXPECT_EQ(again.attempt, 1) << "a delivery that was handed back charges nothing";
 }

@@ -267,7 +267,7 @@ TEST_F(Keeper, lock_order_of_every_verb_is_by_job_id) {
        "select a.* from (select $2::text, $4::text) u, millrace.cancel_jobs(array[$1, $3]::uuid[]) "
        "a"},
       {"hand back",
-       "select millrace.hand_back_leases('w1', process, '{}') from millrace.lease where job_id in "
+       "select millrace.hand_back_leases('w1', process) from millrace.lease where job_id in "
        "($1::uuid, $3::uuid) "
        "and token in ($2::uuid, $4::uuid) limit 1"},
   };

@@ -138,6 +138,20 @@ TEST_F(Redrive, concurrent_redrives_start_one_generation) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+TEST_F(Redrive, a_job_that_another_redrive_is_moving_is_answered_busy_when_it_was_named) {
+  Worker worker(sql);
+  const auto id = dead(sql, worker);
+  const auto named = fmt::format(R"({{"job_ids": ["{}"]}})", id);
+  Session other(database);
+  other.script("begin");
+  EXPECT_EQ(redrive(other, "{}"), "redriven");
+  EXPECT_EQ(redrive(sql, named), "busy");
+  EXPECT_EQ(redrive(sql, "{}"), "") << "not asked for by name";
+  other.script("rollback");
+  EXPECT_EQ(redrive(sql, named), "redriven");
+  EXPECT_EQ(redrive(sql, named), "not_failed");
+}
+
 TEST_F(Redrive, i08_the_dead_of_another_tenant_are_not_found) {
   Worker worker(sql);
   const auto id = dead(sql, worker);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace millrace::test {
@@ -30,11 +31,13 @@ TestDatabase::~TestDatabase() {
 }
 
 std::string TestDatabase::url(std::string_view user) const {
-  return Server::get().url(name_, user);
+  const char* pooler = std::getenv("MILLRACE_TEST_POOLER");
+  if (pooler == nullptr) return Server::get().url(name_, user);
+  return fmt::format("postgresql://{}@/{}?host={}&port=6543", user, name_, pooler);
 }
 
 pg::SyncConnection TestDatabase::connect(std::string_view user) const {
-  return must(pg::SyncConnection::connect(url(user)));
+  return must(pg::SyncConnection::connect(Server::get().url(name_, user)));
 }
 
 }  // namespace millrace::test

@@ -20,8 +20,10 @@ class TestDatabase {
   TestDatabase& operator=(TestDatabase&&) = delete;
 
   const std::string& name() const { return name_; }
-  // As the superuser, or as any role: url("millrace_worker"). The role must be allowed to log in.
+  // For what is tested, as the superuser or as any role that may log in: url("millrace_worker").
+  // Leads through the pooler whose socket folder is in MILLRACE_TEST_POOLER, if there is one.
   std::string url(std::string_view user = "postgres") const;
+  // For the eyes and hands of the test itself: always a session of its own.
   pg::SyncConnection connect(std::string_view user = "postgres") const;
 
  private:

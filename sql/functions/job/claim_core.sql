@@ -2,7 +2,7 @@
 -- queue's age_step); tenants share a batch by weight, so that none is starved by another's backlog. Types whose provider has no
 -- room are not looked at. p_process is the nonce of a worker process, or null for a lease timed by itself (p_lease).
 -- Fence: each lease gets a new random token. Running it twice hands out more jobs; an answer that was lost is
--- repaired by millrace.release_unheld or by the lease.
+-- repaired by way of millrace.unheld_leases or by the lease.
 create or replace function millrace.claim_core(
     p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer,
     p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean)

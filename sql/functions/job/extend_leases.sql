@@ -1,4 +1,5 @@
--- millrace.extend_leases: moves the own deadline of held jobs to p_extend_ms from now, and says which were asked to cancel.
+-- millrace.extend_leases: moves the own deadline of held jobs to p_extend_ms from now, and says which were asked to cancel. An answer per lease,
+-- in the order of the question: a job may be asked about with an old and a new token.
 create or replace function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint)
   returns table (job_id uuid, answer text, cancel_requested boolean)
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
@@ -21,6 +22,6 @@ begin
   return query
   select u.job_id, case when u.token = any (v_extended) then 'extended' else millrace.explain_stale(u.job_id, u.token) end,
          coalesce(u.token = any (v_cancelled), false)
-    from unnest(p_job_ids, p_tokens) u(job_id, token);
+    from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, n) order by u.n;
 end;
 $$;

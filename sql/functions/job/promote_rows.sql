@@ -15,7 +15,7 @@ begin
            d.snooze_count,
            -- The age budget counts from the first time the job could run.
            case when d.delivery_count = 0 then millrace.now() else d.born_at end, millrace.now(), d.start_deadline
-      from d order by d.wait_seq nulls first, d.due_at),
+      from d order by d.wait_seq nulls first, d.due_at, d.job_id),
   c as (
     insert into millrace.counter_delta (queue_id, tenant_id, ready, delayed)
     select d.queue_id, d.tenant_id, count(*), -count(*) from d group by d.queue_id, d.tenant_id)

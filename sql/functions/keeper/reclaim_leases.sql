@@ -1,6 +1,7 @@
--- millrace.reclaim_leases: lost deliveries, locked by the caller, are charged and retried, each after a delay drawn for it alone.
+-- millrace.reclaim_leases: lost deliveries, locked by the caller, are charged and retried, each after a delay drawn for it alone,
+-- or at once when one process was seen to die: there is no crowd that would come back together.
 -- A process death makes its jobs suspects; only a death while the job ran alone counts as the job's crash.
-create or replace function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean) returns integer
+create or replace function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean default false) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -23,7 +24,7 @@ begin
     into v_rows
     from d join millrace.queue q on q.queue_id = d.queue_id
     cross join lateral (
-      select random() * case when d.process is null then v_source_jitter else extract(epoch from q.reclaim_jitter)::double precision end as seconds
+      select random() * case when p_at_once then 0 when d.process is null then v_source_jitter else extract(epoch from q.reclaim_jitter)::double precision end as seconds
        where d.job_id is not null) j;
   perform millrace.settle_core(v_rows, null);
   return coalesce(cardinality(v_rows), 0);

@@ -1,5 +1,5 @@
--- millrace.hand_back_leases: gives back what a process holds, as far as it is not among p_keep. Free of charge.
-create or replace function millrace.hand_back_leases(p_worker_id text, p_process uuid, p_keep uuid[]) returns integer
+-- millrace.hand_back_leases: gives back all that a process holds. Free of charge.
+create or replace function millrace.hand_back_leases(p_worker_id text, p_process uuid) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -7,7 +7,7 @@ declare
 begin
   with held as materialized (
     select l.job_id from millrace.lease l
-     where l.process = p_process and l.worker_id = p_worker_id and not l.job_id = any (p_keep) order by l.job_id for update),
+     where l.process = p_process and l.worker_id = p_worker_id order by l.job_id for update),
   d as (delete from millrace.lease l using held h where l.job_id = h.job_id returning l.*)
   select array_agg(millrace.moving_of(row(d.*)::millrace.lease)) into v_rows from d;
   v_rows := array(select millrace.with_outcome(r, 'handback', null, null) from unnest(v_rows) r);

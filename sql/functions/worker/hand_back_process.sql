@@ -1,15 +1,21 @@
--- millrace.hand_back_process: the supervisor saw its child die: the child's row goes and its jobs are reclaimed at once, as after
--- an expired lease.
+-- millrace.hand_back_process: the supervisor saw its child die: the child's row goes and its jobs are reclaimed, as after an expired
+-- lease, and ready again at once.
 create or replace function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_nonce uuid;
+  v_ids uuid[];
+  v_count integer;
 begin
   delete from millrace.worker w where w.worker_id = p_worker_id and w.supervisor_id = p_supervisor_id returning w.nonce into v_nonce;
   if v_nonce is null then
     return 0;
   end if;
-  return millrace.reclaim_leases(array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked), 'worker_crashed', true);
+  v_ids := array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked);
+  v_count := millrace.reclaim_leases(v_ids, 'worker_crashed', true, true);
+  perform millrace.promote_rows(array(
+    select d.job_id from millrace.delayed d where d.job_id = any (v_ids) and d.due_at <= millrace.now() order by d.job_id for update));
+  return v_count;
 end;
 $$;

@@ -5,7 +5,7 @@ as $$
 declare
   v_count integer;
 begin
-  v_count := millrace.hand_back_leases(p_worker_id, p_process, '{}');
+  v_count := millrace.hand_back_leases(p_worker_id, p_process);
   delete from millrace.worker w where w.worker_id = p_worker_id and w.nonce = p_process;
   return v_count;
 end;

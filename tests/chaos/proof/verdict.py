@@ -58,6 +58,7 @@ class Verdict:
         self.timeline = {}
         self.recovery = {}
         self.points = []
+        self.reached = []  # Names of the MR_SOMETIMES properties that were seen.
         self.tally = {"ok": 0, "recovered": 0}
 
     @property
@@ -79,7 +80,7 @@ class Verdict:
 
     def as_json(self):
         return {"ok": self.ok, "tally": {**self.tally, **self.counts}, "run": self.run, "figures": self.figures,
-                "checks": [c.as_json() for c in self.checks], "recovery": self.recovery, "points": self.points,
+                "checks": [c.as_json() for c in self.checks], "recovery": self.recovery, "points": self.points, "reached": self.reached,
                 "timeline": self.timeline, "violations": [v.as_json() for v in self.violations]}
 
     @classmethod
@@ -89,7 +90,7 @@ class Verdict:
         verdict.tally = {name: n for name, n in data["tally"].items() if name not in CATEGORIES}
         verdict.violations = [Violation(**{**v, "ids": tuple(v["ids"])}) for v in data["violations"]]
         verdict.checks = [Check(**c) for c in data["checks"]]
-        for name in ("run", "figures", "recovery", "points", "timeline"):
+        for name in ("run", "figures", "recovery", "points", "reached", "timeline"):
             setattr(verdict, name, data[name])
         return verdict
 

@@ -179,7 +179,7 @@ own = PrivateClusters()
 ALL = [
     Scenario("worker", WORKER, start_worker),
     # Rare paths are brought about by a first fault.
-    Scenario("release", ("release",), start_worker, plan=lambda point, random: f"claim.after_send=drop@2;{point}=kill"),
+    Scenario("unheld", ("unheld",), start_worker, plan=lambda point, random: f"claim.after_send=drop@2;{point}=kill"),
     Scenario("retire", ("retire",), start_worker, plan=lambda point, random: f"{point}=kill", provoke=terminate),
     Scenario("keeper", KEEPER, start_keeper, needs_no_keeper=True),
     Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=1.2, needs_no_keeper=True),

@@ -5,6 +5,7 @@ import collections
 def check(run, options, verdict):
     before = verdict.total()
     hits = count_hits(run)
+    verdict.reached = sorted(run.reached)
     verdict.points = point_table(run, verdict, hits, options.points or ())
     for point in options.points or ():
         if not hits.get(point):

@@ -1,10 +1,11 @@
 """Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
-from . import clocks, disk_full, drain, external, failover, horizon, keeper_points, killer, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
+from . import clocks, disk_full, drain, external, failover, horizon, keeper_points, killer, mixed, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
 
 ALL = {
     "points": points,
     "keeper_points": keeper_points,
     "killer": killer,
+    "mixed": mixed,
     "supervised": supervised,
     "zombies": zombies,
     "pg_crash": pg_crash,

@@ -35,7 +35,7 @@ def script(name):
 
 
 def simulation(stage):
-    return [stage.options.build / "millrace_sim", "--seeds", stage.counts["seeds"], "--first", stage.options.seed]
+    return [stage.options.build / "millrace_sim", "--seeds", stage.counts["seeds"], "--first", stage.options.seed, "--jobs", 2]
 
 
 limits = External("P7, T15", "no window above its limit, no slot leaked, while clients are killed", {"short": {}, "long": {"clients": 64}, "release": {"clients": 64}},
