@@ -67,9 +67,14 @@ Task<int> RecordedJobStore::retire_worker(WorkerKey worker) {
 Task<std::vector<HeldLease>> RecordedJobStore::unheld_leases(WorkerKey worker,
                                                              std::vector<LeaseToken> held) {
   const history::Call call("unheld", {{"worker", worker.worker_id}});
-  co_return finish(
-      call, co_await store_.unheld_leases(worker, std::move(held)),
-      [](const std::vector<HeldLease>& leases) { return count(static_cast<int>(leases.size())); });
+  co_return finish(call, co_await store_.unheld_leases(worker, std::move(held)),
+                   [](const std::vector<HeldLease>& leases) {
+                     json::Array jobs;
+                     for (const auto& lease : leases) {
+                       jobs.emplace_back(delivery(lease.id, lease.token));
+                     }
+                     return json::Object{{"jobs", std::move(jobs)}};
+                   });
 }
 
 Task<int> RecordedJobStore::hand_back_process(std::string supervisor_id, std::string worker_id) {

@@ -222,6 +222,26 @@ class Unexpected(Case):
         self.world.record("completed", job)
         self.assert_only("unexpected")
 
+    def lost_claim(self, found):
+        """A claim whose answer was lost; what it took goes back, found by asking or not."""
+        job = self.world.enqueue(self.producer, "k1")
+        delivery = self.world.claim(self.worker, job, phase="unknown")
+        number = self.worker.call("unheld", worker=self.worker.name)
+        self.world.advance(1)
+        self.worker.end("unheld", number, "ok", jobs=[{"job": job, "token": delivery.token}] if found else [])
+        self.world.settle(delivery, outcome="handback")
+        again = self.world.claim(self.worker, job)
+        self.world.work(again)
+        self.world.settle(again)
+
+    def test_WhatALostClaimTookGoesBackByItsToken(self):
+        self.lost_claim(found=True)
+        self.assert_clean()
+
+    def test_ADeliveryIsGivenBackThatNobodyWasToldOf(self):
+        self.lost_claim(found=False)
+        self.assert_only("unexpected")
+
     def test_AnotherOutcomeThanReported(self):
         job = self.world.enqueue(self.producer, "k1")
         delivery = self.world.claim(self.worker, job)

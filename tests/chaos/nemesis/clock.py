@@ -8,7 +8,7 @@
     clock.heal()                                       right again
 
 Every program started with the environment of one FakeClock shows the same wrong time; make one per program for clocks that differ. The
-database's clock is not touched. Faults written: clock (with offset_s or frozen_at), heal.
+database's clock is not touched, unless Postgres(env=clock.environment()) is started with one. Faults written: clock (with offset_s or frozen_at), heal.
 """
 import os
 import pathlib

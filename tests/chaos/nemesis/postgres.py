@@ -55,7 +55,7 @@ def quote_setting(value):
 
 
 class Postgres:
-    def __init__(self, world, name="db", migrated=True, settings=None, home=None, wal_segment_mb=None):
+    def __init__(self, world, name="db", migrated=True, settings=None, home=None, wal_segment_mb=None, env=None):
         self.world, self.name, self.migrated = world, name, migrated
         self.settings = DURABLE | (settings or {})
         self.home = pathlib.Path(home) if home else world.dir / name
@@ -63,6 +63,7 @@ class Postgres:
         self.socket_dir = self.home
         self.process = None
         self._wal_segment_mb = wal_segment_mb
+        self._env = env or {}  # Of the server: a clock of its own.
         self._notify = None
 
     # Where it is.
@@ -148,7 +149,7 @@ class Postgres:
             self._notify = NotifySocket(self.world.dir / f"{self.name}.notify")
         self._notify.drain()
         self.process = self.world.processes.start(f"{self.name}.postgres", [binary("postgres"), "-D", self.data],
-                                                  env={"NOTIFY_SOCKET": self._notify.path}, **self.world.server_user)
+                                                  env=self._env | {"NOTIFY_SOCKET": self._notify.path}, **self.world.server_user)
         self.wait_ready(timeout)
         accepts_at = now_ns()
         seconds = (accepts_at - began) / 1e9

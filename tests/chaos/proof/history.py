@@ -62,11 +62,12 @@ class FileReader:
         name = FILE_NAME.match(path.name)
         self.actor = run.actors.setdefault(path.stem, Actor(path.stem, name["role"], int(name["pid"])))
         self.pending = {}
+        self.lost_claim_t = None  # When the first claim was sent that nobody answered.
         self.plain = {"hello": self.hello, "run": self.handler_run, "fault": self.fault, "arm": self.arm, "phase": self.phase,
                       "reached": self.reached, "violated": self.violated, "effect": self.effect, "arrival": self.arrival}
-        self.begin = {"claim": self.begin_claim, "settle": self.begin_settle, "enqueue": self.begin_enqueue,
+        self.begin = {"claim": self.begin_claim, "unheld": self.begin_claim, "settle": self.begin_settle, "enqueue": self.begin_enqueue,
                       "register": self.begin_register, "handback": self.begin_handback, "acquire": self.begin_acquire}
-        self.end = {"claim": self.end_claim, "settle": self.end_settle, "enqueue": self.end_enqueue, "acquire": self.end_acquire}
+        self.end = {"claim": self.end_claim, "unheld": self.end_unheld, "settle": self.end_settle, "enqueue": self.end_enqueue, "acquire": self.end_acquire}
 
     def read(self):
         run, actor, plain, calls, ok_times = self.run, self.actor, self.plain, self.run.calls, self.run.ok_times
@@ -186,17 +187,28 @@ class FileReader:
 
     def end_claim(self, t, call, phase, line):
         if phase != "ok":
+            if phase == "unknown" and self.lost_claim_t is None:
+                self.lost_claim_t = call[0]
             return
         run, (call_t, limit), items = self.run, call, line.get("jobs", ())
         if limit is not None and len(items) > limit:
             run.overclaims.append((t, self.actor.name, limit, len(items), [i["job"] for i in items]))
+        self.deliver(t, call_t, items, lambda job, token: run.double_claims.append((job.id, token)))
+
+    def end_unheld(self, t, call, phase, line):
+        """What a claim took whose answer was lost: some time since that claim was sent. What was known before is no news."""
+        if phase == "ok":
+            self.deliver(t, call[0] if self.lost_claim_t is None else self.lost_claim_t, line.get("jobs", ()), lambda job, token: None)
+
+    def deliver(self, t, call_t, items, known):
+        run = self.run
         undone = t in run.undone if run.undone else False
         for item in items:
             job = run.job(item["job"])
             token = item["token"]
             delivery = run.tokens.get(token)
             if delivery is not None and delivery.call_t is not None:
-                run.double_claims.append((job.id, token))
+                known(job, token)
                 continue
             if delivery is not None:  # Its settlement stands in a file that was read before.
                 delivery.actor, delivery.number = self.actor, item.get("delivery")

@@ -1,5 +1,5 @@
 """Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
-from . import clocks, disk_full, drain, external, failover, horizon, keeper_points, killer, mixed, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
+from . import clocks, db_clock, disk_full, drain, external, failover, horizon, keeper_points, killer, mixed, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
 
 ALL = {
     "points": points,
@@ -12,6 +12,7 @@ ALL = {
     "failover": failover,
     "network": network,
     "clocks": clocks,
+    "db_clock": db_clock,
     "pooler": pooler,
     "disk_full": disk_full,
     "overload": overload,
@@ -20,5 +21,6 @@ ALL = {
     "horizon": horizon,
     "limits": external.limits,
     "kills": external.kills,
+    "suite": external.suite,
     "simulation": external.sim,
 }

@@ -8,7 +8,7 @@ from ..scenarios import enqueue_outside
 from .zombies import stopped
 
 COUNTS = {"short": None, "long": {"seconds": 12}, "release": {"seconds": 60}}
-LIMIT = '{"requests_per_minute": 20, "minute_window": "3 s", "backpressure_delay": "0.2 s"}'
+LIMIT = '{"requests_per_minute": 20, "minute_window": "3 s"}'
 TOML = """
 [[handler]]
 type = "chaos.limited"
@@ -25,7 +25,7 @@ def limited(deployment):
     """A worker of the product, whose jobs need a provider."""
     deployment.sql(f"select millrace.set_limit('stand-in', 'work', '{LIMIT}')")
     deployment.sql("""select millrace.set_queue('limited', '{"max_attempts": 50}')""")
-    deployment.sql("""select millrace.set_job_type('chaos.limited', '{"queue": "limited", "provider": "stand-in", "endpoint": "work"}')""")
+    deployment.sql("""select millrace.set_job_type('chaos.limited', '{"queue": "limited", "provider": "stand-in:work"}')""")
     folder = deployment.world.dir / "product"
     folder.mkdir(exist_ok=True)
     (folder / "millrace.toml").write_text(TOML)
@@ -53,17 +53,19 @@ def run(stage):
         for file in stage.options.sql or ():  # A wrong engine.
             deployment.sql(pathlib.Path(file).read_text())
         limited(deployment)
-        lasting = [deployment.worker(keeper=True) for _ in range(3)]
+        # Few slots, and bursts: a claim whose answer is lost finds work, and takes it.
+        lasting = [deployment.worker(slots=2, keeper=True) for _ in range(3)]
         for _ in range(2):
             deployment.producer(rate=20)
         world.history.phase("load")
         began, rounds, passing = time.monotonic(), 0, []
         while (elapsed := time.monotonic() - began) < counts["seconds"]:
+            enqueue_outside(deployment, f"burst-{rounds}", "chaos", "row", 60, lambda: {"kind": "plain", "ms": 100})
             passing.append(deployment.worker(slots=4, fault=LOST_ANSWERS[rounds % len(LOST_ANSWERS)]))
             passing.append(zombie(deployment, ("settle_with.before", "settle_with.after_send")[rounds % 2]))
             victim = stage.random.randrange(len(lasting))
             lasting[victim].kill()
-            lasting[victim] = deployment.replace(lasting[victim], keeper=True)
+            lasting[victim] = deployment.replace(lasting[victim], slots=2, keeper=True)
             rounds += 1
             while len(passing) > 6:
                 worker = passing.pop(0)
