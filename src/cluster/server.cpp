@@ -321,9 +321,10 @@ Result<void> Server::first_query(const fs::path& socket_directory) {
        .on_notice = {}});
   if (!connection) return fail(std::move(connection).error());
   MR_TRY(const auto answer,
-         connection->query("select s.system_identifier::text as identifier, exists "
-                           "(select from pg_database d where d.datname = $1) as present "
-                           "from pg_control_system() s",
+         connection->query("select s.system_identifier::text as identifier, "
+                           "d.datname is not null as present, coalesce(d.datconnlimit = -2, false) "
+                           "as invalid from pg_control_system() s "
+                           "left join pg_database d on d.datname = $1",
                            pg::params(kDatabase), MR_POINT("cluster_identify")));
   const auto identifier = answer[0].text("identifier");
   if (identifier != data_.marker().system_identifier) {
@@ -332,9 +333,16 @@ Result<void> Server::first_query(const fs::path& socket_directory) {
         fmt::format("the server on {} runs cluster {}, not {} of {}", socket_directory.string(),
                     identifier, data_.marker().system_identifier, data_.shown().string()));
   }
-  if (answer[0].boolean("present")) return {};
-  MR_TRY_VOID(connection->query(fmt::format("create database {}", kDatabase), {},
-                                MR_POINT("cluster_create")));
+  std::vector<std::string> missing;
+  // Somebody who dropped it was killed half-way: PostgreSQL lets nobody in any more.
+  const bool invalid = answer[0].boolean("invalid");
+  if (invalid) missing.push_back(fmt::format("drop database {}", kDatabase));
+  if (invalid || !answer[0].boolean("present")) {
+    missing.push_back(fmt::format("create database {}", kDatabase));
+  }
+  for (const auto& statement : missing) {
+    MR_TRY_VOID(connection->query(statement, {}, MR_POINT("cluster_create")));
+  }
   return {};
 }
 

@@ -396,6 +396,22 @@ TEST(PrivateCluster, StartsAKilledPostmasterAgainAndKeepsWhatWasCommitted) {
   EXPECT_TRUE(stages.wait_for(ClusterStage::restarting, 3));
 }
 
+TEST(PrivateCluster, MakesTheDatabaseAnewWhenDroppingItWasCutShort) {
+  const Place place;
+  const cluster::ClusterOptions options{.data_dir = place / "data"};
+  {
+    auto cluster = must(PrivateCluster::open_or_create(options, clock_now, quiet));
+    must(cluster.start());
+    // What DROP DATABASE leaves when its server or its client dies in the middle.
+    ask(cluster.url(), "update pg_database set datconnlimit = -2 where datname = 'millrace'");
+    must(cluster.stop());
+  }
+  auto cluster = must(PrivateCluster::open_or_create(options, clock_now, quiet));
+  must(cluster.start());
+  EXPECT_EQ(ask(cluster.url(), "select 'here'"), "here");
+  must(cluster.stop());
+}
+
 TEST(PrivateCluster, EndsABusyBackendOfTheKilledPostmasterBeforeItStartsAnother) {
   const Place place;
   const auto data = place / "data";

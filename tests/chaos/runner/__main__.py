@@ -2,6 +2,7 @@
 import argparse
 import concurrent.futures
 import html
+import itertools
 import json
 import os
 import pathlib
@@ -25,7 +26,7 @@ def parse():
     parser.add_argument("--seed", type=int)
     parser.add_argument("--only", help="campaigns, separated by commas: " + ", ".join(ALL))
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--lanes", type=int, default=1, help="campaigns at a time, each a process of its own: for profiles that judge no times")
+    parser.add_argument("--lanes", type=int, default=2, help="campaigns at a time, but for those whose judgement is about time")
     parser.add_argument("--sql", action="append", type=pathlib.Path, help="run on the database before the load (mixed only): a wrong engine")
     options = parser.parse_args()
     options.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
@@ -48,27 +49,52 @@ def run_one(name, options):
             "figures": verdict.figures, "reached": verdict.reached}
 
 
-def run_in_lanes(names, options):
-    """Yields results as they come; what a campaign said is shown when it has ended."""
-    def work(name):
-        began = time.monotonic()
-        argv = [sys.executable, *(["-B"] if sys.dont_write_bytecode else []), "-m", "runner", "--build", options.build, "--profile", options.profile,
-                "--seed", options.seed, "--only", name, "--out", options.out / "lanes" / name]
-        done = subprocess.run([str(word) for word in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        shutil.rmtree(options.out / name, ignore_errors=True)
-        if (options.out / "lanes" / name / name).exists():
-            (options.out / "lanes" / name / name).rename(options.out / name)
-        file = options.out / "lanes" / name / "results.json"
-        failed = {"name": name, "ok": False, "seconds": time.monotonic() - began, "text": f"ended with {done.returncode} and no result", "figures": {}}
-        return done.stdout, json.loads(file.read_text())["campaigns"][0] if file.exists() else failed
+class Lanes:
+    """Campaigns that judge no times, a few at a time, each a process of its own. Yields results as they come; what a campaign said is shown when it has
+    ended, and every ten seconds how far each is."""
 
-    shutil.rmtree(options.out / "lanes", ignore_errors=True)
-    with concurrent.futures.ThreadPoolExecutor(options.lanes) as lanes:
-        for job in concurrent.futures.as_completed([lanes.submit(work, name) for name in names]):
-            output, result = job.result()
-            print(output, flush=True)
-            yield result
-    shutil.rmtree(options.out / "lanes", ignore_errors=True)
+    def __init__(self, options):
+        self._options, self._began = options, {}
+        self._folder = options.out / "lanes"
+
+    def _argv(self, name):
+        options = self._options
+        return [str(word) for word in (sys.executable, *(["-B"] if sys.dont_write_bytecode else []), "-m", "runner", "--build", options.build, "--profile",
+                                       options.profile, "--seed", options.seed, "--lanes", 1, "--only", name, "--out", self._folder / name)]
+
+    def _work(self, name):
+        (self._folder / name).mkdir(parents=True)
+        self._began[name] = time.monotonic()
+        with open(self._folder / name / "output.txt", "w") as output:
+            done = subprocess.run(self._argv(name), stdout=output, stderr=subprocess.STDOUT)
+        seconds = time.monotonic() - self._began.pop(name)
+        text = (self._folder / name / "output.txt").read_text()
+        shutil.rmtree(self._options.out / name, ignore_errors=True)
+        if (self._folder / name / name).exists():
+            (self._folder / name / name).rename(self._options.out / name)
+        file = self._folder / name / "results.json"
+        failed = {"name": name, "ok": False, "seconds": seconds, "text": f"ended with {done.returncode} and no result", "figures": {}}
+        return text, json.loads(file.read_text())["campaigns"][0] if file.exists() else failed
+
+    def _tell(self):
+        for name, began in sorted(self._began.items()):
+            lines = (self._folder / name / "output.txt").read_text().splitlines()
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+            print(f"  {name:<14}{time.monotonic() - began:5.0f} s  {last[:100]}", flush=True)
+
+    def run(self, names):
+        shutil.rmtree(self._folder, ignore_errors=True)
+        with concurrent.futures.ThreadPoolExecutor(self._options.lanes) as lanes:
+            jobs = {lanes.submit(self._work, name) for name in names}
+            while jobs:
+                done, jobs = concurrent.futures.wait(jobs, timeout=10, return_when=concurrent.futures.FIRST_COMPLETED)
+                for job in done:
+                    text, result = job.result()
+                    print(text, flush=True)
+                    yield result
+                if not done:
+                    self._tell()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def run_in_turn(names, options):
@@ -108,7 +134,10 @@ def main():
         sys.exit(f"no campaign {unknown[0]}; there are {', '.join(ALL)}")
     print(f"profile {options.profile}, seed {options.seed}, reports in {os.path.relpath(options.out)}", flush=True)
     results = []
-    for result in (run_in_lanes if options.lanes > 1 else run_in_turn)(names, options):
+    timed = [name for name in names if getattr(ALL[name], "ALONE", False) and options.profile != "short"]
+    together = [name for name in names if options.lanes > 1 and name not in timed]
+    alone = [name for name in names if name not in together]
+    for result in itertools.chain(Lanes(options).run(together), run_in_turn(alone, options)):
         results.append(result)
         write_index(options, results)
     if not options.only and options.profile != "short":

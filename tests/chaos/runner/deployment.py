@@ -20,7 +20,7 @@ LEDGER = """
 create table if not exists public.ledger (entry bigint generated always as identity, job_id uuid, key_id text, token uuid, delivery int,
   serial text, n bigint, at timestamptz default clock_timestamp());
 grant select, insert on public.ledger to public"""
-QUEUE = {"max_attempts": 50, "backoff_base": "50 ms", "backoff_cap": "500 ms", "lease": "2 s", "beat": "300 ms", "run_timeout": "30 s"}
+QUEUE = {"max_attempts": 50, "backoff_base": "50 ms", "backoff_cap": "500 ms", "lease": "2 s", "beat": "300 ms", "run_timeout": "3 s"}
 
 
 class Deployment:

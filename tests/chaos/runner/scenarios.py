@@ -14,12 +14,13 @@ import typing
 
 from nemesis.guard import descendants
 from nemesis.http_ledger import HttpLedger
+from nemesis.postgres import Postgres
 
 KEEPER = ("elect", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "expire_keys",
           "expire_slots", "partitions", "seal_audit", "horizon")
-WORKER = ("ensure_types", "register", "beat", "claim", "extend", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
+WORKER = ("ensure_types", "register", "beat", "claim", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
 RARE = {"ensure_types", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
-        "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http", "extend", "progress", "logs"}
+        "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http", "progress", "logs"}
 
 
 def base(point):
@@ -77,27 +78,31 @@ def tool(*words):
     return start
 
 
-def start_migration(deployment, name, plan):
-    """On an empty database of its own."""
-    database = "m_" + name.replace("-", "_")
-    deployment.database.sql(f"create database {database}", database="postgres")
-    argv = [deployment.world.program("millrace"), "--database-url", deployment.database.url(database=database), "migrate", "up", "--expose", "public"]
-    return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
+class Migrations:
+    """On empty databases of a server of their own, which need not survive anything."""
 
+    def prepare(self, deployment):
+        self._server = Postgres(deployment.world, "scratch", migrated=False, settings={"fsync": "off", "full_page_writes": "off"}).start()
 
-def finish_migration(deployment, process):
-    deployment.world.run(process.argv)
-    deployment.database.sql(f"drop database m_{process.name.replace('-', '_')} with (force)", database="postgres")
+    def start(self, deployment, name, plan):
+        database = "m_" + name.replace("-", "_")
+        self._server.sql(f"create database {database}", database="postgres")
+        argv = [deployment.world.program("millrace"), "--database-url", self._server.url(database=database), "migrate", "up", "--expose", "public"]
+        return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
+
+    def afterwards(self, deployment, process):
+        deployment.world.run(process.argv)
+        self._server.sql(f"drop database m_{process.name.replace('-', '_')} with (force)", database="postgres")
 
 
 class PrivateClusters:
-    """Folders for programs that make a cluster of their own; two, so that no more than two run at once."""
+    """Folders for programs that make a cluster of their own; three, so that no more than three run at once."""
 
     def __init__(self):
         self._free = queue.Queue()
 
     def prepare(self, deployment):
-        for number in range(2):
+        for number in range(3):
             self._free.put(deployment.world.dir / f"own{number}")
 
     def start(self, deployment, name, plan):
@@ -146,7 +151,7 @@ queue = "chaos-out"
         deployment.sql(f"""select millrace.set_job_type('{kind}', '{{"queue": "chaos-out"}}')""")
 
 
-def enqueue_outside(deployment, name, kind, effect, count=8, more=dict):
+def enqueue_outside(deployment, name, kind, effect, count=24, more=dict):
     """Jobs for handlers outside the worker's process, written into the history as any producer would."""
     keys = [f"{name}-{i}" for i in range(count)]
     specs = json.dumps([{"job_type": kind, "payload": {"key_id": key, "expect": "completed", "effect": effect} | more(), "idempotency_key": key} for key in keys])
@@ -176,10 +181,13 @@ def kill_a_child(process):
 
 
 own = PrivateClusters()
+migrations = Migrations()
 ALL = [
     Scenario("worker", WORKER, start_worker),
     # Rare paths are brought about by a first fault.
     Scenario("unheld", ("unheld",), start_worker, plan=lambda point, random: f"claim.after_send=drop@2;{point}=kill"),
+    # Results that cannot be recorded for longer than the job's own lease.
+    Scenario("extend", ("extend",), start_worker, plan=lambda point, random: ";".join(["settle.before=error", "settle_with.before=error"] * 10 + [f"{point}=kill"])),
     Scenario("retire", ("retire",), start_worker, plan=lambda point, random: f"{point}=kill", provoke=terminate),
     Scenario("keeper", KEEPER, start_keeper, needs_no_keeper=True),
     Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=1.2, needs_no_keeper=True),
@@ -193,10 +201,10 @@ ALL = [
              plan=lambda point, random: f"{point}=kill", prepare=own.prepare, afterwards=own.afterwards, writes_elsewhere=True),
     Scenario("read", ("admin_read",), tool("queues", "list"), plan=lambda point, random: f"{point}=kill"),
     Scenario("write", ("admin_write",), tool("queues", "pause", "heavy"), plan=lambda point, random: f"{point}=kill"),
-    Scenario("migrate", ("migrate", "migrate_begin", "migrate_commit", "expose"), start_migration,
-             plan=lambda point, random: f"{point}=kill@{1 if base(point) in RARE else random.randrange(1, 60)}", afterwards=finish_migration),
-    Scenario("migrate-back", ("migrate_rollback",), start_migration,
-             plan=lambda point, random: f"migrate.before=error@{random.randrange(10, 60)};{point}=kill", afterwards=finish_migration),
+    Scenario("migrate", ("migrate", "migrate_begin", "migrate_commit", "expose"), migrations.start, prepare=migrations.prepare,
+             plan=lambda point, random: f"{point}=kill@{1 if base(point) in RARE else random.randrange(1, 60)}", afterwards=migrations.afterwards),
+    Scenario("migrate-back", ("migrate_rollback",), migrations.start,
+             plan=lambda point, random: f"migrate.before=error@{random.randrange(10, 60)};{point}=kill", afterwards=migrations.afterwards),
 ]
 SCENARIOS = {scenario.name: scenario for scenario in ALL}
 _BY_BASE = {name: scenario for scenario in ALL for name in scenario.points}

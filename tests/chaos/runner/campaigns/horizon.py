@@ -1,6 +1,7 @@
 """An open snapshot holds back vacuum for minutes while work goes on: throughput must stay, and the backlog must be gone soon after."""
 import time
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {"short": None, "long": {"seconds": 120, "rate": 400}, "release": {"seconds": 600, "rate": 1000}}
 
 

@@ -1,6 +1,7 @@
 """Random killer: many worker processes, one killed at a time, at an even pace, while documents of five stages flow."""
 import time
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {
     "short": {"processes": 4, "slots": 32, "seconds": 8, "every_ms": 500, "rate": 40},
     "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 60},

@@ -2,6 +2,7 @@
 import json
 import time
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {"short": {"seconds": 4}, "long": {"seconds": 60}, "release": {"seconds": 1800}}
 DEPTH = 400
 

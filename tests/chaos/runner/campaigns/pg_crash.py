@@ -1,6 +1,7 @@
 """PostgreSQL dies under load: its postmaster, the whole machine, or an immediate stop; then it comes back."""
 import time
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {"short": {"crashes": 2}, "long": {"crashes": 50}, "release": {"crashes": 200}}
 
 

@@ -8,6 +8,7 @@ from nemesis.guard import children
 
 from ..scenarios import enqueue_outside
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {"short": {"kills": 6}, "long": {"kills": 60}, "release": {"kills": 500}}
 PROCESSES = 4
 TOML = """

@@ -9,7 +9,7 @@ import select
 import time
 
 COUNTS = {"short": {"zombies": 6, "at_once": 6}, "long": {"zombies": 300, "at_once": 8}, "release": {"zombies": 1000, "at_once": 8}}
-WORST = ("settle.before", "settle.after_send", "settle_with.before", "settle_with.after_send", "settle_with.after", "run.after", "claim.after_send", "beat.before", "extend.before")
+WORST = ("settle.before", "settle.after_send", "settle_with.before", "settle_with.after_send", "settle_with.after", "run.after", "claim.after_send", "beat.before")
 
 
 def stopped(process, timeout):
