@@ -184,13 +184,16 @@ Result<void> Server::configure(const fs::path& socket_directory) {
 
 Result<Server::Running> Server::start_or_adopt(milliseconds timeout, int give_up,
                                                const Report& report) {
-  MR_TRY(auto adopted, adopt(timeout, give_up, report));
-  if (adopted) return std::move(*adopted);
   for (int attempt = 1;; ++attempt) {
+    MR_TRY(auto adopted, adopt(timeout, give_up, report));
+    if (adopted) return std::move(*adopted);
     auto running = launch(timeout, give_up, report);
     if (running || attempt == kInterlockAttempts) return running;
-    // A backend of the last generation that we could not see yet: its end is awaited in launch().
-    const bool interlocked = running.error().message.contains("pre-existing shared memory block");
+    // What the last owner left and we could not see yet: a backend, whose end is awaited in
+    // launch(), or a postmaster that was only just started, which adopt() finds.
+    const auto& message = running.error().message;
+    const bool interlocked = message.contains("pre-existing shared memory block") ||
+                             message.contains("lock file \"postmaster.pid\" already exists");
     if (!interlocked || wait_for_give_up(give_up, seconds(1))) return running;
     log_.warn("cluster_interlocked", {{"attempt", attempt}});
   }

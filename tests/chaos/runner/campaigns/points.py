@@ -81,7 +81,8 @@ def attack(stage, keepers):
             return plan[0], trial(stage, deployment, scenario_of(plan[0]), *plan)
 
         with concurrent.futures.ThreadPoolExecutor(counts["at_once"] if keepers else 3) as pool:
-            for done, (point, hit) in enumerate(pool.map(one, plans), 1):
+            for done, job in enumerate(concurrent.futures.as_completed([pool.submit(one, plan) for plan in plans]), 1):
+                point, hit = job.result()
                 if not hit:
                     missed.append(point)
                 stage.progress(done, len(plans), f"{len(missed)} not reached")
