@@ -22,15 +22,18 @@ def all_points():
 
 
 TRIES = 12
+IDLE_MAX = 3
 
 
 def trial(stage, deployment, scenario, point, number):
     """True when a process died at the point. One that ended in order without passing it (it was not elected, somebody else took the
-    job) gives way to another."""
+    job), or found nothing to do for long, gives way to another."""
     deployment.world.history.write("arm", point=point, count=1)
+    idle = 0
     for attempt in range(TRIES):
         hit, ended = once(stage, deployment, scenario, point, f"at-{scenario.name}-{number}-{attempt}")
-        if hit or not ended:
+        idle += not ended
+        if hit or idle == IDLE_MAX:
             return hit
     return False
 
@@ -65,10 +68,11 @@ def attack(stage, keepers):
         deployment = stage.deployment(world)
         for scenario in SCENARIOS.values():
             scenario.prepare(deployment)
-        for _ in range(2):  # Enough that every process finds work; most of the machine is for the trials.
-            deployment.producer(rate=12)
-        for _ in range(3):
-            deployment.worker(keeper=keepers, slots=16)
+        # Enough that every process finds work; most of the machine is for the trials.
+        for _ in range(2):
+            deployment.producer(rate=6)
+        for _ in range(2):
+            deployment.worker(keeper=keepers, slots=8)
         deployment.workers.append(start_product("chaos.exec", "none")(deployment, "outside", None))
         world.history.phase("load")
         missed = []
@@ -81,11 +85,16 @@ def attack(stage, keepers):
             return plan[0], trial(stage, deployment, scenario_of(plan[0]), *plan)
 
         with concurrent.futures.ThreadPoolExecutor(counts["at_once"] if keepers else 3) as pool:
-            for done, job in enumerate(concurrent.futures.as_completed([pool.submit(one, plan) for plan in plans]), 1):
-                point, hit = job.result()
-                if not hit:
-                    missed.append(point)
-                stage.progress(done, len(plans), f"{len(missed)} not reached")
+            jobs = [pool.submit(one, plan) for plan in plans]
+            try:
+                for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
+                    point, hit = job.result()
+                    if not hit:
+                        missed.append(point)
+                    stage.progress(done, len(plans), f"{len(missed)} not reached")
+            except Exception:
+                pool.shutdown(cancel_futures=True)
+                raise
         if not keepers:
             for _ in range(2):
                 deployment.worker(keeper=True)
