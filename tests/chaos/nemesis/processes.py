@@ -52,6 +52,14 @@ def wait_gone(pidfds, timeout):
     return not waiting
 
 
+def readable(seconds, *descriptors):
+    """Those that can be read from, or whose process has ended; waits so long for one of them. poll(), because select() knows no number above 1023."""
+    poll = select.poll()
+    for fd in descriptors:
+        poll.register(fd, select.POLLIN)
+    return [fd for fd, _ in poll.poll(None if seconds is None else max(0, seconds) * 1000)]
+
+
 def open_pidfd(pid):
     """None when the process is gone already."""
     try:
@@ -98,15 +106,15 @@ class NotifySocket:
         self._socket.setblocking(False)
 
     def drain(self):
-        while select.select([self._socket], [], [], 0)[0]:
+        while readable(0, self._socket.fileno()):
             self._socket.recv(4096)
 
     def wait_ready(self, pidfd, timeout):
         """True at READY=1; False when the process has ended or time has run out first."""
         deadline = time.monotonic() + timeout
         while True:
-            ready = select.select([self._socket, pidfd], [], [], seconds_left(deadline))[0]
-            if self._socket in ready:
+            ready = readable(seconds_left(deadline), self._socket.fileno(), pidfd)
+            if self._socket.fileno() in ready:
                 if b"READY=1" in self._socket.recv(4096).split(b"\n"):
                     return True
             elif pidfd in ready or time.monotonic() >= deadline:
@@ -155,20 +163,29 @@ class Process:
 
     @property
     def alive(self):
-        return self.popen.returncode is None and not select.select([self.pidfd], [], [], 0)[0]
+        return not self.ended_within(0)
+
+    def ended_within(self, seconds):
+        """Waits so long for its end, for ever when None; True when it has ended."""
+        return self.popen.returncode is not None or bool(readable(seconds, self.pidfd))
 
     def wait(self, timeout=None):
         if self.popen.returncode is None:
-            if not select.select([self.pidfd], [], [], timeout)[0]:
+            if not self.ended_within(timeout):
                 return None
             with self._lock:
                 if self.popen.returncode is None:
                     self.popen.wait()
                     self._owner.world.guard.forget("process", self.pid)
+                    # A run has thousands of processes: none keeps a descriptor after its end.
+                    os.close(self.pidfd)
+                    self.pidfd = -1
         return self.popen.returncode
 
     def signal(self, number):
         """False when it has ended already."""
+        if self.popen.returncode is not None:
+            return False
         try:
             signal.pidfd_send_signal(self.pidfd, number)
             return True
@@ -208,7 +225,7 @@ class Process:
     def zombie(self, seconds):
         """True when it lived through it."""
         self.stop()
-        ended = select.select([self.pidfd], [], [], seconds)[0]
+        ended = self.ended_within(seconds)
         self.cont()
         return not ended
 

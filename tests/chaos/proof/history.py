@@ -199,6 +199,7 @@ class FileReader:
         """What a claim took whose answer was lost: some time since that claim was sent. What was known before is no news."""
         if phase == "ok":
             self.deliver(t, call[0] if self.lost_claim_t is None else self.lost_claim_t, line.get("jobs", ()), lambda job, token: None)
+            self.lost_claim_t = call[0]  # What it did not name was taken later.
 
     def deliver(self, t, call_t, items, known):
         run = self.run

@@ -34,8 +34,12 @@ def parse():
     return options
 
 
+def is_timed(name, options):
+    return getattr(ALL[name], "ALONE", False) and options.profile != "short"
+
+
 def run_one(name, options):
-    stage = Stage(name, options, ALL[name].COUNTS[options.profile])
+    stage = Stage(name, options, ALL[name].COUNTS[options.profile], is_timed(name, options))
     shutil.rmtree(stage.directory, ignore_errors=True)
     began = time.monotonic()
     try:
@@ -134,8 +138,7 @@ def main():
         sys.exit(f"no campaign {unknown[0]}; there are {', '.join(ALL)}")
     print(f"profile {options.profile}, seed {options.seed}, reports in {os.path.relpath(options.out)}", flush=True)
     results = []
-    timed = [name for name in names if getattr(ALL[name], "ALONE", False) and options.profile != "short"]
-    together = [name for name in names if options.lanes > 1 and name not in timed]
+    together = [name for name in names if options.lanes > 1 and not is_timed(name, options)]
     alone = [name for name in names if name not in together]
     for result in itertools.chain(Lanes(options).run(together), run_in_turn(alone, options)):
         results.append(result)

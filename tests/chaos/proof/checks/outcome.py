@@ -71,7 +71,7 @@ def came_after(delivery, other):
         return delivery.call_t is not None
     if delivery.call_t > other.claim_t:
         return False
-    return (other.number or 0) > (delivery.number or 0)
+    return other.number is not None and delivery.number is not None and other.number > delivery.number
 
 
 def check_settled(run, job, delivery, settle):

@@ -1,7 +1,6 @@
 """A little of everything at once: deaths, zombies, lost answers, and a provider whose limit binds. Short, and every kind of violation that
 the checker knows would show: the runs of wrong engines (tests/mutants/chaos) are runs of this one."""
 import pathlib
-import select
 import time
 
 from ..scenarios import enqueue_outside
@@ -41,7 +40,7 @@ def zombie(deployment, point):
     worker = deployment.worker(slots=4, fault=f"{point}=stop@2")
     if stopped(worker, 10):
         deployment.world.history.fault("stop", worker.name, pid=worker.pid)
-        select.select([worker.pidfd], [], [], 2.5 * deployment.lease_ms / 1000)
+        worker.ended_within(2.5 * deployment.lease_ms / 1000)
         worker.cont()
     return worker
 

@@ -6,7 +6,7 @@ import time
 
 from nemesis.gate import Gate
 
-COUNTS = {"short": {"faults": 9}, "long": {"faults": 300}, "release": {"faults": 1000}}
+COUNTS = {"short": {"faults": 9}, "long": {"faults": 330}, "release": {"faults": 1000}}
 COMMITS = ("settle_jobs", "claim_jobs", "enqueue_jobs", "insert into public.ledger", "beat_worker")
 OTHERS = ("stall", "delay", "half_open", "half_open_all", "cut", "reset", "refuse")
 

@@ -5,7 +5,6 @@ point armed and waits for its death. What it held must be recovered by the other
 """
 import concurrent.futures
 import pathlib
-import select
 import signal
 import time
 
@@ -43,9 +42,9 @@ def once(stage, deployment, scenario, point, name):
     process = scenario.start(deployment, name, scenario.plan(point, stage.random))
     try:
         deadline = time.monotonic() + scenario.patience
-        if scenario.provoke and not select.select([process.pidfd], [], [], scenario.provoke_after)[0]:
+        if scenario.provoke and not process.ended_within(scenario.provoke_after):
             scenario.provoke(process)
-        if not select.select([process.pidfd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        if not process.ended_within(max(0.0, deadline - time.monotonic())):
             return False, False
         hit = process.wait() == -signal.SIGKILL
         if hit and scenario.writes_elsewhere:

@@ -5,9 +5,9 @@ before, or while, its result is recorded.
 """
 import concurrent.futures
 import os
-import select
 import time
 
+ALONE = True  # Its judgement is about time.
 COUNTS = {"short": {"zombies": 6, "at_once": 6}, "long": {"zombies": 300, "at_once": 8}, "release": {"zombies": 1000, "at_once": 8}}
 WORST = ("settle.before", "settle.after_send", "settle_with.before", "settle_with.after_send", "settle_with.after", "run.after", "claim.after_send", "beat.before")
 
@@ -22,7 +22,7 @@ def stopped(process, timeout):
                     return True
         except FileNotFoundError:
             return False
-        if select.select([process.pidfd], [], [], 0.02)[0]:
+        if process.ended_within(0.02):
             return False
     return False
 
@@ -36,12 +36,12 @@ def one(stage, deployment, number, point, nth, seconds):
             if not stopped(worker, 20):
                 return False
             deployment.world.history.fault("stop", worker.name, pid=worker.pid)
-            select.select([worker.pidfd], [], [], seconds)
+            worker.ended_within(seconds)
             worker.cont()
         else:
-            select.select([worker.pidfd], [], [], 0.3 + nth / 10)
+            worker.ended_within(0.3 + nth / 10)
             worker.zombie(seconds)
-        select.select([worker.pidfd], [], [], 0.7)
+        worker.ended_within(0.7)
         return worker.alive
     finally:
         deployment.forget(worker)
