@@ -540,6 +540,10 @@ create table millrace.lease (
   progress_message text,
   progress_data jsonb
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+create table millrace.process_death (
+  at timestamp with time zone not null,
+  alone boolean not null
+);
 create table millrace.provider_bucket (
   provider_id integer not null,
   time_window text not null,
@@ -789,6 +793,7 @@ CREATE INDEX lease_key_idx ON millrace.lease USING btree (queue_id, tenant_id, l
 CREATE INDEX lease_process_idx ON millrace.lease USING btree (process) WHERE (process IS NOT NULL);
 CREATE INDEX lease_queue_idx ON millrace.lease USING btree (queue_id);
 CREATE INDEX lease_until_idx ON millrace.lease USING btree (lease_until);
+CREATE INDEX process_death_at_idx ON millrace.process_death USING btree (at);
 CREATE INDEX provider_slot_job_idx ON millrace.provider_slot USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX provider_slot_provider_idx ON millrace.provider_slot USING btree (provider_id, acquired_at);
 CREATE INDEX ready_claim_idx ON millrace.ready USING btree (queue_id, type_id, tenant_id, priority, ready_seq);
@@ -1062,6 +1067,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
 -- function millrace.new_id() returns uuid volatile
+-- function millrace.note_deaths(p_processes uuid[]) returns void volatile
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer

@@ -320,6 +320,7 @@ int Model::hand_back_process(const std::string& supervisor_id, const std::string
   if (row == workers_.end()) return 0;
   const auto process = row->process;
   workers_.erase(row);
+  note_death(process);
   std::vector<Job*> lost;
   for (auto& job : jobs_) {
     if (job.place == Place::lease && job.process == process) lost.push_back(&job);

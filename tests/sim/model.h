@@ -314,6 +314,8 @@ class Model {
   Answer explain_stale(JobId id, LeaseToken token) const;
   Moving moving(Job& job, std::string outcome) const;
   int hand_back(const store::WorkerKey& worker);
+  void note_death(const Uuid& process);
+  bool dying() const;
   int reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once = false);
   void end_unstarted(Job& job, std::string outcome, std::string reason);
   void apply_effects(const Settlement& settlement);
@@ -333,6 +335,7 @@ class Model {
   std::int64_t next_ready_seq_ = 1;
   std::uint64_t next_token_ = 1;
   std::vector<WorkerRow> workers_;
+  std::optional<Time> others_died_at_;  // The last process that did not run one job alone.
   std::vector<Limiter> limiters_;
   std::vector<Handoff> handoffs_;
   std::vector<Dependency> dependencies_;

@@ -20,7 +20,11 @@ void Model::resign(const std::string& duty, const std::string& holder) {
 }
 
 int Model::reclaim(int limit) {
-  std::erase_if(workers_, [&](const WorkerRow& row) { return row.lease_until < now_; });
+  std::erase_if(workers_, [&](const WorkerRow& row) {
+    if (row.lease_until >= now_) return false;
+    note_death(row.process);
+    return true;
+  });
   std::vector<Job*> lost;
   for (auto& job : jobs_) {
     if (job.place != Place::lease) continue;

@@ -290,6 +290,18 @@ int Model::hand_back(const store::WorkerKey& worker) {
   return count;
 }
 
+void Model::note_death(const Uuid& process) {
+  const bool alone = std::ranges::any_of(jobs_, [&](const Job& job) {
+    return job.place == Place::lease && job.process == process && job.alone;
+  });
+  if (!alone) others_died_at_ = now_;
+}
+
+// Others die as well: that one more does is no evidence against its job.
+bool Model::dying() const {
+  return others_died_at_ && *others_died_at_ > now_ - std::chrono::seconds(5);
+}
+
 int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once) {
   std::vector<Moving> rows;
   for (auto* job : jobs) {
@@ -297,7 +309,8 @@ int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death, boo
     const auto jitter = policies_.queues[static_cast<std::size_t>(job->queue)].reclaim_jitter;
     const auto share = at_once ? 0.0 : random_.uniform();
     row.until = now_ + Time(static_cast<std::int64_t>(static_cast<double>(jitter.count()) * share));
-    if (process_death) ++(job->alone ? job->crashes : job->suspects);
+    if (process_death && !job->alone) ++job->suspects;
+    if (process_death && job->alone && !dying()) ++job->crashes;
     rows.push_back(std::move(row));
   }
   settle_core(std::move(rows));

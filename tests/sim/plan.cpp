@@ -250,7 +250,8 @@ WorldPlan make_plan(std::uint64_t seed) {
   add_follow_ups(dice, plan);
   plan.weather = choose_weather(dice);
   choose_faults(dice, plan);
-  plan.patience = plan.crashers ? 600s : 120s;
+  // A circuit breaker doubles its pause with every probe that fails, up to ten minutes.
+  plan.patience = !plan.policies.limits.empty() ? 2h : plan.crashers ? 600s : 120s;
   return plan;
 }
 

@@ -281,6 +281,34 @@ TEST_F(Lease, d06_death_of_a_shared_process_is_never_poison) {
       "0/3,0/3");
 }
 
+TEST_F(Lease, d06_a_death_alone_among_other_deaths_is_no_evidence) {
+  stop_clock(sql);
+  set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
+  enqueue(sql);
+  for (int i = 0; i < 3; ++i) {
+    dead_worker(sql, 1);
+    keep(sql);
+  }
+  const auto crashes = [&] { return sql.value("select crash_count from millrace.ready"); };
+  const auto dies_alone = [&](const std::string& name) {
+    Worker worker(sql, name, kShortLived);
+    ASSERT_EQ(worker.claim(1, {.alone = true}).size(), 1U);
+  };
+  dies_alone("a");
+  Worker idle(sql, "b", kShortLived);
+  pass(sql, "31 seconds");
+  reclaim(sql);
+  keep(sql);
+  EXPECT_EQ(crashes(), "0") << "somebody kills workers";
+  dies_alone("c");
+  pass(sql, "31 seconds");
+  reclaim(sql);
+  keep(sql);
+  EXPECT_EQ(crashes(), "1") << "it died alone, and nobody else did";
+  EXPECT_EQ(sql.number("select count(*) from millrace.process_death"), 3)
+      << "notes of the last minute only";
+}
+
 TEST_F(Lease, d06_suspects_run_alone_and_an_innocent_one_completes) {
   set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
   enqueue_many(sql, 2);

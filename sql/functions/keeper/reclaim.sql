@@ -7,10 +7,14 @@ as $$
 declare
   v_count integer;
   v_dead uuid[];
+  v_gone uuid[];
 begin
-  delete from millrace.worker w
-   using (select x.worker_id from millrace.worker x where x.lease_until < millrace.now() order by x.lease_until limit 100 for update skip locked) s
-   where w.worker_id = s.worker_id;
+  with gone as (
+    delete from millrace.worker w
+     using (select x.worker_id from millrace.worker x where x.lease_until < millrace.now() order by x.lease_until limit 100 for update skip locked) s
+     where w.worker_id = s.worker_id returning w.nonce)
+  select array_agg(g.nonce) into v_gone from gone g;
+  perform millrace.note_deaths(v_gone);
   with recursive p as (
     (select l.process from millrace.lease l where l.process is not null order by l.process limit 1)
     union all

@@ -12,6 +12,7 @@ begin
   if v_nonce is null then
     return 0;
   end if;
+  perform millrace.note_deaths(array[v_nonce]);
   v_ids := array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked);
   v_count := millrace.reclaim_leases(v_ids, 'worker_crashed', true, true);
   perform millrace.promote_rows(array(
