@@ -9,6 +9,11 @@ function(millrace_add_folders parent)
   endforeach()
 endfunction()
 
+# Test code runs once: optimising it takes longer than it can save. What it tests is the library as it ships.
+function(_millrace_unoptimised target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+endfunction()
+
 # Two precompiled headers, one for libraries and one for test programs, shared by all of their kind:
 # parsing Asio and gtest once instead of per file halves a full build. Each is compiled with the
 # flags of an ordinary target of its kind, which is what makes it usable there.
@@ -27,6 +32,7 @@ function(millrace_precompile)
   target_precompile_headers(millrace_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch/product.h)
   if(MILLRACE_TESTS)
     add_library(millrace_pch_test STATIC ${empty})
+    _millrace_unoptimised(millrace_pch_test)
     target_compile_definitions(millrace_pch_test PRIVATE ${MILLRACE_ASIO_DEFINITIONS})
     target_link_libraries(millrace_pch_test PRIVATE
       Boost::headers Boost::json fmt::fmt Threads::Threads GTest::gmock GTest::gtest)
@@ -95,6 +101,7 @@ function(millrace_test name)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  _millrace_unoptimised(${name})
   target_link_libraries(${name} PRIVATE ${deps} GTest::gmock GTest::gtest)
   if(MILLRACE_PCH)
     target_precompile_headers(${name} REUSE_FROM millrace_pch_test)

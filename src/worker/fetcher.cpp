@@ -84,6 +84,9 @@ void Fetcher::set_suspects(int count) {
   if (alone_due()) wake_.set();
 }
 
+// To be asked before every claim: while one was under way the lease may have been lost.
+bool Fetcher::may_claim() const { return !stopping_.is_set() && lease_.key().has_value(); }
+
 bool Fetcher::alone_due() const { return suspects_ > 0 && services_.clock.now() >= alone_at_; }
 
 awaitable<void> Fetcher::listen() {
@@ -115,7 +118,10 @@ awaitable<void> Fetcher::run() {
       co_await (lease_.registered().wait() || stopping_.wait());
       continue;
     }
-    if (repair_due() && !co_await repair()) continue;
+    if (repair_due()) {
+      co_await repair();
+      continue;  // The lease may have been lost meanwhile.
+    }
     if (alone_due()) {
       co_await alone_session();
       continue;
@@ -160,14 +166,14 @@ awaitable<void> Fetcher::wait_for_use() {
 awaitable<void> Fetcher::claim_round(int want) {
   auto queues = askable();
   ++first_;
-  while (want > 0 && !queues.empty() && !stopping_.is_set()) {
+  while (want > 0 && !queues.empty() && may_claim()) {
     int weights = 0;
     for (const auto* queue : queues) weights += queue->weight;
     const int round = want;
     std::vector<Queue*> hungry;
     for (auto* queue : queues) {
       const int share = std::min(want, std::max(1, round * queue->weight / weights));
-      if (share == 0 || stopping_.is_set()) break;
+      if (share == 0 || !may_claim()) break;
       auto got = co_await claim(queue, share);
       if (!got.has_value()) {
         co_await note_error(queue, std::move(got).error());
@@ -270,7 +276,7 @@ bool Fetcher::repair_due() const { return unheld_ || services_.clock.now() >= re
 // but their own deadline: so what this process does not hold goes back again and again. It goes
 // back by its tokens, as any settlement: the question may be answered late, but no claim of ours is
 // under way while we wait, so whatever the answer names beyond what we hold is nobody's.
-awaitable<bool> Fetcher::repair() {
+awaitable<void> Fetcher::repair() {
   const auto key = *lease_.key();
   auto unheld = co_await services_.store.unheld_leases(key, dispatcher_.held_tokens());
   if (unheld.has_value()) {
@@ -284,12 +290,11 @@ awaitable<bool> Fetcher::repair() {
       services_.log.info("unheld_leases_returned", {{"jobs", unheld->size()}});
       dispatcher_.return_unheld(*unheld, key);
     }
-    co_return true;
+    co_return;
   }
   services_.log.warn("unheld_leases_not_known", {{"error", unheld.error().describe()}});
   if (unheld.error().kind == ErrorKind::lease_lost) lease_.doubt();
   co_await pause(backoff_.next());
-  co_return false;
 }
 
 // Lets what runs finish, then takes suspects one at a time, for a while.
@@ -308,7 +313,7 @@ awaitable<int> Fetcher::run_suspects() {
   for (bool found = true; found && services_.clock.now() < end;) {
     found = false;
     for (auto& queue : queues_) {
-      if (stopping_.is_set() || !lease_.key()) co_return ran;
+      if (!may_claim()) co_return ran;
       auto got = co_await claim_alone(&queue);
       if (!got.has_value()) {
         co_await note_error(&queue, std::move(got).error());

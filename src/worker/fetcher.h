@@ -68,11 +68,12 @@ class Fetcher {
   void note_empty(Queue& queue);
   awaitable<void> note_error(Queue* queue, Error error);
   bool repair_due() const;
-  awaitable<bool> repair();  // False when it has to be tried again.
+  awaitable<void> repair();
   awaitable<void> alone_session();
   awaitable<int> run_suspects();
   awaitable<bool> wait_until_idle();
   bool alone_due() const;
+  bool may_claim() const;
   awaitable<void> pause(std::chrono::milliseconds duration);
   std::vector<Queue*> askable();
 

@@ -159,6 +159,7 @@ TEST_F(Partition, f26_a_drop_gives_way_to_a_transaction_that_is_under_way) {
   maintain_ahead();
   const auto before = partitions("job_fact");
   Session keeper(database);
+  sql.run("set deadlock_timeout = '1 s'");  // PostgreSQL's default; the test server is impatient.
   must(sql.connection().begin());
   sql.run("select count(*) from millrace.job_history");  // As a settlement has it, before it reads
                                                          // facts.
