@@ -11,7 +11,7 @@ endfunction()
 
 # Test code runs once: optimising it takes longer than it can save. What it tests is the library as it ships.
 function(_millrace_unoptimised target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O0;-g0>")
 endfunction()
 
 # Two precompiled headers, one for libraries and one for test programs, shared by all of their kind:
