@@ -247,6 +247,11 @@ Result<Process> Process::start(const ChildSpec& spec) {
   process.report_ = std::move(report.ours);
   // The leader is not reaped before reap(), so its number cannot have been given away meanwhile.
   process.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process.pid_, 0)));
+  if (!process.pidfd_.valid() && errno == ESRCH) {
+    process.pid_ = -1;  // Ignored SIGCHLD: it has ended and its number is nobody's, or another's.
+    return fail(ErrorKind::internal,
+                fmt::format("cannot learn how '{}' ended: it was reaped by the host", file));
+  }
   if (!process.pidfd_.valid()) {
     return fail_errno("cannot watch a child process (pidfd_open, Linux 5.3)", errno);
   }

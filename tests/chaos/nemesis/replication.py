@@ -83,7 +83,8 @@ class Node(Postgres):
             raise RuntimeError(f"{self.name} was not promoted:\n{self.log_text()[-2000:]}")
 
     def received_lsn(self):
-        return self.sql("select pg_last_wal_receive_lsn()", database="postgres")
+        # The received position begins anew at the segment's start when the line was broken; what was replayed was received.
+        return self.sql("select greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())", database="postgres")
 
     def timeline(self):
         return int(self.sql("select timeline_id from pg_control_checkpoint()", database="postgres"))
