@@ -66,8 +66,8 @@ def find_boss(run, actor, process_at):
         if worker in run.bosses:
             return run.bosses[worker]
     name = actor.supervisor
-    boss = name and (run.actors.get(name) or run.workers.get(name) or process_at(name, actor.first_t))
-    return boss if boss and boss.role == "supervisor" else None
+    boss = (run.actors.get(name) or run.workers.get(name) or process_at(name, actor.first_t)) if name else None
+    return boss if boss is not actor else None  # Whom a child names when it registers is its supervisor, whatever the command was called.
 
 
 def strike(actor, fault):
