@@ -9,6 +9,8 @@ begin
       ('audit',       'audit_immutable',       'update or delete', 'millrace.refuse_change(''audit'')'),
       ('audit_seal',  'audit_seal_immutable',  'update or delete', 'millrace.refuse_change(''audit_seal'')'),
       ('job_fact',    'job_fact_immutable',    'update',           'millrace.refuse_change(''job_fact'')'),
+      ('claim',       'claim_immutable',       'update or delete', 'millrace.refuse_change(''claim'')'),
+      ('claim_done',  'claim_done_immutable',  'update or delete', 'millrace.refuse_change(''claim_done'')'),
       ('attempt',     'attempt_immutable',     'update',           'millrace.refuse_change(''attempt'')'),
       ('job_history', 'job_history_immutable', 'update',           'millrace.refuse_rewrite()'),
       ('job_history', 'job_history_undeleted', 'delete',           'millrace.refuse_change(''job_history'')')

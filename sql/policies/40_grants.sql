@@ -57,12 +57,13 @@ begin
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
         ('set_tenant_weight', 'A'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),
-        ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
+        ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('lane_groups', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
         -- Auditors.
         ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
         ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('unheld_leases', 'W'),
-        ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('report_progress', 'W'),
+        ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'),
+        ('report_progress', 'W'),
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- The keeper.
         ('elect', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
@@ -98,7 +99,7 @@ begin
         ('jobs', null, 'S'), ('job_queue', null, 'S'), ('export_jobs', null, 'SC'), ('upload_jobs', null, 'SC'), ('job', null, 'SC'),
         ('job_row', null, 'SC'), ('job_fact', null, 'S'), ('job_type', null, 'S'), ('queue', null, 'S'),
         ('job_fact', 'job_id, tenant_id, queue_id, type_id, priority, payload, job_name, job_category, owner_id, correlation_id, pipeline, '
-                     'stage, batch_id, parent_id, max_attempts, scheduled_at, created_at', 'C'),
+                     'stage, batch_id, parent_id, max_attempts, scheduled_at, created_at, lane_id, lane_xid, seq', 'C'),
         ('job_type', 'type_id, job_type, max_attempts', 'C'), ('queue', 'queue_id, queue, max_attempts', 'C'),
         ('ready', 'job_id, generation, attempt, delivery_count, ready_at', 'SC'),
         ('delayed', 'job_id, generation, attempt, delivery_count, reason, due_at, delayed_at', 'SC'),
@@ -106,6 +107,9 @@ begin
                   'cancel_reason, progress, progress_message, progress_data', 'SC'),
         ('job_history', 'job_id, generation, status, reason, finished_at, started_at, worker_id, attempt, delivery_count, progress, '
                         'progress_data, result, error, redriven_at', 'SC'),
+        ('lane_head', 'lane_id, lane_xid, lane_seq, late_xids, late_seqs', 'SC'), ('lane_gap', 'lane_id, lane_xid, seq', 'SC'),
+        ('claim', 'claim_id, worker_id, claimed_at, job_ids, span', 'SC'), ('claim_open', 'claim_id, held, lease_until', 'SC'),
+        ('claim_done', 'claim_id, at, done', 'SC'),
         ('attempt', 'job_id, attempt_seq, generation, outcome, charged, worker_id, started_at, ended_at, due_at, error', 'SC'),
         ('worker', 'worker_id, beat_at, lease_until', 'S'), ('api_rate_limits', null, 'S')
       ) as g (name, columns, components)

@@ -79,12 +79,12 @@ Result<BeatAnswer> read_beat_answer(std::string_view text) {
 
 ClaimedJob read_claimed(const pg::Row& row, const std::string& queue) {
   ClaimedJob job;
-  job.id = row.id<JobId>("job_id");
+  job.id = row.opt_id<JobId>("job_id").value_or(JobId{});
   job.token = row.id<LeaseToken>("token");
   job.tenant = row.id<TenantId>("tenant_id");
   job.queue = queue;
   job.job_type = row.text("job_type");
-  job.payload_json = row.text("payload");
+  job.payload_json = text_or_empty(row, "payload");
   job.priority = row.i32("priority");
   job.attempt = row.i32("attempt");
   job.max_attempts = row.i32("max_attempts");

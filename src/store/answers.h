@@ -18,7 +18,8 @@ namespace millrace::store {
 // The answer of millrace.beat_worker. Errors are internal.
 Result<BeatAnswer> read_beat_answer(std::string_view text);
 
-// A row of millrace.claim_jobs.
+// A row of millrace.claim_jobs: a job with a lease of its own, or what the jobs of a claim have in
+// common, without an id.
 ClaimedJob read_claimed(const pg::Row& row, const std::string& queue);
 
 using AnswerMap = std::unordered_map<JobId, Answer>;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "store/answers.h"
+#include "store/claims.h"
 #include "store/settlement_json.h"
 #include "store/sqlstate.h"
 
@@ -81,22 +82,30 @@ std::vector<JobLogItem> log_items(const std::vector<Settlement>& settlements) {
 struct SettlePlan {
   std::vector<pg::Statement> statements;
   std::size_t answers_from = 0;  // The statements before it return no answers.
+  std::size_t answers_to = 0;    // The one after them, if any, is that of the claims.
+  ClaimBits claims;
 };
 
 SettlePlan plan_settlements(const std::string& worker_id,
                             const std::vector<Settlement>& settlements) {
   std::vector<const Settlement*> plain;
   std::vector<const Settlement*> other;
-  for (const auto& settlement : settlements) {
-    (settlement.outcome.plain() ? plain : other).push_back(&settlement);
-  }
   SettlePlan plan;
+  for (const auto& settlement : settlements) {
+    if (ClaimBits::fits(settlement)) {
+      plan.claims.add(settlement);
+    } else {
+      (settlement.outcome.plain() ? plain : other).push_back(&settlement);
+    }
+  }
   if (const auto logs = log_items(settlements); !logs.empty()) {
     plan.statements.push_back(logs_statement(worker_id, logs));
     plan.answers_from = 1;
   }
   if (!plain.empty()) plan.statements.push_back(complete_statement(worker_id, plain));
   if (!other.empty()) plan.statements.push_back(settle_statement(worker_id, other));
+  plan.answers_to = plan.statements.size();
+  if (!plan.claims.empty()) plan.statements.push_back(plan.claims.statement(worker_id));
   return plan;
 }
 
@@ -198,14 +207,11 @@ Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
   params.add(request.alone);
   MR_CO_TRY(auto rows,
             co_await call(work_,
-                          {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7)",
+                          {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true)",
                            .params = std::move(params),
                            .name = "mr_claim_jobs"},
                           {timeouts_.call, MR_POINT("claim")}));
-  std::vector<ClaimedJob> jobs;
-  jobs.reserve(rows.rows());
-  for (const auto row : rows) jobs.push_back(read_claimed(row, request.queue));
-  co_return jobs;
+  co_return read_claims(rows, request.queue);
 }
 
 Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,
@@ -240,17 +246,32 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
   MR_CO_TRY(auto results, translate(co_await connection->pipeline(
                               std::move(plan.statements), {timeouts_.call, MR_POINT("settle")})));
   AnswerMap answers;
+  std::vector<const Settlement*> refused;
   for (std::size_t i = 0; i < results.size(); ++i) {
     // The statements after a failed one only say that they were not run.
     if (!results[i].has_value()) co_return fail(translate(std::move(results[i]).error()));
-    if (i >= plan.answers_from) MR_CO_TRY_VOID(read_answers(*results[i], answers));
+    if (i >= plan.answers_to) {
+      refused = plan.claims.refused(*results[i]);
+    } else if (i >= plan.answers_from) {
+      MR_CO_TRY_VOID(read_answers(*results[i], answers));
+    }
+  }
+  if (!refused.empty()) {
+    // They have a lease of their own by now, or were taken away.
+    std::vector<pg::Statement> again;
+    again.push_back(complete_statement(worker_id, refused));
+    MR_CO_TRY(auto late, translate(co_await connection->pipeline(
+                             std::move(again), {timeouts_.call, MR_POINT("settle_late")})));
+    if (!late[0].has_value()) co_return fail(translate(std::move(late[0]).error()));
+    MR_CO_TRY_VOID(read_answers(*late[0], answers));
   }
   std::vector<JobAnswer> ordered;
   ordered.reserve(settlements.size());
   for (const auto& settlement : settlements) {
     const auto found = answers.find(settlement.id);
-    ordered.push_back({.id = settlement.id,
-                       .answer = found == answers.end() ? Answer::not_found : found->second});
+    const auto otherwise = ClaimBits::fits(settlement) ? Answer::settled : Answer::not_found;
+    ordered.push_back(
+        {.id = settlement.id, .answer = found == answers.end() ? otherwise : found->second});
   }
   co_return ordered;
 }

@@ -1,4 +1,4 @@
--- millrace.place_new: puts new jobs into ready or delayed, with their keys, dependencies and batch counts, and wakes a worker
+-- millrace.place_new: puts new jobs that are not in a lane into ready or delayed, with their keys, dependencies and batch counts, and wakes a worker
 -- that waits for one of their queues.
 create or replace function millrace.place_new(
     p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamptz)
@@ -60,7 +60,7 @@ begin
       crash_count, suspect_count, snooze_count, born_at, ready_at, start_deadline)
   select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, f.created_at, p_now, f.start_deadline
     from unnest(p_facts) f
-   where f.scheduled_at <= p_now and not f.job_id = any (v_waiting) and not f.job_id = any (v_blocked)
+   where f.lane_id is null and f.scheduled_at <= p_now and not f.job_id = any (v_waiting) and not f.job_id = any (v_blocked)
    order by f.seq;
 
   insert into millrace.counter_delta (queue_id, tenant_id, enqueued, ready, delayed)

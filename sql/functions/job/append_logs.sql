@@ -6,6 +6,9 @@ as $$
 declare
   v_kept integer;
 begin
+  perform millrace.pin_claimed(p_worker_id, array_agg(i.job_id), array_agg(i.token))
+     from (select distinct millrace.uuid_or_null(e.item ->> 'job_id') as job_id, millrace.uuid_or_null(e.item ->> 'token') as token
+             from jsonb_array_elements(p_items) e(item)) i;
   insert into millrace.job_log (job_id, tenant_id, delivery_count, at, level, message)
   select l.job_id, l.tenant_id, l.delivery_count,
          case when i.at_ms is not null and abs(i.at_ms - extract(epoch from n.now) * 1000) < 86400000 then to_timestamp(i.at_ms / 1000.0) else n.now end,

@@ -13,6 +13,8 @@ begin
   if cardinality(p_job_ids) > 10000 then
     raise exception 'at most 10000 jobs can be cancelled in one call' using errcode = 'MR024';
   end if;
+  -- All at once, so that lanes and claims are locked in order.
+  perform millrace.unfold(array(select f.job_id from millrace.job_fact f where f.job_id = any (p_job_ids) and (v_scope is null or f.tenant_id = v_scope)));
   for v_id in select distinct u from unnest(p_job_ids) u order by u loop
     job_id := v_id;
     answer := millrace.cancel_one(v_id, v_scope, v_reason);

@@ -10,6 +10,7 @@ begin
     return 'not_found';
   end if;
   for v_round in 1 .. 5 loop
+    perform millrace.unfold(array[p_job_id]);
     with d as (delete from millrace.ready r where r.job_id = p_job_id returning r.*)
     select (m.row).* into v_gone from (select row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count, d.crash_count, d.suspect_count,
                d.snooze_count, d.born_at, d.start_deadline, null, null, null, null, d.ready_seq, 0, null, p_reason, 'cancelled', null, null, null, null, null,
@@ -34,7 +35,7 @@ begin
         null, p_reason, null, null, null);
       return 'cancel_requested';
     end if;
-    if exists (select from millrace.job_history h where h.job_id = p_job_id and h.redriven_at is null) then
+    if millrace.place_of(p_job_id) = 'final' then
       return 'already_final';
     end if;
   end loop;

@@ -35,5 +35,5 @@ as $$
        where r.queue_id = g.queue_id and r.type_id = g.type_id
          and (r.tenant_id, r.priority) > (g.tenant_id, g.priority) and r.tenant_id <= g.high
        order by r.tenant_id, r.priority, r.ready_seq limit 1) n)
-  select g.queue_id, g.type_id, g.tenant_id, g.priority, 0::bigint, g.ready_at from grp g limit 256
+  select g.queue_id, g.type_id, g.tenant_id, g.priority, -9223372036854775808, g.ready_at from grp g limit 256
 $$;

@@ -8,7 +8,7 @@ as $$
   select q.queue_id, m.type_id, m.tenant_id, m.priority, m.mark, n.ready_at
     from (select split_part(e.key, ':', 1)::smallint as type_id, split_part(e.key, ':', 2)::uuid as tenant_id,
                  split_part(e.key, ':', 3)::smallint as priority, e.value::bigint as mark
-            from jsonb_each_text(p_marks) e limit 256) m
+            from jsonb_each_text(p_marks) e where e.key not like 'lane:%' limit 256) m
     cross join unnest(p_queue_ids) u(queue_id)
     join millrace.queue q on q.queue_id = u.queue_id and q.paused_at is null
     cross join lateral (

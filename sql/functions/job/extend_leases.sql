@@ -11,6 +11,7 @@ begin
   if p_extend_ms is null or p_extend_ms not between 1 and 604800000 then
     raise exception 'p_extend_ms must be between 1 and 604800000' using errcode = 'MR024';
   end if;
+  perform millrace.pin_claimed(p_worker_id, p_job_ids, p_tokens);
   with held as materialized (
     select l.job_id from millrace.lease l join unnest(p_job_ids, p_tokens) u(job_id, token) on u.job_id = l.job_id
      where l.token = u.token and l.worker_id = p_worker_id order by l.job_id for no key update of l),

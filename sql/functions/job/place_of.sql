@@ -8,5 +8,5 @@ as $$
     when exists (select from millrace.ready r where r.job_id = p_job_id) then 'ready'
     when exists (select from millrace.delayed d where d.job_id = p_job_id) then 'delayed'
     when exists (select from millrace.lease l where l.job_id = p_job_id) then 'leased'
-    else 'final' end
+    else coalesce((select replace(s.state, 'completed', 'final') from millrace.lane_state(p_job_id) s), 'final') end
 $$;

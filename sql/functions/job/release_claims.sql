@@ -37,9 +37,7 @@ begin
       from unnest(p_rows) r join millrace.job_fact f on f.job_id = r.job_id
      where r.flags & 8 <> 0 and r.final_status is not null group by r.tenant_id, f.batch_id;
   end if;
-  insert into millrace.handoff (kind, tenant_id, job_id)
-  select distinct 'dependency', d.tenant_id, d.job_id
-    from unnest(p_rows) r join millrace.dependency d on d.depends_on = r.job_id where r.final_status is not null;
+  perform millrace.note_dependents(array(select r.job_id from unnest(p_rows) r where r.final_status is not null));
   if p_from = 'leased' and exists (select from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
                                     where t.provider_name is not null) then
     perform millrace.capacity_settle(array_agg(r.job_id), array_agg(r.token), array_agg(r.type_id), array_agg(r.outcome),

@@ -4,6 +4,8 @@ create or replace function millrace.report_progress(p_worker_id text, p_items js
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
+  perform millrace.pin_claimed(p_worker_id, array_agg(millrace.uuid_or_null(e.item ->> 'job_id')), array_agg(millrace.uuid_or_null(e.item ->> 'token')))
+     from jsonb_array_elements(p_items) e(item);
   return query
   with item as materialized (
     select millrace.uuid_or_null(e.item ->> 'job_id') as job_id, millrace.uuid_or_null(e.item ->> 'token') as token,

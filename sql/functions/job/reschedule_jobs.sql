@@ -12,6 +12,8 @@ begin
   if p_due_at is null or p_due_at > v_now + interval '10 years' then
     raise exception 'p_due_at must be a time less than 10 years ahead' using errcode = 'MR006';
   end if;
+  perform millrace.unfold(array(select f.job_id from millrace.job_fact f
+     where f.job_id = any (p_job_ids) and (v_scope is null or f.tenant_id = v_scope) and millrace.place_of(f.job_id) = 'ready'));
   with held as materialized (
     select r.job_id from millrace.ready r where r.job_id = any (p_job_ids) and (v_scope is null or r.tenant_id = v_scope)
      order by r.job_id for update skip locked),

@@ -24,8 +24,9 @@ begin
     from millrace.dependency y
     cross join lateral (
       select case when not exists (select from millrace.job_fact f where f.job_id = y.depends_on) then 'completed'
-                  else (select h.status from millrace.job_history h where h.job_id = y.depends_on and h.redriven_at is null
-                         order by h.generation desc limit 1)::text end as status) s
+                  else coalesce((select h.status from millrace.job_history h where h.job_id = y.depends_on and h.redriven_at is null
+                                  order by h.generation desc limit 1)::text,
+                                (select 'completed' from millrace.lane_state(y.depends_on) l where l.state = 'completed')) end as status) s
    where y.job_id = p_job_id;
   if v_state.on_failure = 'run' then
     v_state.good := v_state.good + v_state.bad;

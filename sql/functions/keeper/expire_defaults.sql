@@ -13,6 +13,7 @@ begin
        and not exists (select from millrace.delayed d where d.job_id = f.job_id)
        and not exists (select from millrace.lease l where l.job_id = f.job_id)
        and not exists (select from millrace.job_history h where h.job_id = f.job_id and h.finished_at >= p_before)
+       and not exists (select from millrace.lane_state(f.job_id) s where s.state <> 'completed' or s.finished_at >= p_before)
      limit p_limit);
   if cardinality(v_old) = 0 then
     return 0;

@@ -10,6 +10,7 @@ declare
   v_days integer := millrace.config_integer('partition.days', 7);
   v_keep_after timestamptz := v_now - make_interval(days => millrace.config_integer('retention.history_days', 30));
   v_start timestamptz;
+  v_oldest timestamptz;
   v_part record;
 begin
   for v_n in 0 .. 2 loop
@@ -18,7 +19,8 @@ begin
       return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
     end if;
     v_start := date_trunc('day', v_now at time zone 'UTC') at time zone 'UTC' + make_interval(days => v_n);
-    if millrace.make_time_partition('event', v_start, v_start + interval '1 day') > 0 then
+    if millrace.make_time_partition('event', v_start, v_start + interval '1 day') + millrace.make_time_partition('claim', v_start, v_start + interval '1 day')
+       + millrace.make_time_partition('claim_done', v_start, v_start + interval '1 day') > 0 then
       return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
     end if;
     v_start := (date_trunc('month', v_now at time zone 'UTC') + make_interval(months => v_n)) at time zone 'UTC';
@@ -31,6 +33,11 @@ begin
       return jsonb_build_object('made', 0, 'dropped', 1, 'expired', 0, 'more', true);
     end if;
   end loop;
+  -- What a claim did is known as long as one of its jobs may be: they were enqueued before it.
+  v_oldest := least(v_keep_after, (select min(p.starts_at) from millrace.job_partitions() p)) - interval '1 day';
+  if millrace.drop_time_partitions('claim', v_oldest) + millrace.drop_time_partitions('claim_done', v_oldest) > 0 then
+    return jsonb_build_object('made', 0, 'dropped', 1, 'expired', 0, 'more', true);
+  end if;
   if millrace.drop_time_partitions('event', v_now - make_interval(days => millrace.config_integer('retention.event_days', 7)))
      + millrace.drop_time_partitions('audit', v_now - make_interval(days => millrace.config_integer('retention.audit_days', 2555))) > 0 then
     return jsonb_build_object('made', 0, 'dropped', 1, 'expired', 0, 'more', true);

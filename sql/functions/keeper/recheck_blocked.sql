@@ -28,13 +28,9 @@ begin
   get diagnostics v_keys = row_count;
   insert into millrace.handoff (kind, tenant_id, job_id)
   select distinct 'dependency', y.tenant_id, y.job_id from millrace.dependency y
-   where not exists (select from millrace.ready r where r.job_id = y.depends_on)
-     and not exists (select from millrace.lease l where l.job_id = y.depends_on)
-     and not exists (select from millrace.delayed d where d.job_id = y.depends_on)
+   where millrace.place_of(y.depends_on) in ('final', 'not_found')
      and (y.mode = 'any' or not exists (
-           select from millrace.dependency o where o.job_id = y.job_id
-              and (exists (select from millrace.ready r where r.job_id = o.depends_on) or exists (select from millrace.lease l where l.job_id = o.depends_on)
-                   or exists (select from millrace.delayed d where d.job_id = o.depends_on))))
+           select from millrace.dependency o where o.job_id = y.job_id and not millrace.place_of(o.depends_on) in ('final', 'not_found')))
    limit p_limit;
   get diagnostics v_jobs = row_count;
   return v_keys + v_jobs;

@@ -8,6 +8,7 @@ declare
   v_count integer;
   v_dead uuid[];
   v_gone uuid[];
+  v_claims uuid[];
 begin
   with gone as (
     delete from millrace.worker w
@@ -16,13 +17,26 @@ begin
   select array_agg(g.nonce) into v_gone from gone g;
   perform millrace.note_deaths(v_gone);
   with recursive p as (
-    (select l.process from millrace.lease l where l.process is not null order by l.process limit 1)
+    select (select min(x.process::text)::uuid from (
+              (select l.process from millrace.lease l where l.process is not null order by l.process limit 1)
+              union all (select o.process from millrace.claim_open o order by o.process limit 1)) x) as process
     union all
-    select (select l.process from millrace.lease l where l.process > p.process order by l.process limit 1) from p where p.process is not null)
+    select (select min(x.process::text)::uuid from (
+              (select l.process from millrace.lease l where l.process > p.process order by l.process limit 1)
+              union all (select o.process from millrace.claim_open o where o.process > p.process order by o.process limit 1)) x) from p where p.process is not null)
   select array_agg(p.process) into v_dead from p
    where p.process is not null and not exists (select from millrace.worker w where w.nonce = p.process);
   v_count := millrace.reclaim_leases(array(
     select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit p_limit for update skip locked), 'worker_timeout', true);
+  -- Whole claims, until the limit is reached.
+  v_claims := array(
+    select o.claim_id from millrace.claim_open o where o.process = any (v_dead) order by o.claim_id limit greatest(0, p_limit - v_count) for update skip locked);
+  v_count := v_count + cardinality(millrace.reclaim_claims(array(
+    select s.claim_id from (select o.claim_id, sum(bit_count(o.held)) over (order by o.claim_id) - bit_count(o.held) as before
+                              from millrace.claim_open o where o.claim_id = any (v_claims)) s where s.before < p_limit - v_count), 'worker_timeout', true, false));
+  v_count := v_count + cardinality(millrace.reclaim_claims(array(
+    select o.claim_id from millrace.claim_open o where o.lease_until < millrace.now() order by o.lease_until limit greatest(0, least(16, p_limit - v_count))
+       for update skip locked), 'worker_timeout', false, false));
   return v_count + millrace.reclaim_leases(array(
     select l.job_id from millrace.lease l where l.lease_until < millrace.now() order by l.lease_until limit greatest(0, p_limit - v_count)
        for update skip locked), 'worker_timeout', false);

@@ -10,6 +10,7 @@ declare
   v_rechecked integer := millrace.recheck_blocked(p_limit);
 begin
   if (select count(*) from (select from millrace.ready limit p_limit + 1) r) > p_limit
+     or (select count(*) from (select from millrace.lane_waiting limit p_limit + 1) r) > p_limit
      or (select count(*) from (select from millrace.delayed limit p_limit + 1) d) > p_limit then
     return jsonb_build_object('checked', false, 'rechecked', v_rechecked);
   end if;
@@ -17,7 +18,9 @@ begin
     select p.queue_id, p.tenant_id, sum(p.ready) as ready, sum(p.delayed) as delayed, sum(p.leased) as leased from (
       select r.queue_id, r.tenant_id, count(*) as ready, 0 as delayed, 0 as leased from millrace.ready r group by 1, 2
       union all select d.queue_id, d.tenant_id, 0, count(*), 0 from millrace.delayed d group by 1, 2
-      union all select l.queue_id, l.tenant_id, 0, 0, count(*) from millrace.lease l group by 1, 2) p group by 1, 2),
+      union all select l.queue_id, l.tenant_id, 0, 0, count(*) from millrace.lease l group by 1, 2
+      union all select w.queue_id, w.tenant_id, count(*), 0, 0 from millrace.lane_waiting w group by 1, 2
+      union all select o.queue_id, o.tenant_id, 0, 0, sum(bit_count(o.held)) from millrace.claim_open o group by 1, 2) p group by 1, 2),
   shown as (
     select q.queue_id, q.tenant_id, sum(q.ready) as ready, sum(q.delayed) as delayed, sum(q.leased) as leased from (
       select c.queue_id, c.tenant_id, c.ready, c.delayed, c.leased from millrace.counter c

@@ -22,7 +22,18 @@ begin
     union all
     select jsonb_build_object('status', 'processing', 'place', 'lease', 'attempt', l.attempt + 1, 'delivery_count', l.delivery_count, 'generation', l.generation,
              'worker_id', l.worker_id, 'started_at', l.leased_at, 'lease_until', l.lease_until, 'cancel_requested_at', l.cancel_requested_at,
-             'progress', l.progress, 'progress_message', l.progress_message, 'progress_data', l.progress_data) from millrace.lease l where l.job_id = p_job_id) s;
+             'progress', l.progress, 'progress_message', l.progress_message, 'progress_data', l.progress_data) from millrace.lease l where l.job_id = p_job_id
+    union all
+    select jsonb_build_object('status', 'pending', 'place', 'ready', 'attempt', 0, 'delivery_count', 0, 'generation', 1, 'scheduled_at', v_fact.scheduled_at)
+      from millrace.lane_state(p_job_id) n where n.state = 'ready'
+    union all
+    select jsonb_build_object('status', 'processing', 'place', 'lease', 'attempt', 1, 'delivery_count', 1, 'generation', 1, 'worker_id', n.worker_id,
+             'started_at', n.started_at, 'lease_until', n.lease_until, 'cancel_requested_at', null, 'progress', 0, 'progress_message', null, 'progress_data', null)
+      from millrace.lane_state(p_job_id) n where n.state = 'leased'
+    union all
+    select jsonb_build_object('status', 'completed', 'reason', null, 'attempt', 1, 'delivery_count', 1, 'generation', 1, 'started_at', n.started_at,
+             'finished_at', n.finished_at, 'worker_id', n.worker_id, 'progress', 100, 'result', null, 'error', null, 'fingerprint', null, 'dead_letter_at', null)
+      from millrace.lane_state(p_job_id) n where n.state = 'completed') s;
   select jsonb_build_object('status', h.status, 'reason', h.reason, 'attempt', h.attempt, 'delivery_count', h.delivery_count, 'generation', h.generation,
            'started_at', h.started_at, 'finished_at', h.finished_at, 'worker_id', h.worker_id, 'progress', h.progress, 'result', h.result, 'error', h.error,
            'fingerprint', h.fingerprint, 'dead_letter_at', case when h.status = 'failed' then h.finished_at end)

@@ -6,7 +6,6 @@ create or replace function millrace.claim_next_job_v3(worker_id text, job_types 
 as $$
 declare
   v_types smallint[];
-  v_leases millrace.lease[];
 begin
   if coalesce(claim_next_job_v3.worker_id, '') = '' then
     raise exception 'worker_id must not be empty' using errcode = 'MR024';
@@ -17,15 +16,9 @@ begin
   if claim_next_job_v3.job_types is not null then
     v_types := array(select t.type_id from millrace.job_type t where t.job_type = any (claim_next_job_v3.job_types));
   end if;
-  -- In a statement of its own: one that began before a job was committed can lease it, but not join its fact.
-  v_leases := array(
-    select row(l.*)::millrace.lease
-      from millrace.claim_core(claim_next_job_v3.worker_id, null, null, v_types, millrace.tenant_scope(), null, 1,
-             make_interval(secs => millrace.config_integer('worker.timeout_seconds', 300)), false, null, false) l);
   return query
-  select l.job_id, t.job_type, f.payload, l.attempt::integer
-    from unnest(v_leases) l
-    join millrace.job_fact f on f.job_id = l.job_id
-    join millrace.job_type t on t.type_id = l.type_id;
+  select d.job_id, d.job_type, d.payload, d.attempt - 1
+    from millrace.claim_core(claim_next_job_v3.worker_id, null, null, v_types, millrace.tenant_scope(), null, 1,
+           make_interval(secs => millrace.config_integer('worker.timeout_seconds', 300)), false, null, false, false) d;
 end;
 $$;

@@ -6,6 +6,7 @@ as $$
 declare
   v_nonce uuid;
   v_ids uuid[];
+  v_claimed uuid[];
   v_count integer;
 begin
   delete from millrace.worker w where w.worker_id = p_worker_id and w.supervisor_id = p_supervisor_id returning w.nonce into v_nonce;
@@ -15,8 +16,11 @@ begin
   perform millrace.note_deaths(array[v_nonce]);
   v_ids := array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked);
   v_count := millrace.reclaim_leases(v_ids, 'worker_crashed', true, true);
+  v_claimed := millrace.reclaim_claims(array(
+    select o.claim_id from millrace.claim_open o where o.process = v_nonce order by o.claim_id for update skip locked), 'worker_crashed', true, true);
+  v_ids := v_ids || v_claimed;
   perform millrace.promote_rows(array(
     select d.job_id from millrace.delayed d where d.job_id = any (v_ids) and d.due_at <= millrace.now() order by d.job_id for update));
-  return v_count;
+  return v_count + cardinality(v_claimed);
 end;
 $$;

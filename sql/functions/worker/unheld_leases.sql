@@ -5,5 +5,11 @@ create or replace function millrace.unheld_leases(p_worker_id text, p_process uu
 as $$
   select l.job_id, l.token from millrace.lease l
    where l.process = p_process and l.worker_id = p_worker_id and not l.token = any (coalesce(p_held, '{}'))
-   order by l.job_id;
+  union all
+  select c.job_ids[g.i], millrace.claim_token(o.claim_id, g.i - 1)
+    from millrace.claim_open o join millrace.claim c on c.claim_id = o.claim_id and c.claimed_at = o.claimed_at
+    cross join lateral generate_series(1, length(o.held)) g(i)
+   where o.process = p_process and o.worker_id = p_worker_id and get_bit(o.held, g.i - 1) = 1
+     and not millrace.claim_token(o.claim_id, g.i - 1) = any (coalesce(p_held, '{}'))
+   order by 1;
 $$;

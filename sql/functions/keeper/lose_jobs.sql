@@ -1,0 +1,31 @@
+-- millrace.lose_jobs: deliveries whose worker is gone are charged and retried, each after a delay drawn for it alone, or at once when one
+-- process was seen to die: there is no crowd that would come back together.
+-- A process death makes its jobs suspects; only a death while the job ran alone counts as the job's crash, and only where no other
+-- process died around that time: whoever kills workers one after the other kills some that run a suspect, too.
+create or replace function millrace.lose_jobs(
+    p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows millrace.moving[];
+  v_now timestamptz := millrace.now();
+  v_dying boolean := exists (select from millrace.process_death p where p.at > v_now - interval '5 seconds' and not p.alone);
+  v_source_jitter integer := millrace.config_integer('worker.reclaim_jitter_max_seconds', 60);
+begin
+  select array_agg(row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count,
+           d.crash_count + case when p_process_death and a.alone and not v_dying then 1 else 0 end,
+           d.suspect_count + case when p_process_death and not a.alone then 1 else 0 end,
+           d.snooze_count, d.born_at, null, d.token, d.worker_id, d.started_at, d.lease_key, d.ready_seq, d.progress, d.progress_data, d.cancel_reason,
+           'lost', null, null,
+           jsonb_build_object('error_type', p_error_type, 'message', 'the worker lost its lease', 'original_worker', d.worker_id, 'timeout_at', v_now,
+                              'reclaim_jitter_seconds', round(j.seconds::numeric, 3)),
+           null, null, v_now + make_interval(secs => j.seconds), null, null, null, null)::millrace.moving)
+    into v_rows
+    from unnest(p_rows) d join millrace.queue q on q.queue_id = d.queue_id
+    cross join lateral (select d.job_id = any (p_alone) as alone) a
+    cross join lateral (
+      select random() * case when p_at_once then 0 when d.job_id = any (p_timed) then v_source_jitter else extract(epoch from q.reclaim_jitter)::double precision end as seconds
+       where d.job_id is not null) j;
+  perform millrace.settle_core(v_rows, null);
+end;
+$$;

@@ -1,0 +1,17 @@
+-- millrace.spill_lane: moves up to p_limit jobs from the head of a lane to ready, for those who claim job by job. Nothing while another
+-- reads the lane.
+create or replace function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_count integer;
+begin
+  insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
+      crash_count, suspect_count, snooze_count, born_at, ready_at)
+  select r.job_id, l.tenant_id, l.queue_id, l.type_id, l.priority, 0, 1, 0, 0, 0, 0, 0, r.created_at, r.created_at
+    from millrace.lane l cross join lateral millrace.read_lane(p_lane_id, p_limit, 'infinity', false) r
+   where l.lane_id = p_lane_id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
