@@ -14,7 +14,8 @@ begin
     from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id) c where f.job_id = p_job_id;
   return query
   select a.at, a.audit_id, a.action, a.operation, a.new_values ->> 'status', a.actor, a.worker_id, a.reason,
-         a.category, a.patient_id, a.old_values, a.new_values, cardinality(a.job_ids)
+         a.category, a.patient_id, a.old_values, a.new_values,
+         case when a.table_name = 'claim' then (a.new_values ->> 'jobs')::integer else cardinality(a.job_ids) end
     from millrace.audit a
    where (v_scope is null or a.tenant_id = v_scope)
      and ((cardinality(a.job_ids) > 1 and millrace.ids_range(a.job_ids) @> p_job_id and p_job_id = any (a.job_ids))

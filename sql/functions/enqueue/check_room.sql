@@ -2,13 +2,11 @@
 -- and a request that costs more tokens than the provider grants in a whole window.
 -- Follow-up jobs of a job that ends are let in whatever the depth: it leaves as they come, and to refuse them would stop the very
 -- work that empties the queue.
--- Depths come from the counters the keeper folds every second and the deltas since: a bound, not an exact count.
 create or replace function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_need record;
-  v_waiting bigint;
 begin
   for v_need in
     select f.queue_id, q.queue, q.depth_max, count(*) as adding
@@ -16,16 +14,7 @@ begin
      where not p_follow_up
      group by f.queue_id, q.queue, q.depth_max
   loop
-    select coalesce((select c.ready + c.delayed from millrace.counter c
-                      where c.queue_id = v_need.queue_id and c.tenant_id = p_tenant), 0)
-         + coalesce((select sum(d.ready + d.delayed)
-                       from (select cd.ready, cd.delayed from millrace.counter_delta cd
-                              where cd.queue_id = v_need.queue_id and cd.tenant_id = p_tenant limit 200) d), 0)
-      into v_waiting;
-    if v_waiting + v_need.adding > v_need.depth_max then
-      raise exception 'queue % holds % waiting jobs of this tenant, its limit is %', v_need.queue, v_waiting, v_need.depth_max
-        using errcode = 'MR008', hint = 'try again in 30 seconds, or raise depth_max of the queue';
-    end if;
+    perform millrace.check_depth(v_need.queue_id, p_tenant, v_need.queue, v_need.depth_max, v_need.adding);
   end loop;
   for v_need in
     select p.provider_id, p.provider_name, p.api_endpoint, p.queue_depth_limit, count(*) as adding,

@@ -9,6 +9,13 @@ begin
     raise exception 'options of a bulk call cannot hold id, dedupe_key, idempotency_key, payload or job_type'
       using errcode = 'MR024', hint = 'use millrace.enqueue_jobs';
   end if;
+  if coalesce(p_options, '{}') - 'queue' - 'priority' = '{}' and jsonb_typeof(coalesce(p_options -> 'queue', '""')) = 'string'
+     and coalesce(p_options ->> 'priority', '0') ~ '^[0-9]{1,4}$' then
+    return query select e from millrace.enqueue_plain(p_job_type, p_options ->> 'queue', (p_options ->> 'priority')::integer, p_payloads, millrace.current_tenant()) e;
+    if found then
+      return;
+    end if;
+  end if;
   v_model := (millrace.specs_from_json(coalesce(p_options, '{}') || jsonb_build_object('job_type', p_job_type, 'payload', 'null'::jsonb)))[1];
   return query
   select e.job_id from millrace.enqueue_specs(
