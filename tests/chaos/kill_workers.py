@@ -56,8 +56,9 @@ def load(run, profile):
             text = json.dumps(make_jobs(run, sent, due)).replace("'", "''")
             run.sql(f"select count(*) from millrace.enqueue_jobs('{text}')")
             sent += due
-            run.sql("select count(*) from millrace.cancel_jobs(array(select l.job_id from millrace.lease l join millrace.job_fact f using (job_id)"
-                    " where f.payload ->> 'kind' = 'cancel' and l.cancel_requested_at is null limit 10), 'chaos')")
+            run.sql("select count(*) from millrace.cancel_jobs(array(select p.job_id from millrace.job_place p join millrace.job_fact f using (job_id)"
+                    " left join millrace.lease l using (job_id) where p.place = 'lease' and f.payload ->> 'kind' = 'cancel'"
+                    " and l.cancel_requested_at is null limit 10), 'chaos')")
         if time.monotonic() >= next_kill:
             victim = run.random.randrange(len(workers))
             run.kill(workers[victim])
@@ -75,10 +76,10 @@ def drain(run):
     began = time.monotonic()
     last, moved = None, time.monotonic()
     while True:
-        live = run.number("select (select count(*) from millrace.ready) + (select count(*) from millrace.delayed) + (select count(*) from millrace.lease)")
+        live = run.number("select count(*) from millrace.job_place where place <> 'history'")
         if live == 0:
             return time.monotonic() - began, True
-        done = run.number("select count(*) from millrace.job_history")
+        done = run.number("select count(*) from millrace.job_place where place = 'history'")
         if done != last:
             last, moved = done, time.monotonic()
         if time.monotonic() - moved > 25:
@@ -90,8 +91,8 @@ def judge(run, sent, kills, drained, seconds):
     verdict = Verdict()
     verdict.check("kills -9", True, kills)
     stuck = "nothing left after %.1f s" % seconds if drained else run.sql(
-        "select json_agg(j) from (select 'ready' as place, r.job_id::text from millrace.ready r union all select 'delayed ' || d.reason::text, d.job_id::text"
-        " from millrace.delayed d union all select 'lease', l.job_id::text from millrace.lease l limit 10) j")
+        "select json_agg(j) from (select concat_ws(' ', p.place, p.reason) as place, p.job_id::text"
+        " from millrace.job_place p where p.place <> 'history' limit 10) j")
     verdict.check("no job stuck", drained, stuck)
     run.sql("select millrace.fold_counters()")
     counts = run.sql("select json_build_object('enqueued', sum(enqueued), 'completed', sum(completed), 'failed', sum(failed), 'cancelled', sum(cancelled),"
@@ -99,12 +100,12 @@ def judge(run, sent, kills, drained, seconds):
     c = json.loads(counts)
     verdict.check("account: enqueued = completed + failed + cancelled + live",
                   c["enqueued"] == sent == c["completed"] + c["failed"] + c["cancelled"] + c["live"], counts)
-    real = run.sql("select json_object_agg(status, n) from (select status, count(*) n from millrace.job_history group by 1) s")
+    real = run.sql("select json_object_agg(status, n) from (select status, count(*) n from millrace.job_place where place = 'history' group by 1) s")
     verdict.check("history agrees with the counters", json.loads(real).get("completed", 0) == c["completed"] and json.loads(real).get("failed", 0) == c["failed"], real)
     verdict.check("no effect twice (ledger)", run.number("select count(*) from (select from public.ledger group by job_id having count(*) > 1) t") == 0,
                   f"{run.number('select count(*) from public.ledger')} effects")
     verdict.check("an effect for every completed job, none for others",
-                  run.number("select count(*) from millrace.job_history h full join public.ledger l using (job_id)"
+                  run.number("select count(*) from (select * from millrace.job_place where place = 'history') h full join public.ledger l using (job_id)"
                              " where (h.status = 'completed') is distinct from (l.job_id is not null)") == 0, c["completed"])
     verdict.check("no innocent job is poison or dead", run.number(
         "select count(*) from millrace.job_history h join millrace.job_fact f using (job_id) where h.status = 'failed' and f.payload ->> 'kind' <> 'permanent'") == 0,

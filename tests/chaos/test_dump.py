@@ -142,7 +142,7 @@ class Engine:
             if self.random.random() < 0.2:
                 self.client.query("select millrace.redrive_jobs('{\"queue\": \"chaos\"}', 2)")
         for _ in range(100 * jobs):
-            if self.client.value("select exists (select from millrace.ready union all select from millrace.delayed union all select from millrace.lease)") == "f":
+            if self.client.value("select exists (select from millrace.job_place where place <> 'history')") == "f":
                 return
             self.client.query("select millrace.run_now(array(select job_id from millrace.delayed), 'the end')")
             worker = self.turn(worker)

@@ -85,8 +85,8 @@ def main():
                       and run.sql("select millrace.current_tenant()") == "00000000-0000-0000-0000-000000000000", "none left over")
         verdict.check("no effect twice", run.number("select count(*) from (select from public.ledger group by job_id having count(*) > 1) t") == 0,
                       run.number("select count(*) from public.ledger"))
-        wrong = run.number("select count(*) from millrace.job_history h join millrace.job_fact f using (job_id)"
-                           " where h.status <> case when f.payload ->> 'kind' = 'permanent' then 'failed' else 'completed' end::millrace.job_status")
+        wrong = run.number("select count(*) from millrace.job_place h join millrace.job_fact f using (job_id)"
+                           " where h.status <> case when f.payload ->> 'kind' = 'permanent' then 'failed' else 'completed' end")
         verdict.check("every job ended as it should", wrong == 0, f"{wrong} wrong")
         run.url = direct
     verdict.finish()

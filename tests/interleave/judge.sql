@@ -29,6 +29,12 @@ begin
                || millrace_test.marks(l.generation, l.attempt, l.delivery_count, l.suspect_count, l.crash_count, l.snooze_count)
         from millrace.lease l
       union all
+      select w.job_id, 'lane' from millrace.lane_waiting w
+      union all
+      select c.job_id, 'claimed ' || millrace_test.ahead(c.lease_until) from millrace.lane_held c
+      union all
+      select c.job_id, 'completed a1 d1' from millrace.lane_done c
+      union all
       select h.job_id, h.status || coalesce('(' || h.reason || ')', '')
                || millrace_test.marks(h.generation, h.attempt, h.delivery_count, 0, h.crash_count, h.snooze_count)
         from millrace.job_history h where h.redriven_at is null)
@@ -48,18 +54,26 @@ create function millrace_test.wrong() returns text
 begin
   return (
     with place as (
-      select r.job_id, r.queue_id, r.tenant_id, 'ready' as place, r.generation, r.attempt, r.delivery_count, null::uuid as token from millrace.ready r
+      select p.job_id, p.queue_id, p.tenant_id, case p.place when 'lease' then 'leased' when 'history' then p.status else p.place end as place, p.generation,
+             p.attempt, p.delivery_count, p.token from millrace.job_place p),
+    history as (
+      select h.job_id, h.status::text as status, h.token, h.delivery_count, h.redriven_at from millrace.job_history h
       union all
-      select d.job_id, d.queue_id, d.tenant_id, 'delayed', d.generation, d.attempt, d.delivery_count, null from millrace.delayed d
-      union all
-      select l.job_id, l.queue_id, l.tenant_id, 'leased', l.generation, l.attempt, l.delivery_count, l.token from millrace.lease l
-      union all
-      select h.job_id, h.queue_id, h.tenant_id, h.status::text, h.generation, h.attempt, h.delivery_count, h.token from millrace.job_history h
-       where h.redriven_at is null),
+      select d.job_id, 'completed', millrace.claim_token(d.claim_id, d.position), 1, null from millrace.lane_done d),
     acted as (
-      select u.job_id, a.action, count(*) as times from millrace.audit a cross join lateral unnest(a.job_ids) u(job_id) group by 1, 2),
+      select u.job_id, a.action, count(*) as times from millrace.audit a cross join lateral (
+               select i as job_id from unnest(a.job_ids) i
+               union all
+               select v.job_id from millrace.claim c cross join lateral unnest(c.job_ids) with ordinality v(job_id, n)
+                where a.table_name = 'claim' and c.claim_id::text = a.record_id
+                  and (a.action = 'claimed' or get_bit((a.new_values ->> 'done')::bit varying, (v.n - 1)::integer) = 1)) u group by 1, 2),
     told as (
-      select u.job_id, substr(e.kind, 5) as action, count(*) as times from millrace.event e cross join lateral unnest(e.job_ids) u(job_id)
+      select u.job_id, substr(e.kind, 5) as action, count(*) as times from millrace.event e cross join lateral (
+               select i as job_id from unnest(e.job_ids) i
+               union all
+               select v.job_id from millrace.claim c cross join lateral unnest(c.job_ids) with ordinality v(job_id, n)
+                where c.claim_id::text = e.data ->> 'claim'
+                  and (e.kind = 'job.claimed' or get_bit((e.data ->> 'done')::bit varying, (v.n - 1)::integer) = 1)) u
        where e.kind like 'job.%' group by 1, 2),
     tally as (
       select f.job_id, f.job_name, f.seq, f.flags, f.serial_key, f.queue_id, f.tenant_id,
@@ -68,8 +82,8 @@ begin
              exists (select from place p where p.job_id = f.job_id and p.place in ('ready', 'delayed', 'leased')) as live,
              coalesce((select jsonb_object_agg(a.action, a.times) from acted a where a.job_id = f.job_id), '{}') as acted,
              coalesce((select jsonb_object_agg(t.action, t.times) from told t where t.job_id = f.job_id), '{}') as told,
-             (select count(*) from millrace.job_history h where h.job_id = f.job_id and h.token is not null) as ended_leased,
-             (select coalesce(sum(h.delivery_count), 0) from millrace.job_history h where h.job_id = f.job_id)
+             (select count(*) from history h where h.job_id = f.job_id and h.token is not null) as ended_leased,
+             (select coalesce(sum(h.delivery_count), 0) from history h where h.job_id = f.job_id)
                + (select coalesce(sum(p.delivery_count), 0) from place p where p.job_id = f.job_id and p.place in ('ready', 'delayed', 'leased')) as deliveries
         from millrace.job_fact f),
     many as (
@@ -89,7 +103,7 @@ begin
       select format('%s: audit has %s, history %s', m.job_name, m.acted, h.ends)
         from many m cross join lateral (
           select coalesce(jsonb_object_agg(x.what, x.times), '{}') as ends from (
-            select h.status::text as what, count(*) as times from millrace.job_history h where h.job_id = m.job_id group by 1
+            select h.status as what, count(*) as times from history h where h.job_id = m.job_id group by 1
             union all
             select 'redriven', count(*) from millrace.job_history h where h.job_id = m.job_id and h.redriven_at is not null having count(*) > 0) x) h
        where h.ends <> coalesce((select jsonb_object_agg(a.key, a.value) from jsonb_each(m.acted) a

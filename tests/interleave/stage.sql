@@ -31,8 +31,8 @@ create view millrace_test.changing as
 select c.relname as name
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname = 'millrace' and c.relkind in ('r', 'p') and not c.relispartition
-   and c.relname in ('api_rate_limits', 'attempt', 'audit', 'batch', 'counter', 'counter_delta', 'dedupe_key', 'delayed', 'dependency',
-                     'event', 'handoff', 'job_fact', 'job_history', 'lease', 'process_death', 'provider_bucket', 'provider_slot', 'queue_slot', 'ready',
+   and c.relname in ('api_rate_limits', 'attempt', 'audit', 'batch', 'claim', 'claim_done', 'claim_open', 'counter', 'counter_delta', 'dedupe_key', 'delayed', 'dependency',
+                     'event', 'handoff', 'job_fact', 'lane', 'lane_gap', 'lane_head', 'job_history', 'lease', 'process_death', 'provider_bucket', 'provider_slot', 'queue_slot', 'ready',
                      'serial_member', 'test_clock', 'wake', 'worker');
 
 -- Keeps what the tables hold now under a name; millrace_test.set_<name>() brings it back. Facts and evidence refuse to be changed: it must be

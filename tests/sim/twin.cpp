@@ -81,7 +81,7 @@ constexpr const char* kLines = R"(
   with us as (select to_timestamp(0) as zero)
   select l.line from (
     select r.job_id, format('ready pending generation %s attempt %s deliveries %s crashes %s suspects %s snoozes %s',
-             r.generation, r.attempt, r.delivery_count, r.crash_count, r.suspect_count, r.snooze_count) as line from millrace.ready r
+             r.generation, r.attempt, r.delivery_count, r.crash_count, r.suspect_count, r.snooze_count) as line from millrace.job_place r where r.place = 'ready'
     union all
     select d.job_id, format('delayed %s generation %s attempt %s deliveries %s crashes %s suspects %s snoozes %s %s due %s key %s',
              case d.reason when 'retrying' then 'retrying' when 'deferred' then 'deferred' else 'pending' end, d.generation, d.attempt,
@@ -94,9 +94,12 @@ constexpr const char* kLines = R"(
              case when l.alone then 'true' else 'false' end, (extract(epoch from l.lease_until) * 1000000)::bigint, coalesce(l.lease_key, ''),
              coalesce(l.cancel_reason, '-')) from millrace.lease l
     union all
+    select l.job_id, format('lease processing generation 1 attempt 0 deliveries 1 crashes 0 suspects 0 snoozes 0 by %s alone false until %s key  cancel -',
+             l.worker_id, (extract(epoch from l.lease_until) * 1000000)::bigint) from millrace.lane_held l
+    union all
     select h.job_id, format('history %s generation %s attempt %s deliveries %s crashes %s suspects ? snoozes %s reason %s',
              h.status, h.generation, h.attempt, h.delivery_count, h.crash_count, h.snooze_count, coalesce(h.reason, ''))
-      from millrace.job_history h where h.redriven_at is null) l(job_id, line)
+      from millrace.job_place h where h.place = 'history') l(job_id, line)
   order by l.job_id)";
 
 std::string normal(std::string line) {

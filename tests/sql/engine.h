@@ -185,11 +185,9 @@ inline std::string status(Session& sql, const std::string& id) { return job(sql,
 inline std::string imbalance(Session& sql) {
   return sql.value(R"(
     with place as (
-      select job_id, queue_id, tenant_id, 'ready' as place from millrace.ready
-      union all select job_id, queue_id, tenant_id, 'delayed' from millrace.delayed
-      union all select job_id, queue_id, tenant_id, 'leased' from millrace.lease
-      union all select job_id, queue_id, tenant_id, status::text from millrace.job_history
-                 where redriven_at is null),
+      select job_id, queue_id, tenant_id,
+             case place when 'history' then status when 'lease' then 'leased' else place end as place
+        from millrace.job_place),
     real as (
       select q.queue, p.tenant_id, count(*) as enqueued,
              count(*) filter (where p.place = 'ready') as ready,
@@ -220,8 +218,9 @@ inline std::string imbalance(Session& sql) {
 // Number of live jobs and where: "ready 2, delayed 0, leased 1".
 inline std::string places(Session& sql) {
   return sql.value(
-      "select format('ready %s, delayed %s, leased %s', (select count(*) from millrace.ready), "
-      "(select count(*) from millrace.delayed), (select count(*) from millrace.lease))");
+      "select format('ready %s, delayed %s, leased %s', count(*) filter (where place = 'ready'), "
+      "count(*) filter (where place = 'delayed'), count(*) filter (where place = 'lease')) "
+      "from millrace.job_place");
 }
 
 // --- Together ---

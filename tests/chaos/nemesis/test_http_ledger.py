@@ -86,9 +86,9 @@ class LedgerTest(NemesisTest):
         names = [f"w{i}" for i in range(60)]
         jobs = json.dumps([{"job_type": "call", "payload": {"key_id": name}} for name in names])
         database.sql(f"select count(*) from millrace.enqueue_jobs('{jobs}')")
-        wait_until(lambda: database.number("select count(*) from millrace.job_history") == len(names), 60, "all jobs end")
+        wait_until(lambda: database.number("select count(*) from millrace.job_place where place = 'history'") == len(names), 60, "all jobs end")
         with database.connect() as client:
-            ended = dict(client.query("select f.payload ->> 'key_id', h.status from millrace.job_history h join millrace.job_fact f using (job_id)"))
+            ended = dict(client.query("select f.payload ->> 'key_id', h.status from millrace.job_place h join millrace.job_fact f using (job_id)"))
         expected = {name: "completed" if fate(11, ALL, name) == "ok" else "failed" for name in names}
         self.assertEqual(ended, expected)
         counts = self.ledger.counts()

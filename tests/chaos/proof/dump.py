@@ -24,16 +24,8 @@ import time
 
 JOBS = """
 with place as (
-  select job_id, 'ready' as place, case when attempt > 0 then 'retrying' else 'pending' end as status, null as reason, attempt, delivery_count,
-         generation, null::uuid as token, null::timestamptz as finished_at from millrace.ready
-  union all
-  select job_id, 'delayed', case reason when 'retrying' then 'retrying' when 'deferred' then 'deferred' else 'pending' end, reason::text, attempt,
-         delivery_count, generation, null, null from millrace.delayed
-  union all
-  select job_id, 'lease', 'processing', null, attempt, delivery_count, generation, token, null from millrace.lease
-  union all
-  select job_id, 'history', status::text, reason, attempt, delivery_count, generation, token, finished_at from millrace.job_history
-   where redriven_at is null)
+  select job_id, place, case when place = 'ready' and attempt > 0 then 'retrying' else status end as status, reason, attempt, delivery_count, generation,
+         token, finished_at from millrace.job_place)
 select json_build_object(
          'job_id', coalesce(f.job_id, p.job_id), 'key_id', f.payload ->> 'key_id', 'queue', q.queue, 'job_type', t.job_type, 'status', p.status,
          'reason', p.reason, 'place', p.place, 'attempt', p.attempt, 'delivery_count', p.delivery_count, 'generation', p.generation, 'token', p.token,
@@ -53,9 +45,15 @@ select json_build_object('job_id', job_id, 'generation', generation, 'delivery_c
          'token', token, 'worker_id', worker_id, 'ended_at', extract(epoch from ended_at)) from millrace.attempt
 """
 
+# Rows about a claim name its jobs by their positions in it.
 AUDIT = """
-select json_build_object('audit_id', audit_id, 'at', extract(epoch from at), 'action', action, 'jobs', job_ids, 'worker', worker_id)
-  from millrace.audit where table_name = 'job_queue' and job_ids <> '{}' order by audit_id
+select json_build_object('audit_id', a.audit_id, 'at', extract(epoch from a.at), 'action', a.action, 'jobs',
+         case when a.table_name = 'job_queue' then a.job_ids
+              else array(select u.job_id from millrace.claim c cross join lateral unnest(c.job_ids) with ordinality u(job_id, n)
+                          where c.claim_id::text = a.record_id
+                            and (a.action = 'claimed' or get_bit((a.new_values ->> 'done')::bit varying, (u.n - 1)::integer) = 1) order by u.n) end,
+         'worker', a.worker_id)
+  from millrace.audit a where (a.table_name = 'job_queue' and a.job_ids <> '{}') or a.table_name = 'claim' order by a.audit_id
 """
 
 LEDGER = """

@@ -82,15 +82,15 @@ class Deployment:
     # The end of a campaign.
 
     def live(self):
-        return self.number("select (select count(*) from millrace.ready) + (select count(*) from millrace.delayed) + (select count(*) from millrace.lease)")
+        return self.number("select count(*) from millrace.job_place where place <> 'history'")
 
     def settle_down(self, patience=30):
         """Every job that is left gets its chance: nothing may stand still for longer than `patience`."""
         began = moved = time.monotonic()
         last = None
         while True:
-            state = self.sql("select concat((select count(*) from millrace.job_history), ' ', (select count(*) from millrace.ready), ' ',"
-                             " (select count(*) from millrace.delayed), ' ', (select count(*) from millrace.lease))")
+            state = self.sql("select concat_ws(' ', count(*) filter (where place = 'history'), count(*) filter (where place = 'ready'),"
+                             " count(*) filter (where place = 'delayed'), count(*) filter (where place = 'lease')) from millrace.job_place")
             if state.split()[1:] == ["0", "0", "0"]:
                 return time.monotonic() - began
             if state != last:

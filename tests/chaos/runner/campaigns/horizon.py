@@ -6,7 +6,7 @@ COUNTS = {"short": None, "long": {"seconds": 120, "rate": 400}, "release": {"sec
 
 
 def settled(deployment):
-    return deployment.number("select count(*) from millrace.job_history")
+    return deployment.number("select count(*) from millrace.job_place where place = 'history'")
 
 
 def measure(stage, deployment, seconds, text):
