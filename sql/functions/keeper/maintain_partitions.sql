@@ -11,6 +11,7 @@ declare
   v_keep_after timestamptz := v_now - make_interval(days => millrace.config_integer('retention.history_days', 30));
   v_start timestamptz;
   v_oldest timestamptz;
+  v_table text;
   v_part record;
 begin
   for v_n in 0 .. 2 loop
@@ -19,10 +20,11 @@ begin
       return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
     end if;
     v_start := date_trunc('day', v_now at time zone 'UTC') at time zone 'UTC' + make_interval(days => v_n);
-    if millrace.make_time_partition('event', v_start, v_start + interval '1 day') + millrace.make_time_partition('claim', v_start, v_start + interval '1 day')
-       + millrace.make_time_partition('claim_done', v_start, v_start + interval '1 day') > 0 then
-      return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
-    end if;
+    foreach v_table in array array['event', 'claim', 'claim_done'] loop
+      if millrace.make_time_partition(v_table, v_start, v_start + interval '1 day') > 0 then
+        return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
+      end if;
+    end loop;
     v_start := (date_trunc('month', v_now at time zone 'UTC') + make_interval(months => v_n)) at time zone 'UTC';
     if millrace.make_time_partition('audit', v_start, ((v_start at time zone 'UTC') + interval '1 month') at time zone 'UTC') > 0 then
       return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
