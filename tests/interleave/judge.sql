@@ -142,7 +142,7 @@ begin
       select format('%s runs before %s of the same serial key', m.job_name, e.job_name) from many m join many e
           on e.serial_key = m.serial_key and e.queue_id = m.queue_id and e.tenant_id = m.tenant_id and e.seq < m.seq
        -- A redriven job comes back when others of its key may run already: they only must not run together.
-       where m.place = 'leased' and e.live and (e.place = 'leased' or not exists (select from millrace.job_history h where h.job_id = e.job_id))
+       where m.place = 'leased' and e.live and (e.place = 'leased' or not exists (select from history h where h.job_id = e.job_id))
       union all
       select format('%s jobs of one concurrency key run', count(*)) from millrace.lease l join millrace.queue q on q.queue_id = l.queue_id
        where l.lease_key like 'c:%' group by l.queue_id, l.tenant_id, l.lease_key, q.key_concurrency_max having count(*) > q.key_concurrency_max
@@ -227,15 +227,13 @@ begin
     for v_job in select c.job_id, c.token from unnest(array['q', 'o']) q cross join lateral millrace.claim_jobs('drain', v_process, q, 10) c loop
       perform millrace.complete_jobs('drain', array[v_job.job_id], array[v_job.token]);
     end loop;
-    exit when not exists (select from millrace.ready) and not exists (select from millrace.delayed) and not exists (select from millrace.lease);
+    exit when not exists (select from millrace.job_place p where p.place <> 'history');
   end loop;
   perform millrace_test.settle_down();
   v_wrong := millrace_test.wrong();
   return concat_ws('; ', v_wrong,
     (select 'left over: ' || string_agg(x.what, ', ') from (
-       select millrace_test.name(r.job_id) || ' ready' as what from millrace.ready r
-       union all select millrace_test.name(d.job_id) || ' delayed' from millrace.delayed d
-       union all select millrace_test.name(l.job_id) || ' leased' from millrace.lease l
+       select millrace_test.name(p.job_id) || ' ' || p.place as what from millrace.job_place p where p.place <> 'history'
        union all select 'a dedupe key' from millrace.dedupe_key
        union all select 'a place in a serial key' from millrace.serial_member
        union all select 'a dependency' from millrace.dependency
