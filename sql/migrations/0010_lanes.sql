@@ -145,3 +145,6 @@ create type millrace.lane_job as (
 drop function if exists millrace.claim_jobs(text, uuid, text, integer, text[], jsonb, boolean);
 drop function if exists millrace.claim_core(text, uuid, smallint[], smallint[], uuid, uuid, integer, interval, boolean, jsonb, boolean);
 drop function if exists millrace.job_partitions();
+
+insert into millrace.sqlstate (code, name, meaning) values
+  ('MR025', 'restored', 'The database was restored from another server, whose transaction ids its lanes carry: run millrace restore-check.');

@@ -46,6 +46,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_worker_command(root);
   add_migrate_commands(root);
   add_psql_command(root);
+  add_restore_check_command(root);
   add_enqueue_command(root);
   add_jobs_commands(root);
   add_dlq_commands(root);

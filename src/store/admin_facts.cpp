@@ -151,6 +151,26 @@ Result<json::Object> AdminStore::stuck_work() {
       {}, "no answer");
 }
 
+Result<std::int64_t> AdminStore::foreign_lanes() {
+  MR_TRY(const auto result,
+         call("select count(*) as lanes from millrace.stamps_ahead()", {}, true));
+  return result[0].i64("lanes");
+}
+
+Result<void> AdminStore::refuse_foreign_lanes() {
+  MR_TRY(const auto lanes, foreign_lanes());
+  if (lanes == 0) return {};
+  return fail(Error{.kind = ErrorKind::conflict,
+                    .message = "this database was restored from another server",
+                    .sqlstate = "MR025",
+                    .hint = "run 'millrace restore-check'"});
+}
+
+Result<Restamped> AdminStore::restamp_lanes() {
+  MR_TRY(const auto result, call("select r.lanes, r.jobs from millrace.restamp_lanes() r"));
+  return Restamped{.lanes = result[0].i64("lanes"), .jobs = result[0].i64("jobs")};
+}
+
 Result<json::Array> AdminStore::types_without_worker() {
   return rows(
       "select q.queue, t.job_type, n.jobs"

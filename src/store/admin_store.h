@@ -49,6 +49,12 @@ struct DeadFilter {
 };
 
 // What all queues together hold; from counters.
+// What millrace.restamp_lanes did.
+struct Restamped {
+  std::int64_t lanes = 0;
+  std::int64_t jobs = 0;
+};
+
 struct Counts {
   std::int64_t enqueued = 0;
   std::int64_t completed = 0;
@@ -138,6 +144,11 @@ class AdminStore {
   Result<void> reset_breaker(const std::string& provider, const std::string& endpoint);
 
   // Cron.
+  // Lanes that came with a restore from another server; while there are any, nothing may start.
+  Result<std::int64_t> foreign_lanes();
+  Result<void> refuse_foreign_lanes();
+  Result<Restamped> restamp_lanes();
+
   Result<json::Array> list_cron();
   Result<Uuid> set_cron(const std::string& name, const std::string& schedule,
                         const json::Object& job, const json::Object& options);

@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 24> kStates{{
+constexpr std::array<SqlStateEntry, 25> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -31,6 +31,7 @@ constexpr std::array<SqlStateEntry, 24> kStates{{
     {SqlState::immutable, "MR022", "immutable"},
     {SqlState::worker_unknown, "MR023", "worker_unknown"},
     {SqlState::invalid_argument, "MR024", "invalid_argument"},
+    {SqlState::restored, "MR025", "restored"},
 }};
 
 }  // namespace
@@ -74,6 +75,7 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::job_is_final:
     case SqlState::idempotency_mismatch:
     case SqlState::immutable:
+    case SqlState::restored:
       return ErrorKind::conflict;
     case SqlState::enqueue_disabled:
       return ErrorKind::unavailable;

@@ -38,6 +38,7 @@ enum class SqlState {
   immutable,
   worker_unknown,
   invalid_argument,
+  restored,
 };
 
 struct SqlStateEntry {

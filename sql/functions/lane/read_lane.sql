@@ -21,6 +21,9 @@ begin
   if not found then
     return;
   end if;
+  if v_head.lane_xid >= pg_snapshot_xmax(pg_current_snapshot()) then
+    raise exception 'this database was restored from another server' using errcode = 'MR025', hint = 'run millrace restore-check';
+  end if;
   v_gaps := exists (select from millrace.lane_gap g where g.lane_id = p_lane_id);
   -- In a statement of its own: the jobs must be read with a snapshot taken after the lock was had.
   return query

@@ -14,6 +14,9 @@ begin
   if v_lease < interval '1 second' or v_lease > interval '1 day' then
     raise exception 'lease_ms must be between 1000 and 86400000' using errcode = 'MR024';
   end if;
+  if exists (select from millrace.stamps_ahead()) then
+    raise exception 'this database was restored from another server' using errcode = 'MR025', hint = 'run millrace restore-check';
+  end if;
   insert into millrace.worker (worker_id, nonce, supervisor_id, host, pid, version, slots, queues, job_types, lease, started_at, beat_at, lease_until,
       clock_skew_ms)
   values (p_worker_id, v_nonce, p_info ->> 'supervisor_id', coalesce(p_info ->> 'host', 'unknown'), coalesce((p_info ->> 'pid')::integer, 0),

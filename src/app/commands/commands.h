@@ -9,6 +9,7 @@ void add_up_command(Command& root);
 void add_worker_command(Command& root);
 void add_migrate_commands(Command& root);
 void add_psql_command(Command& root);
+void add_restore_check_command(Command& root);
 
 void add_enqueue_command(Command& root);
 void add_jobs_commands(Command& root);

@@ -111,6 +111,7 @@ class Up {
   Result<void> start_engine() {
     auto worker = worker_options(context_);
     if (!options_.no_worker) {
+      MR_TRY_VOID(store_->refuse_foreign_lanes());
       MR_TRY(worker.queues, prepare_queues(context_.settings, *store_));
     }
     EngineOptions engine;

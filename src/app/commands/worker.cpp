@@ -135,6 +135,7 @@ Result<int> run_worker(Context& context, const Options& options) {
   auto worker = worker_options(context);
   {
     MR_TRY(auto store, context.connect_to(database));
+    MR_TRY_VOID(store.refuse_foreign_lanes());
     MR_TRY(worker.queues, prepare_queues(context.settings, store));
   }
   auto content = ready_content(context, database, worker.queues);
