@@ -55,6 +55,7 @@ std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows, const std::string
       continue;
     }
     auto& job = jobs.emplace_back(head);
+    head.mark.clear();  // One is enough.
     job.id = row.id<JobId>(kJobId);
     job.token = token_at(head.token.value, position++);
     job.payload_json = row.text(kPayload);

@@ -224,7 +224,7 @@ begin
   v_process := millrace.register_worker('drain', '{"lease_ms": 86400000}');
   for v_round in 1 .. 12 loop
     perform millrace.reclaim(100), millrace.promote_due(100), millrace.advance(100), millrace.recheck_blocked(100), millrace.advance(100);
-    for v_job in select c.job_id, c.token from unnest(array['q', 'o']) q cross join lateral millrace.claim_jobs('drain', v_process, q, 10) c loop
+    for v_job in select c.job_id, c.token from unnest(array['q', 'o', 'l']) q cross join lateral millrace.claim_jobs('drain', v_process, q, 10) c loop
       perform millrace.complete_jobs('drain', array[v_job.job_id], array[v_job.token]);
     end loop;
     exit when not exists (select from millrace.job_place p where p.place <> 'history');

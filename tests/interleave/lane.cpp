@@ -22,6 +22,10 @@ std::string file(const std::string& name) {
   return text.str();
 }
 
+bool in_lane(std::string_view world) {
+  return world == "lane" || world == "claimed" || world == "forsaken";
+}
+
 void replace(std::string& text, const std::string& what, const std::string& with) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
     text.replace(at, what.size(), with);
@@ -88,6 +92,8 @@ void Lane::build_worlds() {
                 R"("requests_per_minute": null, "breaker_threshold": 100}'))");
   director_.run(R"(select millrace.set_job_type('work', '{"queue": "q", "provider": "p:e"}'))");
   director_.run(R"(select millrace.set_job_type('free', '{"queue": "o"}'))");
+  set_queue(director_, "l", R"({"backoff_base": 0, "backoff_cap": 0, "reclaim_jitter": 0})");
+  director_.run(R"(select millrace.set_job_type('plain', '{"queue": "l"}'))");
   director_.run("select millrace_test.keep('empty')");
   changing_ =
       director_.value("select string_agg('millrace.' || name, ', ') from millrace_test.changing");
@@ -107,6 +113,11 @@ std::string Lane::enqueue(const std::string& type, const std::string& options) {
 std::string Lane::enqueue_world(std::string_view name) {
   const std::string limits =
       fmt::format(R"("max_attempts": {}, "run_timeout_seconds": 60)", name == "last" ? 1 : 5);
+  if (in_lane(name)) {
+    auto job = enqueue("plain", R"({"job_name": "J"})");
+    enqueue("plain", R"({"job_name": "K"})");
+    return job;
+  }
   if (name.starts_with("shared")) {
     auto job = enqueue(
         "free", R"({"job_name": "J", "dedupe_key": "k", "concurrency_key": "c", )" + limits + "}");
@@ -127,10 +138,22 @@ std::string Lane::enqueue_world(std::string_view name) {
   return job;
 }
 
+// The token of J; where it is not held, one that was never given.
+std::string Lane::claim_lane(const Worker& worker, std::string_view name) {
+  if (name == "lane") return "11111111-2222-8333-8444-555500020000";
+  auto token = director_.value(
+      "select token from millrace.claim_jobs('w', $1::uuid, 'l', 10, p_ranges => true) "
+      "where job_id is null",
+      pg::params(worker.process()));
+  if (name == "forsaken") pass(director_, "31 seconds");
+  return token;
+}
+
 Lane::World Lane::build(std::string_view name) {
-  const std::string queue = name.starts_with("shared") ? "o" : "q";
+  const std::string queue = in_lane(name) ? "l" : name.starts_with("shared") ? "o" : "q";
   const auto job = enqueue_world(name);
   Worker worker(director_, "w", R"({"lease_ms": 30000, "supervisor_id": "s"})");
+  if (in_lane(name)) return {job, claim_lane(worker, name), worker.process(), queue};
   const auto delivery = worker.take({.queue = queue});
   if (delivery.id != job) throw std::runtime_error("another job came first");
   if (name == "ready" || name == "fading" || name == "shared_ready") {

@@ -58,6 +58,7 @@ class Lane {
 
   void install(Functions functions);
   void build_worlds();
+  std::string claim_lane(const Worker& worker, std::string_view name);
   World build(std::string_view name);
   std::string enqueue_world(std::string_view name);
   std::string enqueue(const std::string& type, const std::string& options);

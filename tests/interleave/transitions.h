@@ -22,10 +22,10 @@ struct Transition {
   std::vector<std::string_view> homes;
 };
 
-// J has the dedupe key `k`. In all but the last two worlds it also stands first in the serial key
+// J has the dedupe key `k`. In all but the last five worlds it also stands first in the serial key
 // `s` with N behind it, belongs to a batch, and D waits for its end; its type has a provider and
 // its queue one slot.
-inline constexpr std::array<std::string_view, 11> kWorlds = {
+inline constexpr std::array<std::string_view, 14> kWorlds = {
     "ready",    // J is ready after w handed it back; w lives.
     "fading",   // The same, but w has not beaten for longer than its lease.
     "held",     // J is leased to w, which lives.
@@ -39,12 +39,16 @@ inline constexpr std::array<std::string_view, 11> kWorlds = {
     // ready.
     "shared",        // J is leased to w, which lives.
     "shared_ready",  // J is ready after w handed it back.
+    // J and K are plain, alone in their queue.
+    "lane",      // Both wait in their lane.
+    "claimed",   // w, which lives, holds both under a claim.
+    "forsaken",  // The same, but w has not beaten for longer than its lease.
 };
 
 // Whether w holds J there when the case begins.
 inline bool holds(std::string_view world) {
   return world == "held" || world == "lost" || world == "last" || world == "overdue" ||
-         world == "shared";
+         world == "shared" || world == "claimed" || world == "forsaken";
 }
 
 #define MILLRACE_SETTLE(more)                                                                    \
@@ -56,34 +60,44 @@ inline const std::vector<Transition>& transitions() {
       {"claim",
        "select coalesce(string_agg(millrace_test.name(job_id) || ' d' || delivery_count, ' '), "
        "'none') from millrace.claim_jobs('w', '@P', '@Q', 10)",
-       {"ready", "fading", "dead", "shared", "shared_ready"}},
+       {"ready", "fading", "dead", "shared", "shared_ready", "lane"}},
+      // The next of a lane together, as the engine's workers claim.
+      {"claim_lane",
+       "select coalesce(string_agg(millrace_test.name(job_id), ' '), 'none') "
+       "from millrace.claim_jobs('w', '@P', '@Q', 10, p_ranges => true) where job_id is not null",
+       {"lane", "ready"}},
       {"heartbeat",
        "select case when (b ->> 'alive')::boolean then 'alive' else 'dead' end || case when "
        "jsonb_array_length(b -> 'cancel') > 0 then ', told to cancel' else '' end "
        "from millrace.beat_worker('w', '@P') b",
-       {"held", "lost", "fading"}},
+       {"held", "lost", "fading", "forsaken"}},
       {"extend",
        "select answer || case when cancel_requested then ', told to cancel' else '' end "
        "from millrace.extend_leases('w', array['@J'::uuid], array['@T'::uuid], 600000)",
-       {"held", "reheld", "overdue"}},
+       {"held", "reheld", "overdue", "claimed"}},
       {"complete",
        "select answer from millrace.complete_jobs('w', array['@J'::uuid], array['@T'::uuid])",
-       {"held", "reheld", "lost", "overdue", "shared"}},
+       {"held", "reheld", "lost", "overdue", "shared", "claimed"}},
+      // All jobs of the claim at once.
+      {"complete_claim",
+       "select coalesce((select 'settled' from millrace.complete_claims('w', "
+       "array[millrace.claim_of('@T')], array[B'11']) c where get_bit(c, 0) = 1), 'lease_lost')",
+       {"claimed", "forsaken"}},
       // Success with effects: a follow-up job.
       {"settle",
        MILLRACE_SETTLE(R"({"outcome": "ok", "result": {"follow_up": true}, "effects": {"jobs": )"
                        R"([{"job_type": "work", "payload": {"n": 1}, "job_name": "E"}]}})"),
-       {"held", "lost", "overdue"}},
+       {"held", "lost", "overdue", "claimed"}},
       {"fail",
        MILLRACE_SETTLE(R"({"outcome": "retry", "error": {"error_type": "test"}})"),
-       {"held", "reheld", "lost", "overdue", "last", "shared"}},
+       {"held", "reheld", "lost", "overdue", "last", "shared", "claimed", "forsaken"}},
       {"snooze",
        MILLRACE_SETTLE(R"({"outcome": "throttled", "retry_after_seconds": 0})"),
        {"held", "lost", "overdue"}},
       {"cancel",
        "select answer from millrace.cancel_jobs(array['@J'::uuid], 'test')",
-       {"ready", "held", "reheld", "lost", "waiting", "shared", "shared_ready"}},
-      {"sweep", "select millrace.reclaim(100)", {"lost", "last", "overdue", "fading"}},
+       {"ready", "held", "reheld", "lost", "waiting", "shared", "shared_ready", "lane", "claimed"}},
+      {"sweep", "select millrace.reclaim(100)", {"lost", "last", "overdue", "fading", "forsaken"}},
       {"redrive",
        "select coalesce((select answer from millrace.redrive_jobs("
        "jsonb_build_object('job_ids', jsonb_build_array('@J')))), 'none')",
@@ -91,11 +105,13 @@ inline const std::vector<Transition>& transitions() {
       {"promote", "select millrace.promote_due(100)", {"waiting"}},
       {"handback",
        MILLRACE_SETTLE(R"({"outcome": "handback"})"),
-       {"held", "reheld", "lost", "overdue"}},
+       {"held", "reheld", "lost", "overdue", "claimed"}},
       {"hand_back_process",
        "select millrace.hand_back_process('s', 'w')",
-       {"held", "reheld", "last", "fading", "shared"}},
-      {"retire", "select millrace.retire_worker('w', '@P')", {"held", "lost", "shared"}},
+       {"held", "reheld", "last", "fading", "shared", "claimed"}},
+      {"retire",
+       "select millrace.retire_worker('w', '@P')",
+       {"held", "lost", "shared", "lane", "claimed", "forsaken"}},
       // Another job with J's dedupe key.
       {"enqueue",
        R"(select answer from millrace.enqueue_jobs('{"job_type": "work", "payload": {"n": 1}, )"
@@ -111,15 +127,15 @@ inline bool at_home(const Transition& transition, std::string_view world) {
   return std::ranges::find(transition.homes, world) != transition.homes.end();
 }
 
-// Where a pair meets: the worlds where both have something to do. Where they share none but the
-// last two, also the first of each: one of them acts, the other finds what that leaves.
+// Where a pair meets: the worlds where both have something to do. Where they share none but those
+// with a queue of their own, also the first of each: one acts, the other finds what that leaves.
 inline std::vector<std::string_view> worlds_of(const Transition& a, const Transition& b) {
   std::vector<std::string_view> worlds;
   bool both = false;
   for (const auto world : kWorlds) {
     if (!at_home(a, world) || !at_home(b, world)) continue;
     worlds.push_back(world);
-    both = both || !world.starts_with("shared");
+    both = both || std::ranges::find(kWorlds, world) < std::ranges::find(kWorlds, "shared");
   }
   if (!both) worlds.insert(worlds.begin(), {a.homes.front(), b.homes.front()});
   return worlds;
