@@ -82,6 +82,7 @@ void ClaimBits::add(const Settlement& settlement) {
     claims_.push_back({.id = id, .bits = std::string(read_two(id, kSizeAt), '0')});
     claim = claims_.end() - 1;
   }
+  if (!fits(settlement)) return;
   if (position < claim->bits.size()) claim->bits[position] = '1';
   claim->settlements.push_back(&settlement);
 }

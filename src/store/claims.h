@@ -27,6 +27,7 @@ class ClaimBits {
   // False when it has to be settled by itself.
   static bool fits(const Settlement& settlement);
 
+  // The claim is locked with the others, in order, whether or not the settlement fits.
   void add(const Settlement& settlement);
   bool empty() const { return claims_.empty(); }
   pg::Statement statement(const std::string& worker_id) const;

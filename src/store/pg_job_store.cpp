@@ -82,8 +82,7 @@ std::vector<JobLogItem> log_items(const std::vector<Settlement>& settlements) {
 struct SettlePlan {
   std::vector<pg::Statement> statements;
   std::size_t answers_from = 0;  // The statements before it return no answers.
-  std::size_t answers_to = 0;    // The one after them, if any, is that of the claims.
-  ClaimBits claims;
+  ClaimBits claims;              // Unless empty, theirs is the first statement: it locks them all.
 };
 
 SettlePlan plan_settlements(const std::string& worker_id,
@@ -92,20 +91,17 @@ SettlePlan plan_settlements(const std::string& worker_id,
   std::vector<const Settlement*> other;
   SettlePlan plan;
   for (const auto& settlement : settlements) {
-    if (ClaimBits::fits(settlement)) {
-      plan.claims.add(settlement);
-    } else {
-      (settlement.outcome.plain() ? plain : other).push_back(&settlement);
-    }
+    if (is_claim_token(settlement.token)) plan.claims.add(settlement);
+    if (ClaimBits::fits(settlement)) continue;
+    (settlement.outcome.plain() ? plain : other).push_back(&settlement);
   }
+  if (!plan.claims.empty()) plan.statements.push_back(plan.claims.statement(worker_id));
   if (const auto logs = log_items(settlements); !logs.empty()) {
     plan.statements.push_back(logs_statement(worker_id, logs));
-    plan.answers_from = 1;
   }
+  plan.answers_from = plan.statements.size();
   if (!plain.empty()) plan.statements.push_back(complete_statement(worker_id, plain));
   if (!other.empty()) plan.statements.push_back(settle_statement(worker_id, other));
-  plan.answers_to = plan.statements.size();
-  if (!plan.claims.empty()) plan.statements.push_back(plan.claims.statement(worker_id));
   return plan;
 }
 
@@ -250,11 +246,8 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
   for (std::size_t i = 0; i < results.size(); ++i) {
     // The statements after a failed one only say that they were not run.
     if (!results[i].has_value()) co_return fail(translate(std::move(results[i]).error()));
-    if (i >= plan.answers_to) {
-      refused = plan.claims.refused(*results[i]);
-    } else if (i >= plan.answers_from) {
-      MR_CO_TRY_VOID(read_answers(*results[i], answers));
-    }
+    if (i == 0 && !plan.claims.empty()) refused = plan.claims.refused(*results[i]);
+    if (i >= plan.answers_from) MR_CO_TRY_VOID(read_answers(*results[i], answers));
   }
   if (!refused.empty()) {
     // They have a lease of their own by now, or were taken away.

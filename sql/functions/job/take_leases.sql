@@ -1,5 +1,6 @@
 -- millrace.take_leases: the fence. Deletes the leases that these deliveries hold, or clears their bits under a claim, and returns them
--- with their outcomes. Rows are locked in the order of their ids. A delivery that is named twice is taken once, with the outcome named first.
+-- with their outcomes. Claims are locked
+-- before leases, both in the order of their ids. A delivery that is named twice is taken once, with the outcome named first.
 create or replace function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -9,6 +10,16 @@ declare
 begin
   if coalesce(cardinality(p_items), 0) = 0 then
     return '{}';
+  end if;
+  if exists (select from unnest(p_items) i where millrace.claim_of(i.token) is not null) then
+    v_claimed := millrace.take_claimed(p_worker_id, array(select i.job_id from unnest(p_items) i), array(select i.token from unnest(p_items) i));
+    v_claimed := array(
+      select row(c.job_id, c.tenant_id, c.queue_id, c.type_id, c.priority, c.flags, c.generation, c.attempt, c.delivery_count, i.crash_count, c.suspect_count,
+                 c.snooze_count, c.born_at, null, c.token, c.worker_id, c.started_at, null, c.ready_seq, 0, null, null,
+                 i.outcome, i.charged, i.result, i.error, i.carry, i.actual_tokens, i.until_at, null, i.final_reason, null, null)::millrace.moving
+        from unnest(v_claimed) c
+        join (select distinct on (u.token) u.* from unnest(p_items) with ordinality u order by u.token, u.ordinality) i on i.token = c.token
+       order by c.job_id);
   end if;
   with held as materialized (
     select l.job_id from millrace.lease l join unnest(p_items) i on i.job_id = l.job_id
@@ -25,16 +36,6 @@ begin
     into v_taken
     from d join (select distinct on (u.job_id, u.token) u.* from unnest(p_items) with ordinality u
                   order by u.job_id, u.token, u.ordinality) i on i.job_id = d.job_id and i.token = d.token;
-  if exists (select from unnest(p_items) i where millrace.claim_of(i.token) is not null) then
-    v_claimed := millrace.take_claimed(p_worker_id, array(select i.job_id from unnest(p_items) i), array(select i.token from unnest(p_items) i));
-    v_taken := v_taken || array(
-      select row(c.job_id, c.tenant_id, c.queue_id, c.type_id, c.priority, c.flags, c.generation, c.attempt, c.delivery_count, i.crash_count, c.suspect_count,
-                 c.snooze_count, c.born_at, null, c.token, c.worker_id, c.started_at, null, c.ready_seq, 0, null, null,
-                 i.outcome, i.charged, i.result, i.error, i.carry, i.actual_tokens, i.until_at, null, i.final_reason, null, null)::millrace.moving
-        from unnest(v_claimed) c
-        join (select distinct on (u.token) u.* from unnest(p_items) with ordinality u order by u.token, u.ordinality) i on i.token = c.token
-       order by c.job_id);
-  end if;
-  return coalesce(v_taken, '{}');
+  return coalesce(v_taken, '{}') || coalesce(v_claimed, '{}');
 end;
 $$;
