@@ -1,7 +1,8 @@
 -- millrace.lose_jobs: deliveries whose worker is gone are charged and retried, each after a delay drawn for it alone, or at once when one
 -- process was seen to die: there is no crowd that would come back together.
--- A process death makes its jobs suspects; only a death while the job ran alone counts as the job's crash, and only where no other
--- process died around that time: whoever kills workers one after the other kills some that run a suspect, too.
+-- A process death makes its jobs suspects, and a death while the job ran alone counts as the job's crash; but only where no process
+-- without the job died around that time: what befalls many is no evidence against one, and a storm of kills must not end with every
+-- job waiting to be run alone.
 create or replace function millrace.lose_jobs(
     p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
@@ -9,12 +10,15 @@ as $$
 declare
   v_rows millrace.moving[];
   v_now timestamptz := millrace.now();
-  v_dying boolean := exists (select from millrace.process_death p where p.at > v_now - interval '5 seconds' and not p.alone);
+  v_deaths bigint := (select count(*) from millrace.process_death p where p.at > v_now - interval '5 seconds' and not p.alone);
   v_source_jitter integer := millrace.config_integer('worker.reclaim_jitter_max_seconds', 60);
 begin
   select array_agg(row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count,
-           d.crash_count + case when p_process_death and a.alone and not v_dying then 1 else 0 end,
-           d.suspect_count + case when p_process_death and not a.alone then 1 else 0 end,
+           d.crash_count + case when p_process_death and a.alone and v_deaths = 0 then 1 else 0 end,
+           -- Of the deaths, this one and those that it was lost in before are its own.
+           d.suspect_count + case when p_process_death and not a.alone and v_deaths - 1 <= (
+             select count(*) from millrace.attempt t where t.job_id = d.job_id and t.outcome = 'lost' and t.ended_at > v_now - interval '5 seconds')
+             then 1 else 0 end,
            d.snooze_count, d.born_at, null, d.token, d.worker_id, d.started_at, d.lease_key, d.ready_seq, d.progress, d.progress_data, d.cancel_reason,
            'lost', null, null,
            jsonb_build_object('error_type', p_error_type, 'message', 'the worker lost its lease', 'original_worker', d.worker_id, 'timeout_at', v_now,
