@@ -619,6 +619,9 @@ void Checks::check_alone(int number, const DeliveryRecord& started, const Claime
   for (const auto token : process(number).deliveries) {
     const auto& other = deliveries_[token];
     if (&other == &started || !other.started || other.returned) continue;
+    // A suspect that was told to stop and does not has had its time alone: it must not hold up the
+    // process for ever.
+    if (other.alone && other.cancel.cancelled()) continue;
     if (job.alone || other.alone) {
       violate("not_alone", fmt::format("#{} runs beside it", token), started.job);
     }

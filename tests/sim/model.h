@@ -95,6 +95,7 @@ struct Attempt {
   LeaseToken token;
   std::string outcome;
   bool charged = false;
+  Time ended_at{0};
 };
 
 // A job with the place it lies in. Fields of other places keep old values and mean nothing.
@@ -315,7 +316,7 @@ class Model {
   Moving moving(Job& job, std::string outcome) const;
   int hand_back(const store::WorkerKey& worker);
   void note_death(const Uuid& process);
-  bool dying() const;
+  std::ptrdiff_t recent_deaths() const;
   int reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once = false);
   void end_unstarted(Job& job, std::string outcome, std::string reason);
   void apply_effects(const Settlement& settlement);
@@ -335,7 +336,7 @@ class Model {
   std::int64_t next_ready_seq_ = 1;
   std::uint64_t next_token_ = 1;
   std::vector<WorkerRow> workers_;
-  std::optional<Time> others_died_at_;  // The last process that did not run one job alone.
+  std::vector<Time> deaths_;  // Of processes that did not run one job alone.
   std::vector<Limiter> limiters_;
   std::vector<Handoff> handoffs_;
   std::vector<Dependency> dependencies_;

@@ -184,7 +184,8 @@ void Model::resolve(Moving& row) {
   }
   const bool failed = job.place == Place::history && job.history.back().status == JobStatus::failed;
   if (outcome != "ok" && outcome != "handback" && (row.from == Place::lease || failed)) {
-    job.attempts.push_back({.token = row.token, .outcome = outcome, .charged = charged});
+    job.attempts.push_back(
+        {.token = row.token, .outcome = outcome, .charged = charged, .ended_at = now_});
     if (!row.carry.empty()) job.carry = row.carry;
   }
 }
@@ -294,12 +295,13 @@ void Model::note_death(const Uuid& process) {
   const bool alone = std::ranges::any_of(jobs_, [&](const Job& job) {
     return job.place == Place::lease && job.process == process && job.alone;
   });
-  if (!alone) others_died_at_ = now_;
+  if (!alone) deaths_.push_back(now_);
 }
 
-// Others die as well: that one more does is no evidence against its job.
-bool Model::dying() const {
-  return others_died_at_ && *others_died_at_ > now_ - std::chrono::seconds(5);
+// Where others die as well, that one more does is no evidence against its job.
+std::ptrdiff_t Model::recent_deaths() const {
+  return std::ranges::count_if(deaths_,
+                               [&](Time at) { return at > now_ - std::chrono::seconds(5); });
 }
 
 int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death, bool at_once) {
@@ -309,8 +311,11 @@ int Model::reclaim_leases(const std::vector<Job*>& jobs, bool process_death, boo
     const auto jitter = policies_.queues[static_cast<std::size_t>(job->queue)].reclaim_jitter;
     const auto share = at_once ? 0.0 : random_.uniform();
     row.until = now_ + Time(static_cast<std::int64_t>(static_cast<double>(jitter.count()) * share));
-    if (process_death && !job->alone) ++job->suspects;
-    if (process_death && job->alone && !dying()) ++job->crashes;
+    const auto own = std::ranges::count_if(job->attempts, [&](const Attempt& attempt) {
+      return attempt.outcome == "lost" && attempt.ended_at > now_ - std::chrono::seconds(5);
+    });
+    if (process_death && !job->alone && recent_deaths() - 1 <= own) ++job->suspects;
+    if (process_death && job->alone && recent_deaths() == 0) ++job->crashes;
     rows.push_back(std::move(row));
   }
   settle_core(std::move(rows));

@@ -309,6 +309,39 @@ TEST_F(Lease, d06_a_death_alone_among_other_deaths_is_no_evidence) {
       << "notes of the last minute only";
 }
 
+TEST_F(Lease, d06_a_storm_of_deaths_makes_no_suspects) {
+  stop_clock(sql);
+  set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
+  enqueue_many(sql, 2);
+  const auto suspects = [&] {
+    return sql.value("select string_agg(suspect_count::text, ',') from millrace.ready");
+  };
+  const auto dies_with_one = [&](const std::string& name) {
+    Worker worker(sql, name, R"({"lease_ms": 30000, "supervisor_id": "s"})");
+    ASSERT_EQ(worker.claim(1).size(), 1U);
+  };
+  const auto seen_to_die = [&](const std::string& name) {
+    sql.run("select millrace.hand_back_process('s', $1)", pg::params(name));
+    keep(sql);
+  };
+  for (int i = 0; i < 3; ++i) {
+    dies_with_one("a");
+    dies_with_one("b");
+    pass(sql, "31 seconds");
+    keep(sql);
+  }
+  EXPECT_EQ(suspects(), "0,0") << "two processes died each time";
+  // One job, under which process after process dies within seconds: all of the deaths are its own.
+  pass(sql, "1 minute");
+  for (int i = 0; i < 3; ++i) {
+    Worker worker(sql, "c", R"({"lease_ms": 30000, "supervisor_id": "s"})");
+    ASSERT_EQ(worker.claim(2).size(), 2U);
+    pass(sql, "1 second");
+    seen_to_die("c");
+  }
+  EXPECT_EQ(suspects(), "3,3");
+}
+
 TEST_F(Lease, d06_suspects_run_alone_and_an_innocent_one_completes) {
   set_queue(sql, "default", R"({"max_attempts": 100, "reclaim_jitter": "0 s"})");
   enqueue_many(sql, 2);
