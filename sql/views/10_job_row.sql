@@ -73,7 +73,7 @@ select f.job_id, f.tenant_id, f.queue_id, f.type_id, 'processing', f.priority, 1
        f.payload, f.job_name, f.job_category, f.owner_id, f.correlation_id, f.pipeline, f.stage, f.batch_id, f.parent_id,
        f.max_attempts, f.created_at
   from millrace.job_fact f
-  join millrace.claim c on c.span @> box(point(f.lane_id, f.seq), point(f.lane_id, f.seq)) and f.job_id = any (c.job_ids)
+  join millrace.claim c on c.claimed_at >= f.created_at - interval '1 day' and c.span @> box(point(f.lane_id, f.seq), point(f.lane_id, f.seq)) and f.job_id = any (c.job_ids)
   join millrace.claim_open o on o.claim_id = c.claim_id and get_bit(o.held, array_position(c.job_ids, f.job_id) - 1) = 1
 union all
 select f.job_id, f.tenant_id, f.queue_id, f.type_id, 'completed', f.priority, 1::smallint, 0::smallint, 1::smallint, 1, f.scheduled_at, null, c.claimed_at, d.at,
@@ -81,5 +81,5 @@ select f.job_id, f.tenant_id, f.queue_id, f.type_id, 'completed', f.priority, 1:
        f.payload, f.job_name, f.job_category, f.owner_id, f.correlation_id, f.pipeline, f.stage, f.batch_id, f.parent_id,
        f.max_attempts, f.created_at
   from millrace.job_fact f
-  join millrace.claim c on c.span @> box(point(f.lane_id, f.seq), point(f.lane_id, f.seq)) and f.job_id = any (c.job_ids)
+  join millrace.claim c on c.claimed_at >= f.created_at - interval '1 day' and c.span @> box(point(f.lane_id, f.seq), point(f.lane_id, f.seq)) and f.job_id = any (c.job_ids)
   join millrace.claim_done d on d.claim_id = c.claim_id and get_bit(d.done, array_position(c.job_ids, f.job_id) - 1) = 1;

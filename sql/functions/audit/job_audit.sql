@@ -11,7 +11,7 @@ declare
   v_position integer;
 begin
   select c.claim_id, c.position into v_claim, v_position
-    from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id) c where f.job_id = p_job_id;
+    from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id, f.created_at) c where f.job_id = p_job_id;
   return query
   select a.at, a.audit_id, a.action, a.operation, a.new_values ->> 'status', a.actor, a.worker_id, a.reason,
          a.category, a.patient_id, a.old_values, a.new_values,

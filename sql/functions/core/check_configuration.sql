@@ -8,12 +8,13 @@ begin
     if new.config_value not in ('true', 'false') then
       raise exception '% must be true or false', new.config_key using errcode = 'MR020';
     end if;
-  elsif new.config_key ~ '(_seconds|_days)$' or new.config_key = 'partition.days' then
+  elsif new.config_key ~ '(_seconds|_minutes|_days)$' or new.config_key in ('partition.days', 'partition.minutes') then
     if new.config_value !~ '^[0-9]{1,9}$' then
       raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';
     end if;
     if new.config_value::integer = 0 and new.config_key in
-       ('worker.timeout_seconds', 'worker.heartbeat_interval_seconds', 'partition.days', 'retention.history_days') then
+       ('worker.timeout_seconds', 'worker.heartbeat_interval_seconds', 'partition.days', 'partition.minutes', 'retention.history_days',
+        'retention.history_minutes') then
       raise exception '% must be at least 1', new.config_key using errcode = 'MR020';
     end if;
   end if;

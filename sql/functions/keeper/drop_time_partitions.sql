@@ -1,4 +1,4 @@
--- millrace.drop_time_partitions: drops the oldest partition of events or audit that ended before p_before; 1 when one was dropped.
+-- millrace.drop_time_partitions: drops a partition of events, audit or claims that ended before p_before; 1 when one was dropped.
 create or replace function millrace.drop_time_partitions(p_table text, p_before timestamptz) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -1,9 +1,11 @@
--- millrace.make_time_partition: a partition of events or audit for [p_from, p_to).
+-- millrace.make_time_partition: a partition of events, audit or claims for [p_from, p_to).
 create or replace function millrace.make_time_partition(p_table text, p_from timestamptz, p_to timestamptz) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_name text := p_table || '_p' || to_char(p_from at time zone 'UTC', 'YYYYMMDD');
+  -- By the day where that tells it.
+  v_name text := p_table || '_p' || to_char(p_from at time zone 'UTC', case when date_trunc('day', p_from at time zone 'UTC') = p_from at time zone 'UTC'
+                                                                             then 'YYYYMMDD' else 'YYYYMMDDHH24MI' end);
 begin
   if to_regclass(format('millrace.%I', v_name)) is not null then
     return 0;

@@ -7,7 +7,7 @@ as $$
   select case when d.at is not null then 'completed' when c.claim_id is null then 'ready' else 'leased' end,
          c.claim_id, c.worker_id, c.claimed_at, o.lease_until, d.at
     from millrace.job_fact f
-    left join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id) c on true
+    left join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id, f.created_at) c on true
     left join millrace.claim_open o on o.claim_id = c.claim_id and get_bit(o.held, c.position) = 1
     left join lateral (select x.at from millrace.claim_done x where x.claim_id = c.claim_id and get_bit(x.done, c.position) = 1) d on true
    where f.job_id = p_job_id and f.lane_id is not null

@@ -15,7 +15,7 @@ begin
   end if;
   perform from millrace.lane_head h where h.lane_id in (select f.lane_id from millrace.job_fact f where f.job_id = any (v_ids)) order by h.lane_id for update;
   perform millrace.pin_claimed(null, array_agg(f.job_id), array_agg(millrace.claim_token(c.claim_id, c.position)))
-     from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id) c where f.job_id = any (v_ids);
+     from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id, f.created_at) c where f.job_id = any (v_ids);
   with f as materialized (
     select f.* from millrace.job_fact f where f.job_id = any (v_ids) and exists (select from millrace.lane_state(f.job_id) s where s.state = 'ready')),
   g as (
