@@ -516,6 +516,40 @@ TEST_F(Lane, f05_an_open_snapshot_does_not_slow_claims) {
   EXPECT_LE(cost(), first + 5);
 }
 
+TEST_F(Lane, t27_a_restore_from_another_server_is_noticed_and_put_right) {
+  const auto ids = enqueue_many(sql, 5);
+  LaneWorker worker(sql);
+  const auto held = worker.claim_lanes(2);
+  worker.complete_claim({held[0]});
+  sql.run("select * from millrace.cancel_jobs(array[$1::uuid])", pg::params(ids[4]));
+  EXPECT_EQ(sql.number("select count(*) from millrace.stamps_ahead()"), 0);
+  // As a dump carries them to a server that has not come as far.
+  sql.script(R"(
+    set session_replication_role = replica;
+    update millrace.job_fact set lane_xid = (lane_xid::text::bigint + 1000000000)::text::xid8;
+    update millrace.lane_head set lane_xid = (lane_xid::text::bigint + 1000000000)::text::xid8;
+    update millrace.lane_gap set lane_xid = (lane_xid::text::bigint + 1000000000)::text::xid8;
+    reset session_replication_role)");
+  const auto lost = enqueue(sql);  // Before anybody noticed: it lines up before the head.
+  EXPECT_EQ(sql.refused("select millrace.register_worker('new', '{}')").sqlstate, "MR025");
+  EXPECT_EQ(sql.refused("select * from millrace.claim_next_job_v3('source')").sqlstate, "MR025");
+  const auto done = sql.rows("select lanes, jobs from millrace.restamp_lanes()");
+  EXPECT_EQ(done[0].i64(0), 1);
+  EXPECT_EQ(done[0].i64(1), 3) << "two that waited and the new one";
+  EXPECT_EQ(sql.number("select jobs from millrace.restamp_lanes()"), 0) << "once is enough";
+  EXPECT_EQ(imbalance(sql), "");
+  const auto fresh = enqueue(sql);
+  LaneWorker next(sql, "next");
+  auto got = ids_of(next.claim_lanes(10));
+  std::ranges::sort(got);
+  auto wanted = std::vector{ids[2], ids[3], lost, fresh};
+  std::ranges::sort(wanted);
+  EXPECT_EQ(got, wanted);
+  EXPECT_EQ(status(sql, ids[0]), "completed");
+  EXPECT_EQ(worker.complete(held[1]), "settled") << "what was held stays so";
+  EXPECT_EQ(imbalance(sql), "");
+}
+
 TEST_F(Lane, f29_refused_bulk_calls_say_what_is_wrong_and_write_nothing) {
   const auto refused = [&](const char* payloads, const char* options) {
     return sql
