@@ -1,6 +1,8 @@
 -- millrace.config_boolean: a boolean of system_configuration, or the default where the key is missing.
 create or replace function millrace.config_boolean(p_key text, p_default boolean) returns boolean
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select c.config_value::boolean from millrace.system_configuration c where c.config_key = p_key), p_default)
+begin
+  return coalesce((select c.config_value::boolean from millrace.system_configuration c where c.config_key = p_key), p_default);
+end;
 $$;

@@ -3,9 +3,16 @@
 create or replace function millrace.jwt_claims() returns jsonb
   language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_text text := nullif(current_setting('request.jwt.claims', true), '');
 begin
-  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-exception when invalid_text_representation then
-  return null;
+  if v_text is null then
+    return null;
+  end if;
+  begin
+    return v_text::jsonb;
+  exception when invalid_text_representation then
+    return null;
+  end;
 end;
 $$;

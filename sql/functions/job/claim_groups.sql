@@ -3,8 +3,10 @@
 -- and wraps round: where there are more than 256 groups, each tenant gets its turn.
 create or replace function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid)
   returns table (queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamptz)
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with recursive pair as (
     (select r.queue_id, r.type_id from millrace.ready r order by r.queue_id, r.type_id limit 1)
     union all
@@ -35,5 +37,6 @@ as $$
        where r.queue_id = g.queue_id and r.type_id = g.type_id
          and (r.tenant_id, r.priority) > (g.tenant_id, g.priority) and r.tenant_id <= g.high
        order by r.tenant_id, r.priority, r.ready_seq limit 1) n)
-  select g.queue_id, g.type_id, g.tenant_id, g.priority, -9223372036854775808, g.ready_at from grp g limit 256
+  select g.queue_id, g.type_id, g.tenant_id, g.priority, -9223372036854775808, g.ready_at from grp g limit 256;
+end;
 $$;

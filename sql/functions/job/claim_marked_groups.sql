@@ -3,8 +3,10 @@
 -- p_marks is {"<type_id>:<tenant_id>:<priority>": ready_seq}.
 create or replace function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[])
   returns table (queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamptz)
-  language sql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select q.queue_id, m.type_id, m.tenant_id, m.priority, m.mark, n.ready_at
     from (select split_part(e.key, ':', 1)::smallint as type_id, split_part(e.key, ':', 2)::uuid as tenant_id,
                  split_part(e.key, ':', 3)::smallint as priority, e.value::bigint as mark
@@ -16,5 +18,6 @@ as $$
        where r.queue_id = q.queue_id and r.type_id = m.type_id and r.tenant_id = m.tenant_id and r.priority = m.priority
          and r.ready_seq > m.mark
        order by r.ready_seq limit 1) n
-   where p_type_ids is null or m.type_id = any (p_type_ids)
+   where p_type_ids is null or m.type_id = any (p_type_ids);
+end;
 $$;

@@ -5,8 +5,10 @@ create or replace function millrace.claim_order(
     p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_limit integer, p_take_capacity boolean, p_marks jsonb, p_alone boolean)
   returns table (round integer, turn double precision, quota integer, queue_id smallint, type_id smallint, tenant_id uuid, priority smallint,
     mark bigint, lane_id integer, ready_at timestamptz, age_step interval, provider_id integer, plain boolean, effective numeric, next_effective numeric)
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with g as materialized (
     select c.queue_id, c.type_id, c.tenant_id, c.priority, c.mark, null::integer as lane_id, c.ready_at
       from millrace.claim_groups(p_queue_ids, p_type_ids, p_tenant) c where p_marks is null and not p_alone
@@ -38,5 +40,6 @@ as $$
   union all
   select 2, 0, p_limit, e.queue_id, e.type_id, e.tenant_id, e.priority, e.mark, e.lane_id, e.ready_at, e.age_step, e.provider_id, e.plain, e.effective, null
     from e
-  order by 1, 2, 6, 14 desc, 10
+  order by 1, 2, 6, 14 desc, 10;
+end;
 $$;

@@ -1,7 +1,9 @@
 -- millrace.deliveries_of: leases with what a handler needs, in the order given.
 create or replace function millrace.deliveries_of(p_leases millrace.lease[]) returns setof millrace.delivery
-  language sql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select l.job_id, l.token, l.tenant_id, t.job_type, f.payload, l.priority::integer, l.attempt + 1,
          coalesce(f.max_attempts, t.max_attempts, q.max_attempts)::integer, l.delivery_count, l.generation::integer,
          (extract(epoch from coalesce(f.run_timeout, t.run_timeout, q.run_timeout)) * 1000)::bigint,
@@ -14,5 +16,6 @@ as $$
     join millrace.job_fact f on f.job_id = l.job_id
     join millrace.job_type t on t.type_id = l.type_id
     join millrace.queue q on q.queue_id = l.queue_id
-   order by l.ordinality
+   order by l.ordinality;
+end;
 $$;

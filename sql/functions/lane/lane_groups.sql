@@ -3,9 +3,11 @@
 -- nothing ready are passed over. A count that is wrong is put right by the keeper.
 create or replace function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[])
   returns table (queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamptz)
-  language sql volatile set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
   set enable_mergejoin = off
 as $$
+begin
+  return query
   select l.queue_id, l.type_id, l.tenant_id, l.priority, l.lane_id, n.created_at
     from millrace.lane l
     join millrace.queue q on q.queue_id = l.queue_id and q.paused_at is null
@@ -24,5 +26,6 @@ as $$
    where (p_queue_ids is null or l.queue_id = any (p_queue_ids))
      and (p_type_ids is null or l.type_id = any (p_type_ids))
      and (p_tenant is null or l.tenant_id = p_tenant)
-     and (p_lanes is null or l.lane_id = any (p_lanes))
+     and (p_lanes is null or l.lane_id = any (p_lanes));
+end;
 $$;

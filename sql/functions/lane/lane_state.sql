@@ -2,8 +2,10 @@
 -- No row for a job that lies elsewhere, or never was in a lane.
 create or replace function millrace.lane_state(p_job_id uuid)
   returns table (state text, claim_id uuid, worker_id text, started_at timestamptz, lease_until timestamptz, finished_at timestamptz)
-  language sql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select case when d.at is not null then 'completed' when c.claim_id is null then 'ready' else 'leased' end,
          c.claim_id, c.worker_id, c.claimed_at, o.lease_until, d.at
     from millrace.job_fact f
@@ -16,5 +18,6 @@ as $$
               and not exists (select from millrace.lane_gap g where g.lane_id = f.lane_id and g.lane_xid = f.lane_xid and g.seq = f.seq)
               and exists (select from millrace.lane_head h where h.lane_id = f.lane_id
                              and ((f.lane_xid, f.seq) > (h.lane_xid, h.lane_seq)
-                                  or exists (select from unnest(h.late_xids, h.late_seqs) k(x, s) where k.x = f.lane_xid and f.seq > k.s)))))
+                                  or exists (select from unnest(h.late_xids, h.late_seqs) k(x, s) where k.x = f.lane_xid and f.seq > k.s)))));
+end;
 $$;

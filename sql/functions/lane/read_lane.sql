@@ -3,7 +3,8 @@
 --
 -- A lane is ordered by the transaction that wrote a job. What this reading cannot see below its new head belongs to transactions that
 -- its own snapshot lists as running: exactly those are remembered, and read once they have ended. So no job is passed over, however
--- long its producer takes to commit, and none is read twice.
+-- long its producer takes to commit, and none is read twice. Jobs of the reader's own transaction may lie beyond what its snapshot can
+-- list, and are left for a later one.
 create or replace function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_wait boolean)
   returns setof millrace.lane_job language plpgsql set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
@@ -40,8 +41,8 @@ begin
       union all
       select * from (
         select false, f.lane_xid, f.seq, f.job_id, f.payload, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id, f.created_at
-          from millrace.job_fact f
-         where f.lane_id = p_lane_id and (f.lane_xid, f.seq) > (v_head.lane_xid, v_head.lane_seq)
+          from snap cross join millrace.job_fact f
+         where f.lane_id = p_lane_id and (f.lane_xid, f.seq) > (v_head.lane_xid, v_head.lane_seq) and f.lane_xid < pg_snapshot_xmax(snap.s)
          order by f.lane_xid, f.seq limit p_limit) m
       limit p_limit) x),
   -- Younger jobs of an aged lane must not overtake: the line is cut before the first of them.

@@ -12,6 +12,12 @@ begin
     from millrace.lane l cross join lateral millrace.read_lane(p_lane_id, p_limit, 'infinity', false) r
    where l.lane_id = p_lane_id;
   get diagnostics v_count = row_count;
+  -- Jobs of this very transaction are not read from the lane, but whoever enqueued them here may claim them here.
+  if v_count = 0 then
+    perform millrace.unfold(array(
+      select f.job_id from millrace.job_fact f
+       where f.lane_id = p_lane_id and f.lane_xid = pg_current_xact_id_if_assigned() order by f.seq limit p_limit));
+  end if;
   return v_count;
 end;
 $$;

@@ -5,5 +5,6 @@ create or replace function millrace.stamps_ahead() returns setof integer
 as $$
   select l.lane_id from millrace.lane l
    where exists (select from millrace.lane_head h where h.lane_id = l.lane_id and h.lane_xid >= pg_snapshot_xmax(pg_current_snapshot()))
-      or exists (select from millrace.job_fact f where f.lane_id = l.lane_id and f.lane_xid >= pg_snapshot_xmax(pg_current_snapshot()))
+      or exists (select from millrace.job_fact f where f.lane_id = l.lane_id and f.lane_xid >= pg_snapshot_xmax(pg_current_snapshot())
+                     and f.lane_xid is distinct from pg_current_xact_id_if_assigned())
 $$;
