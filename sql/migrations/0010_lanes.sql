@@ -9,6 +9,8 @@ create table millrace.lane (
   type_id   smallint not null,
   tenant_id uuid not null,
   priority  smallint not null,
+  -- Jobs of this lane were claimed one by one lately: new ones lie in ready, where such claimers do not meet.
+  by_hand_until timestamptz,
   constraint lane_key unique (queue_id, type_id, tenant_id, priority)
 );
 
@@ -87,13 +89,15 @@ alter table millrace.job_fact add column lane_id integer, add column lane_xid xi
 create index job_fact_lane_idx on millrace.job_fact (lane_id, lane_xid, seq) where lane_id is not null;
 
 -- Rows about many jobs are found by the range of their ids, rows about one by record_id: an entry per job would cost more than the job.
-create type millrace.id_range as range (subtype = uuid);
 alter table millrace.audit alter column job_ids set storage external;
 alter table millrace.event alter column job_ids set storage external;
-create function millrace.ids_range(p_ids uuid[]) returns millrace.id_range
+-- The first 48 bits of an id: of ours, its milliseconds.
+create function millrace.id_prefix(p_id uuid) returns bigint
+  language sql immutable parallel safe return ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint;
+create function millrace.ids_range(p_ids uuid[]) returns int8range
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
 as $$
-  select millrace.id_range(u.ids[1], u.ids[cardinality(u.ids)], '[]') from (select array(select i from unnest(p_ids) i order by i) as ids) u
+  select int8range(millrace.id_prefix(u.ids[1]), millrace.id_prefix(u.ids[cardinality(u.ids)]), '[]') from (select array(select i from unnest(p_ids) i order by i) as ids) u
 $$;
 drop index millrace.audit_job_idx;
 create index audit_jobs_idx on millrace.audit using gist (millrace.ids_range(job_ids)) where cardinality(job_ids) > 1;

@@ -237,9 +237,8 @@ class FailingSql : public ::testing::Test {
     const auto all_ended = [&] {
       return worker.runtime.status().running == 0 &&
              text("live",
-                  "select not exists (select from millrace.lease)"
-                  " and not exists (select from millrace.ready)"
-                  " and not exists (select from millrace.delayed)") == "t";
+                  "select not exists (select from millrace.job_place where place <> 'history')") ==
+                 "t";
     };
     const bool finished = run_until(clock, all_ended);
     worker.runtime.drain();
@@ -257,8 +256,8 @@ class FailingSql : public ::testing::Test {
     auto jobs = must(admin_.prepared(
         "jobs",
         "select t.job_type, f.job_id,"
-        " (select string_agg(h.status || ' ' || h.attempt, ',') from millrace.job_history h"
-        "   where h.job_id = f.job_id) as ended,"
+        " (select string_agg(h.status || ' ' || h.attempt, ',') from millrace.job_place h"
+        "   where h.place = 'history' and h.job_id = f.job_id) as ended,"
         " (select count(*) from millrace.job_log l where l.job_id = f.job_id) as lines,"
         " (select count(*) from public.ledger e where e.job_id = f.job_id) as entries "
         "from millrace.job_fact f join millrace.job_type t using (type_id) "
@@ -278,11 +277,10 @@ class FailingSql : public ::testing::Test {
     }
     EXPECT_EQ(
         text("held",
-             "select concat_ws(' ', (select count(*) from millrace.lease),"
-             " (select count(*) from millrace.provider_slot),"
-             " (select count(*) from millrace.ready), (select count(*) from millrace.delayed))"),
-        "0 0 0 0")
-        << "leases, slots of the provider, ready, delayed";
+             "select concat_ws(' ', (select count(*) from millrace.job_place where place <> 'history'),"
+             " (select count(*) from millrace.provider_slot))"),
+        "0 0")
+        << "live jobs, slots of the provider";
     EXPECT_EQ(text("counters",
                    "select concat_ws(' ', sum(enqueued) - sum(completed) - sum(failed), sum(ready),"
                    " sum(delayed), sum(leased)) from (select enqueued, completed, failed, ready,"

@@ -74,6 +74,7 @@ class FailingStore : public ::testing::Test {
   void begin(bool holds) {
     must(admin_.script(
         "delete from millrace.lease; delete from millrace.ready; delete from millrace.delayed;"
+        "delete from millrace.claim_open; delete from millrace.lane_head; delete from millrace.lane;"
         "delete from millrace.worker; delete from public.ledger;"
         "delete from millrace.job_type where job_type like 'ensured%'"));
     key_.worker_id = "worker-with-a-name-that-needs-the-heap";
@@ -110,14 +111,16 @@ class FailingStore : public ::testing::Test {
         "state",
         "select concat_ws(' | ',"
         " (select 'workers ' || count(*) || ', busy with ' || sum(running) from millrace.worker),"
+        " (select 'held ' || count(*) from millrace.job_place where place = 'lease'),"
         " (select 'leases ' || count(*) || ', far ' || count(*) filter"
         "    (where lease_until > now() + interval '1 day') || ', progress ' ||"
         "    coalesce(string_agg(progress || coalesce(progress_message, ''), ','), '')"
         "    from millrace.lease),"
-        " (select 'ready ' || count(*) from millrace.ready),"
+        " (select 'ready ' || count(*) from millrace.job_place where place = 'ready'),"
         " (select 'delayed ' || count(*) from millrace.delayed),"
         " (select 'ended ' || coalesce(string_agg(status || coalesce(result::text, ''), ','"
-        "    order by job_id), '') from millrace.job_history where job_id = any ($1)),"
+        "    order by job_id), '') from millrace.job_row where status in ('completed', 'failed',"
+        "    'cancelled') and job_id = any ($1)),"
         " (select 'lines ' || count(*) from millrace.job_log where job_id = any ($1)),"
         " (select 'ledger ' || count(*) from public.ledger),"
         " (select 'types ' || count(*) from millrace.job_type where job_type like 'ensured%'))",

@@ -5,6 +5,32 @@
 create type millrace.job_status as enum ('pending', 'processing', 'completed', 'failed', 'cancelled', 'retrying', 'deferred');
 create type millrace.wait_reason as enum ('scheduled', 'retrying', 'deferred', 'serial', 'concurrency', 'dependency');
 
+create type millrace.delivery as (
+  job_id uuid,
+  token uuid,
+  tenant_id uuid,
+  job_type text,
+  payload jsonb,
+  priority integer,
+  attempt integer,
+  max_attempts integer,
+  delivery_count integer,
+  generation integer,
+  run_timeout_ms bigint,
+  lease_ms bigint,
+  job_name text,
+  owner_id uuid,
+  correlation_id text,
+  traceparent text,
+  pipeline text,
+  stage text,
+  batch_id uuid,
+  parent_id uuid,
+  serial_key text,
+  carry jsonb,
+  alone boolean,
+  mark text
+);
 create type millrace.held_key as (
   tenant_id uuid,
   queue_id smallint,
@@ -39,6 +65,18 @@ create type millrace.job_spec as (
   max_attempts integer,
   run_timeout interval,
   start_deadline timestamp with time zone
+);
+create type millrace.lane_job as (
+  seq bigint,
+  job_id uuid,
+  payload jsonb,
+  job_name text,
+  correlation_id text,
+  traceparent text,
+  pipeline text,
+  stage text,
+  parent_id uuid,
+  created_at timestamp with time zone
 );
 create type millrace.moving as (
   job_id uuid,
@@ -84,6 +122,7 @@ create sequence millrace.event_seq as bigint;
 create sequence millrace.handoff_handoff_id_seq as bigint;
 create sequence millrace.job_seq as bigint;
 create sequence millrace.job_type_type_id_seq as smallint;
+create sequence millrace.lane_lane_id_seq as integer;
 create sequence millrace.provider_slot_slot_id_seq as bigint;
 create sequence millrace.queue_queue_id_seq as smallint;
 create sequence millrace.ready_seq as bigint;
@@ -238,6 +277,55 @@ create table millrace.batch (
   created_at timestamp with time zone not null,
   created_by text not null
 ) with (fillfactor=50);  -- row security forced
+create table millrace.claim (
+  claim_id uuid not null,
+  lane_id integer not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  worker_id text not null,
+  process uuid not null,
+  claimed_at timestamp with time zone not null,
+  job_ids uuid[] not null,
+  span box not null
+) partition by RANGE (claimed_at);  -- row security forced
+create table millrace.claim_default partition of millrace.claim (
+  claim_id uuid not null,
+  lane_id integer not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  worker_id text not null,
+  process uuid not null,
+  claimed_at timestamp with time zone not null,
+  job_ids uuid[] not null,
+  span box not null
+);  -- row security
+create table millrace.claim_done (
+  claim_id uuid not null,
+  claimed_at timestamp with time zone not null,
+  tenant_id uuid not null,
+  at timestamp with time zone not null,
+  done bit varying not null
+) partition by RANGE (at);  -- row security forced
+create table millrace.claim_done_default partition of millrace.claim_done (
+  claim_id uuid not null,
+  claimed_at timestamp with time zone not null,
+  tenant_id uuid not null,
+  at timestamp with time zone not null,
+  done bit varying not null
+);  -- row security
+create table millrace.claim_open (
+  claim_id uuid not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  worker_id text not null,
+  process uuid not null,
+  claimed_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  held bit varying not null
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);  -- row security forced
 create table millrace.counter (
   queue_id smallint not null,
   tenant_id uuid not null,
@@ -380,7 +468,9 @@ create table millrace.job_fact (
   estimated_tokens integer not null default 1000,
   scheduled_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  created_by text not null
+  created_by text not null,
+  lane_id integer,
+  lane_xid xid8
 ) partition by RANGE (job_id);  -- row security forced
 create table millrace.job_fact_default partition of millrace.job_fact (
   job_id uuid not null,
@@ -409,7 +499,9 @@ create table millrace.job_fact_default partition of millrace.job_fact (
   estimated_tokens integer not null default 1000,
   scheduled_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  created_by text not null
+  created_by text not null,
+  lane_id integer,
+  lane_xid xid8
 );  -- row security
 create table millrace.job_history (
   job_id uuid not null,
@@ -511,6 +603,28 @@ create table millrace.keeper_lease (
   token uuid not null,
   lease_until timestamp with time zone not null
 ) with (fillfactor=50);
+create table millrace.lane (
+  lane_id integer generated always as identity not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  tenant_id uuid not null,
+  priority smallint not null
+);  -- row security forced
+create table millrace.lane_gap (
+  lane_id integer not null,
+  lane_xid xid8 not null,
+  seq bigint not null,
+  tenant_id uuid not null
+);  -- row security forced
+create table millrace.lane_head (
+  lane_id integer not null,
+  claim_no bigint not null,
+  tenant_id uuid not null,
+  lane_xid xid8 not null,
+  lane_seq bigint not null,
+  late_xids xid8[] not null,
+  late_seqs bigint[] not null
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);  -- row security forced
 create table millrace.lease (
   job_id uuid not null,
   tenant_id uuid not null,
@@ -694,6 +808,8 @@ alter table millrace.audit_seal_state add constraint audit_seal_state_pkey PRIMA
 alter table millrace.batch add constraint batch_callback_on_check CHECK ((callback_on = ANY (ARRAY['finished'::text, 'completed'::text])));
 alter table millrace.batch add constraint batch_counts_check CHECK (((completed >= 0) AND (failed >= 0) AND (cancelled >= 0)));
 alter table millrace.batch add constraint batch_pkey PRIMARY KEY (batch_id);
+alter table millrace.claim add constraint claim_pkey PRIMARY KEY (claim_id, claimed_at);
+alter table millrace.claim_open add constraint claim_open_pkey PRIMARY KEY (claim_id);
 alter table millrace.counter add constraint counter_pkey PRIMARY KEY (queue_id, tenant_id);
 alter table millrace.counter_delta add constraint counter_delta_pkey PRIMARY KEY (delta_id);
 alter table millrace.cron add constraint cron_missed_check CHECK ((missed = ANY (ARRAY['one'::text, 'skip'::text])));
@@ -726,6 +842,9 @@ alter table millrace.job_type add constraint job_type_provider_check CHECK (((pr
 alter table millrace.job_type add constraint job_type_queue_fkey FOREIGN KEY (queue_id) REFERENCES millrace.queue(queue_id);
 alter table millrace.job_type add constraint job_type_run_timeout_check CHECK (((run_timeout >= '00:00:00.01'::interval) AND (run_timeout <= '7 days'::interval)));
 alter table millrace.keeper_lease add constraint keeper_lease_pkey PRIMARY KEY (duty);
+alter table millrace.lane add constraint lane_key UNIQUE (queue_id, type_id, tenant_id, priority);
+alter table millrace.lane add constraint lane_pkey PRIMARY KEY (lane_id);
+alter table millrace.lane_gap add constraint lane_gap_pkey PRIMARY KEY (lane_id, lane_xid, seq);
 alter table millrace.lease add constraint lease_pkey PRIMARY KEY (job_id);
 alter table millrace.lease add constraint lease_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
 alter table millrace.provider_bucket add constraint provider_bucket_count_check CHECK (((requests >= 0) AND (tokens >= 0)));
@@ -771,11 +890,15 @@ alter table millrace.worker add constraint worker_nonce_key UNIQUE (nonce);
 alter table millrace.worker add constraint worker_pkey PRIMARY KEY (worker_id);
 
 -- Indexes that no constraint made
-CREATE INDEX audit_job_idx ON ONLY millrace.audit USING gin (job_ids);
+CREATE INDEX audit_jobs_idx ON ONLY millrace.audit USING gist (millrace.ids_range(job_ids)) WHERE (cardinality(job_ids) > 1);
 CREATE INDEX audit_record_idx ON ONLY millrace.audit USING btree (record_id) WHERE (record_id IS NOT NULL);
 CREATE INDEX audit_xid_idx ON ONLY millrace.audit USING btree (xid, audit_id);
 CREATE UNIQUE INDEX audit_seal_audit_idx ON millrace.audit_seal USING btree (audit_id);
 CREATE INDEX batch_tenant_idx ON millrace.batch USING btree (tenant_id, batch_id);
+CREATE INDEX claim_span_idx ON ONLY millrace.claim USING gist (span);
+CREATE INDEX claim_done_idx ON ONLY millrace.claim_done USING btree (claim_id);
+CREATE INDEX claim_open_process_idx ON millrace.claim_open USING btree (process);
+CREATE INDEX claim_open_until_idx ON millrace.claim_open USING btree (lease_until);
 CREATE INDEX counter_delta_idx ON millrace.counter_delta USING btree (queue_id, tenant_id);
 CREATE INDEX cron_due_idx ON millrace.cron USING btree (next_due_at) WHERE enabled;
 CREATE INDEX dedupe_key_keep_idx ON millrace.dedupe_key USING btree (keep_until) WHERE (keep_until IS NOT NULL);
@@ -787,8 +910,10 @@ CREATE INDEX dependency_depends_on_idx ON millrace.dependency USING btree (depen
 CREATE INDEX event_id_idx ON ONLY millrace.event USING btree (event_id);
 CREATE INDEX idempotency_key_created_idx ON millrace.idempotency_key USING btree (created_at);
 CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX job_fact_lane_idx ON ONLY millrace.job_fact USING btree (lane_id, lane_xid, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
+CREATE INDEX lane_head_idx ON millrace.lane_head USING btree (lane_id, claim_no);
 CREATE INDEX lease_key_idx ON millrace.lease USING btree (queue_id, tenant_id, lease_key) WHERE (lease_key IS NOT NULL);
 CREATE INDEX lease_process_idx ON millrace.lease USING btree (process) WHERE (process IS NOT NULL);
 CREATE INDEX lease_queue_idx ON millrace.lease USING btree (queue_id);
@@ -805,6 +930,8 @@ CREATE INDEX serial_member_job_idx ON millrace.serial_member USING btree (job_id
 CREATE TRIGGER attempt_immutable BEFORE UPDATE ON millrace.attempt FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('attempt');
 CREATE TRIGGER audit_immutable BEFORE DELETE OR UPDATE ON millrace.audit FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('audit');
 CREATE TRIGGER audit_seal_immutable BEFORE DELETE OR UPDATE ON millrace.audit_seal FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('audit_seal');
+CREATE TRIGGER claim_immutable BEFORE DELETE OR UPDATE ON millrace.claim FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('claim');
+CREATE TRIGGER claim_done_immutable BEFORE DELETE OR UPDATE ON millrace.claim_done FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('claim_done');
 CREATE TRIGGER job_fact_immutable BEFORE UPDATE ON millrace.job_fact FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('job_fact');
 CREATE TRIGGER job_history_immutable BEFORE UPDATE ON millrace.job_history FOR EACH ROW EXECUTE FUNCTION millrace.refuse_rewrite();
 CREATE TRIGGER job_history_undeleted BEFORE DELETE ON millrace.job_history FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('job_history');
@@ -849,6 +976,23 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 --   created_at timestamp with time zone,
 --   started_at timestamp with time zone,
 --   ended_at timestamp with time zone)
+-- view millrace.job_place (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue_id smallint,
+--   type_id smallint,
+--   place text,
+--   status text,
+--   reason text,
+--   generation smallint,
+--   attempt smallint,
+--   delivery_count integer,
+--   crash_count smallint,
+--   suspect_count smallint,
+--   snooze_count integer,
+--   token uuid,
+--   worker_id text,
+--   finished_at timestamp with time zone)
 -- view millrace.job_queue (
 --   id uuid,
 --   job_type text,
@@ -931,6 +1075,38 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 --   batch_id uuid,
 --   generation integer,
 --   owner_id uuid)
+-- view millrace.lane_done (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue_id smallint,
+--   type_id smallint,
+--   lane_id integer,
+--   claim_id uuid,
+--   position integer,
+--   worker_id text,
+--   claimed_at timestamp with time zone,
+--   finished_at timestamp with time zone)
+-- view millrace.lane_held (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue_id smallint,
+--   type_id smallint,
+--   lane_id integer,
+--   claim_id uuid,
+--   position integer,
+--   worker_id text,
+--   claimed_at timestamp with time zone,
+--   lease_until timestamp with time zone)
+-- view millrace.lane_waiting (
+--   job_id uuid,
+--   tenant_id uuid,
+--   queue_id smallint,
+--   type_id smallint,
+--   priority smallint,
+--   lane_id integer,
+--   lane_xid xid8,
+--   seq bigint,
+--   created_at timestamp with time zone)
 -- view millrace.upload_jobs (
 --   job_id uuid,
 --   user_id uuid,
@@ -982,19 +1158,25 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.capacity_settle(p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[], p_until timestamp with time zone[], p_reasons text[]) returns void volatile
 -- function millrace.capacity_take(p_provider_id integer, p_job_ids uuid[], p_tokens uuid[], p_worker_id text, p_estimates bigint[], p_lease_until timestamp with time zone) returns void volatile
 -- function millrace.check_configuration() returns trigger volatile
+-- function millrace.check_depth(p_queue_id smallint, p_tenant uuid, p_queue text, p_max bigint, p_adding bigint) returns void stable
 -- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
 -- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
--- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns SETOF millrace.lease volatile
+-- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
--- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false) returns TABLE(job_id uuid, token uuid, tenant_id uuid, job_type text, payload jsonb, priority integer, attempt integer, max_attempts integer, delivery_count integer, generation integer, run_timeout_ms bigint, lease_ms bigint, job_name text, owner_id uuid, correlation_id text, traceparent text, pipeline text, stage text, batch_id uuid, parent_id uuid, serial_key text, carry jsonb, alone boolean, mark text) volatile security definer
+-- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
+-- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
 -- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
+-- function millrace.claim_of(p_token uuid) returns uuid immutable
+-- function millrace.claim_order(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_limit integer, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns TABLE(round integer, turn double precision, quota integer, queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, lane_id integer, ready_at timestamp with time zone, age_step interval, provider_id integer, plain boolean, effective numeric, next_effective numeric) volatile
 -- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
+-- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
+-- function millrace.complete_claims(p_worker_id text, p_claim_ids uuid[], p_done bit varying[]) returns SETOF bit varying volatile security definer
 -- function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb DEFAULT NULL::jsonb) returns boolean volatile security definer
 -- function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb DEFAULT NULL::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
@@ -1012,15 +1194,18 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.current_user_id() returns uuid stable
 -- function millrace.dead_groups(p_queue text DEFAULT NULL::text, p_limit integer DEFAULT 100) returns TABLE(queue text, fingerprint text, jobs bigint, reason text, message text, first_at timestamp with time zone, last_at timestamp with time zone, example uuid) stable security definer
 -- function millrace.delete_cron(p_name text) returns void volatile security definer
+-- function millrace.deliveries_of(p_leases millrace.lease[]) returns SETOF millrace.delivery stable
 -- function millrace.drop_job_partition(p_suffix text, p_keep_after timestamp with time zone) returns integer volatile
 -- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
 -- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
 -- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
+-- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
 -- function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
 -- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
+-- function millrace.enqueue_plain(p_job_type text, p_queue text, p_priority integer, p_payloads jsonb[], p_tenant uuid) returns SETOF uuid volatile
 -- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean DEFAULT false) returns TABLE(ord integer, job_id uuid, answer text) volatile
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
 -- function millrace.error_text(p_error jsonb) returns text immutable
@@ -1035,6 +1220,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
 -- function millrace.fail_ready(p_rows millrace.ready[], p_reason text, p_error jsonb) returns void volatile
 -- function millrace.fetch_next_export_job(p_user_id uuid DEFAULT NULL::uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) volatile security definer
+-- function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamp with time zone) returns TABLE(claim_id uuid, claimed_at timestamp with time zone, worker_id text, "position" integer) stable
 -- function millrace.fingerprint(p_error jsonb) returns text immutable
 -- function millrace.fold_counters() returns integer volatile security definer
 -- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
@@ -1045,12 +1231,18 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
+-- function millrace.id_multirange() returns millrace.id_multirange immutable
+-- function millrace.id_multirange(VARIADIC millrace.id_range[]) returns millrace.id_multirange immutable
+-- function millrace.id_multirange(millrace.id_range) returns millrace.id_multirange immutable
+-- function millrace.id_range(uuid, uuid) returns millrace.id_range immutable
+-- function millrace.id_range(uuid, uuid, text) returns millrace.id_range immutable
 -- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
+-- function millrace.ids_range(p_ids uuid[]) returns millrace.id_range immutable
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_service_role() returns boolean stable
 -- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
 -- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
--- function millrace.job_partitions() returns TABLE(suffix text, ends_at timestamp with time zone) stable
+-- function millrace.job_partitions() returns TABLE(suffix text, starts_at timestamp with time zone, ends_at timestamp with time zone) stable
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
 -- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
 -- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
@@ -1058,25 +1250,35 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.jwt_claims() returns jsonb stable
 -- function millrace.keep_a_little() returns void volatile
 -- function millrace.keeper_is_stale() returns boolean volatile
+-- function millrace.lane_for(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns integer volatile
+-- function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamp with time zone) volatile
+-- function millrace.lane_state(p_job_id uuid) returns TABLE(state text, claim_id uuid, worker_id text, started_at timestamp with time zone, lease_until timestamp with time zone, finished_at timestamp with time zone) stable
 -- function millrace.lease_ready(p_job_ids uuid[], p_key text, p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
 -- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
 -- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
+-- function millrace.lose_jobs(p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns void volatile
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
 -- function millrace.make_job_partition(p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
 -- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
+-- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
+-- function millrace.new_claim_id(p_jobs integer) returns uuid volatile
 -- function millrace.new_id() returns uuid volatile
 -- function millrace.note_deaths(p_processes uuid[]) returns void volatile
+-- function millrace.note_dependents(p_job_ids uuid[]) returns void volatile
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
 -- function millrace.park_ready(p_job_id uuid, p_key text, p_seq bigint) returns void volatile
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
+-- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
 -- function millrace.place_of(p_job_id uuid) returns text stable
 -- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
+-- function millrace.position_of(p_token uuid) returns integer immutable
 -- function millrace.promote_due(p_limit integer) returns integer volatile security definer
 -- function millrace.promote_rows(p_job_ids uuid[]) returns integer volatile
 -- function millrace.provider_depth_exceeded(p_provider_id integer, p_adding integer) returns boolean stable
@@ -1085,10 +1287,12 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
+-- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean) returns SETOF millrace.lane_job volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
 -- function millrace.reclaim(p_limit integer) returns integer volatile security definer
+-- function millrace.reclaim_claims(p_claim_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns uuid[] volatile
 -- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean DEFAULT false) returns integer volatile
 -- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
 -- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
@@ -1107,7 +1311,9 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
 -- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
 -- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
+-- function millrace.restamp_lanes() returns TABLE(lanes integer, jobs bigint) volatile security definer
 -- function millrace.resume_queue(p_queue text) returns void volatile security definer
+-- function millrace.retention(p_what text, p_default_days integer) returns interval stable
 -- function millrace.retire_worker(p_worker_id text, p_process uuid) returns integer volatile security definer
 -- function millrace.run_cron(p_limit integer) returns integer volatile security definer
 -- function millrace.run_now(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
@@ -1130,12 +1336,16 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.source_lease(p_type_id smallint) returns interval stable
 -- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
+-- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
+-- function millrace.stamps_ahead() returns SETOF integer stable security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
+-- function millrace.take_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns millrace.moving[] volatile
 -- function millrace.take_held(p_job_id uuid, p_worker_id text) returns millrace.moving volatile
 -- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.tenant_scope() returns uuid stable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable
+-- function millrace.unfold(p_job_ids uuid[]) returns void volatile
 -- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
 -- function millrace.unheld_leases(p_worker_id text, p_process uuid, p_held uuid[]) returns TABLE(job_id uuid, token uuid) stable security definer
 -- function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text) returns boolean volatile security definer

@@ -126,7 +126,7 @@ TEST_F(WorkerPg, AStaleDeliveryWritesNothing) {
   auto running = started.get_future();
   run_until([&] { return running.wait_for(0s) == std::future_status::ready; });
   // The job is given away behind the worker's back.
-  must(admin.query("update millrace.lease set lease_until = millrace.now() - interval '1 s'"));
+  must(admin.query("update millrace.claim_open set lease_until = millrace.now() - interval '1 s'"));
   must(admin.query("select millrace.reclaim(100)"));
   must(admin.query("select * from millrace.run_now(array[$1::uuid], 'test')", pg::params(id)));
   run_until_status(id, "completed");
@@ -223,10 +223,10 @@ TEST_F(WorkerPg, DrainHandsBackWithoutCharge) {
   worker.runtime.drain();
   run_until([&] { return worker.ended(); });
   ASSERT_TRUE(worker.report.has_value());
-  EXPECT_EQ(text("select count(*) from millrace.ready where attempt = 0"), "4");
-  EXPECT_EQ(text("select count(*) from millrace.lease"), "0");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'ready' and attempt = 0"), "4");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'lease'"), "0");
   EXPECT_EQ(text("select count(*) from millrace.worker"), "0");
-  EXPECT_EQ(text("select count(*) from millrace.ready where delivery_count = 1"), "2");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'ready' and delivery_count = 1"), "2");
 }
 
 TEST_F(WorkerPg, AProcessDeclaredDeadRegistersAnewAndItsJobsRunAgain) {
@@ -329,7 +329,7 @@ TEST_F(WorkerPg, JobsOfAClaimWhoseAnswerWasCutOffRunAll) {
   std::vector<std::string> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(enqueue("noop", R"({"x": 1})"));
   run_until([&] {
-    if (text("select count(*) > 0 from millrace.lease") == "t") return true;
+    if (text("select count(*) > 0 from millrace.claim_open") == "t") return true;
     gate.open();  // An earlier, empty claim: let it pass.
     gate.hold_answers();
     return false;
@@ -337,7 +337,7 @@ TEST_F(WorkerPg, JobsOfAClaimWhoseAnswerWasCutOffRunAll) {
   gate.cut();
   gate.open();
   for (const auto& id : ids) run_until_status(id, "completed");
-  EXPECT_EQ(text("select count(*) from millrace.lease"), "0");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'lease'"), "0");
   leave(worker);
 }
 
@@ -361,7 +361,7 @@ TEST_F(WorkerPg, ADatabaseThatGoesAwayAndComesBackLosesNothing) {
     run_until([&] { return worker.runtime.status().settled > before; });
   }
   for (const auto& id : ids) run_until_status(id, "completed");
-  EXPECT_EQ(text("select count(*) from millrace.job_history where status = 'completed'"), "50");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where status = 'completed'"), "50");
   leave(worker);
 }
 
@@ -378,9 +378,9 @@ TEST_F(WorkerPg, ManyJobsOfManyWorkersBalanceExactly) {
                   "'job_type', 'noop', 'payload', jsonb_build_object('i', g))) "
                   "from generate_series(1, 2000) g))"));
   run_until([&] {
-    return text("select count(*) from millrace.job_history where status = 'completed'") == "2000";
+    return text("select count(*) from millrace.job_place where status = 'completed'") == "2000";
   });
-  EXPECT_EQ(text("select sum(delivery_count) from millrace.job_history"), "2000");
+  EXPECT_EQ(text("select sum(delivery_count) from millrace.job_place"), "2000");
   EXPECT_EQ(text("select sum(enqueued) = sum(completed) and sum(live) = 0 "
                  "from millrace.queue_counts()"),
             "t");

@@ -82,7 +82,7 @@ TEST_F(Claim, c01_claim_passes_an_open_claim_without_waiting_and_reclaims_nothin
   Worker dead(sql, "dead", kShortLived);
   ASSERT_EQ(dead.take().id, lost);
   pass(sql, "1 hour");
-  const auto ids = enqueue_many(sql, 10);
+  const auto ids = enqueue_many(sql, 10, kInReady);
 
   Worker first(sql, "first");
   Session other(database);
@@ -271,7 +271,7 @@ TEST_F(Claim, c15_marks_step_over_entries_that_an_old_snapshot_keeps_alive) {
   reader.run("set transaction isolation level repeatable read");
   reader.number("select count(*) from millrace.ready");  // The snapshot is held from here on.
 
-  enqueue_many(sql, kDead);
+  enqueue_many(sql, kDead, kInReady);
   Delivery last;
   for (int done = 0; done < kDead; done += 100) {
     const auto held = worker.claim(100);
@@ -279,7 +279,7 @@ TEST_F(Claim, c15_marks_step_over_entries_that_an_old_snapshot_keeps_alive) {
     for (const auto& delivery : held) ASSERT_EQ(worker.complete(delivery), "settled");
     last = held.back();
   }
-  enqueue_many(sql, 10);
+  enqueue_many(sql, 10, kInReady);
 
   const auto full = entries_read_by_claim(sql, worker, {});
   const auto marked = entries_read_by_claim(sql, worker, {.marks = marks_of(last)});

@@ -80,18 +80,10 @@ class World {
   std::map<std::string, std::string> actual() {
     std::map<std::string, std::string> all;
     for (const auto row :
-         sql_.rows("select job_id, 'ready' || ' attempt ' || attempt || ' delivery ' || "
-                   "delivery_count || "
-                   "' generation ' || generation from millrace.ready union all "
-                   "select job_id, 'delayed ' || reason || ' attempt ' || attempt || ' delivery ' "
-                   "|| delivery_count || "
-                   "' generation ' || generation from millrace.delayed union all "
-                   "select job_id, 'leased attempt ' || attempt || ' delivery ' || delivery_count "
-                   "|| ' generation ' || "
-                   "generation from millrace.lease union all "
-                   "select job_id, status || ' attempt ' || attempt || ' delivery ' || "
-                   "delivery_count || ' generation ' || "
-                   "generation from millrace.job_history where redriven_at is null")) {
+         sql_.rows("select job_id, case place when 'lease' then 'leased' when 'history' then status "
+                   "when 'delayed' then 'delayed ' || reason else place end || ' attempt ' || "
+                   "attempt || ' delivery ' || delivery_count || ' generation ' || generation "
+                   "from millrace.job_place")) {
       auto& entry = all[std::string(row.text(0))];
       entry += (entry.empty() ? "" : " AND ") + std::string(row.text(1));
     }

@@ -47,6 +47,9 @@ inline std::vector<Enqueued> enqueue_jobs(Session& sql, const std::string& jobs)
   return all;
 }
 
+// Options of jobs that do not wait in a lane.
+inline constexpr const char* kInReady = R"({"max_attempts": 25})";
+
 // `count` jobs of type noop that differ only in payload.n.
 inline std::vector<std::string> enqueue_many(Session& sql, int count,
                                              const std::string& options = "{}") {

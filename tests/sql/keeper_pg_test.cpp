@@ -209,14 +209,14 @@ TEST_F(Keeper, k12_reconcile_finds_and_corrects_a_wrong_counter_and_says_so) {
   EXPECT_EQ(sql.value("select millrace.reconcile(1000) ->> 'corrected'"), "0");
   sql.run(
       "insert into millrace.counter_delta (queue_id, tenant_id, ready) "
-      "select queue_id, tenant_id, 5 from millrace.ready limit 1");
+      "select queue_id, tenant_id, 5 from millrace.job_place limit 1");
   EXPECT_NE(imbalance(sql), "");
   EXPECT_EQ(sql.value("select millrace.reconcile(1000) ->> 'corrected'"), "1");
   EXPECT_EQ(imbalance(sql), "");
   EXPECT_EQ(sql.number("select count(*) from millrace.event where kind = 'counter.corrected'"), 1);
   sql.run(
       "insert into millrace.counter_delta (queue_id, tenant_id, enqueued) "
-      "select queue_id, tenant_id, 1 from millrace.ready limit 1");
+      "select queue_id, tenant_id, 1 from millrace.job_place limit 1");
   EXPECT_EQ(sql.value("select millrace.reconcile(1000) ->> 'identity_broken'"), "1");
   EXPECT_EQ(sql.value("select millrace.reconcile(2) ->> 'checked'"), "false")
       << "too many to count";

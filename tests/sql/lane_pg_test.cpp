@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <mutex>
 #include <random>
 #include <set>
 
@@ -127,6 +127,7 @@ TEST_F(Lane, b05_a_job_that_commits_late_is_read_when_it_is_there) {
 TEST_F(Lane, b05_a_producer_that_rolls_back_leaves_nothing_behind) {
   Session other(database);
   other.run("begin");
+  const auto writer = other.value("select pg_current_xact_id()");
   enqueue_many(other, 3);
   enqueue(sql);
   LaneWorker worker(sql);
@@ -135,7 +136,8 @@ TEST_F(Lane, b05_a_producer_that_rolls_back_leaves_nothing_behind) {
   EXPECT_EQ(worker.claim_lanes(100).size(), 0U);
   const auto next = enqueue(sql);
   EXPECT_EQ(ids_of(worker.claim_lanes(100)), std::vector{next});
-  EXPECT_EQ(sql.number("select coalesce(sum(cardinality(late_xids)), 0) from millrace.lane_head"),
+  EXPECT_EQ(sql.number("select count(*) from millrace.lane_head where $1::xid8 = any (late_xids)",
+                       pg::params(writer)),
             0)
       << "and is forgotten";
 }
@@ -271,7 +273,10 @@ TEST_F(Lane, every_outcome_works_from_a_claim) {
   EXPECT_EQ(job(sql, ids[4], "result"), R"({"pages": 3})");
   EXPECT_EQ(places(sql), "ready 2, delayed 2, leased 0");
   EXPECT_EQ(imbalance(sql), "");
-  for (const auto& delivery : held) EXPECT_EQ(worker.complete(delivery), "already_settled");
+  for (const auto& delivery : held) {
+    EXPECT_EQ(worker.complete(delivery),
+              delivery.id == ids[3] ? "lease_lost" : "already_settled");
+  }
 }
 
 TEST_F(Lane, d01_a_waiting_job_is_cancelled_and_passed_over) {
@@ -415,7 +420,7 @@ TEST_F(Lane, c06_tenants_share_a_claim) {
   LaneWorker worker(sql);
   const auto got = ids_of(worker.claim_lanes(20));
   EXPECT_EQ(got.size(), 20U);
-  for (const auto& id : quiet) EXPECT_TRUE(std::ranges::contains(got, id));
+  for (const auto& id : quiet) EXPECT_TRUE(std::ranges::find(got, id) != got.end());
 }
 
 TEST_F(Lane, sql_claimers_get_the_jobs_one_by_one) {

@@ -42,13 +42,14 @@ class Partition : public EngineTest {
 };
 
 TEST_F(Partition, f21_partitions_are_made_ahead_once) {
-  for (const char* table : {"job_fact", "job_history", "attempt", "job_log", "event", "audit"}) {
+  for (const char* table : {"job_fact", "job_history", "attempt", "job_log", "claim", "claim_done", "event",
+                            "audit"}) {
     EXPECT_EQ(partitions(table), 3) << table;
   }
   EXPECT_EQ(report("made"), 0);
   pass(sql, "7 days");
-  EXPECT_EQ(report("made"), 4 + 3 + (partitions("audit") - 3))
-      << "a week of jobs, and the days of events";
+  EXPECT_EQ(report("made"), 6 + 3 + (partitions("audit") - 3))
+      << "a week of jobs and claims, and the days of events";
 }
 
 TEST_F(Partition, f21_new_rows_lie_in_the_partition_of_their_time) {

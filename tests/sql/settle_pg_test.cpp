@@ -577,7 +577,7 @@ TEST_F(Settle, e11_follow_up_jobs_are_let_into_a_full_queue) {
             "settled");
   EXPECT_EQ(status(sql, held.id), "completed");
   EXPECT_EQ(
-      sql.number("select count(*) from millrace.ready r join millrace.queue q using (queue_id) "
+      sql.number("select count(*) from millrace.job_place r join millrace.queue q using (queue_id) "
                  "where q.queue = 'full'"),
       1);
 }

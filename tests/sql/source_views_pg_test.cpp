@@ -191,7 +191,7 @@ TEST_F(SourceViews, SurviveMalformedPayloadsAndResults) {
 TEST_F(SourceViews, FindOneJobByItsIndexes) {
   owner_.run(
       "select count(*) from millrace.enqueue_array('noop', array(select jsonb_build_object('i', "
-      "i) from generate_series(1, 3000) i))");
+      "i) from generate_series(1, 3000) i), '{\"max_attempts\": 3}')");
   owner_.script(
       "insert into millrace.delayed (job_id, tenant_id, queue_id, type_id, priority, flags, "
       "generation, "

@@ -18,7 +18,7 @@ begin
          case when a.table_name = 'claim' then (a.new_values ->> 'jobs')::integer else cardinality(a.job_ids) end
     from millrace.audit a
    where (v_scope is null or a.tenant_id = v_scope)
-     and ((cardinality(a.job_ids) > 1 and millrace.ids_range(a.job_ids) @> p_job_id and p_job_id = any (a.job_ids))
+     and ((cardinality(a.job_ids) > 1 and millrace.ids_range(a.job_ids) @> millrace.id_prefix(p_job_id) and p_job_id = any (a.job_ids))
           or (a.record_id = p_job_id::text and a.job_ids = array[p_job_id])
           or (a.record_id = v_claim::text and a.table_name = 'claim'
               and (a.action = 'claimed' or get_bit((a.new_values ->> 'done')::bit varying, v_position) = 1)))

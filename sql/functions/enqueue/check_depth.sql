@@ -12,7 +12,7 @@ begin
   end if;
   v_waiting := v_waiting + coalesce((
     select sum(d.ready + d.delayed) from (select cd.ready, cd.delayed from millrace.counter_delta cd
-                                           where cd.queue_id = p_queue_id and cd.tenant_id = p_tenant limit 200) d), 0);
+                                           where cd.queue_id = p_queue_id and cd.tenant_id = p_tenant limit 2000) d), 0);
   if v_waiting + p_adding > p_max then
     raise exception 'queue % holds % waiting jobs of this tenant, its limit is %', p_queue, v_waiting, p_max
       using errcode = 'MR008', hint = 'try again in 30 seconds, or raise depth_max of the queue';

@@ -24,6 +24,7 @@ declare
   v_key text;
   v_cutoff timestamptz;
   v_busy integer;
+  v_patience text;
 begin
   for v_group in
     select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, p_marks, p_alone)
@@ -78,7 +79,14 @@ begin
   end loop;
   -- Nothing but lanes that others were claiming: in line for one of them.
   if v_left = p_limit and v_busy is not null then
-    return query select d.* from millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true) d;
+    begin
+      v_patience := current_setting('lock_timeout');
+      perform set_config('lock_timeout', '100ms', true);
+      return query select d.* from millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true) d;
+      perform set_config('lock_timeout', v_patience, true);
+    exception when lock_not_available then
+      null;  -- Somebody holds it for long; others may have work.
+    end;
   end if;
   perform millrace.record_moves('claimed', array(select millrace.moving_of(l) from unnest(v_all) l), p_worker_id, 'Job claimed', 'ready', 'leased', null);
 end;

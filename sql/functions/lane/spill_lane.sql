@@ -1,11 +1,17 @@
 -- millrace.spill_lane: moves up to p_limit jobs from the head of a lane to ready, for those who claim job by job. Nothing while another
--- reads the lane.
+-- reads the lane. New jobs lie in ready from now on, for as long as somebody claims so: there, one who leaves his transaction open
+-- holds up nobody.
 create or replace function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_count integer;
 begin
+  -- Whoever holds the row sets the same time.
+  update millrace.lane l set by_hand_until = millrace.now() + interval '1 hour'
+    from (select o.lane_id from millrace.lane o where o.lane_id = p_lane_id and coalesce(o.by_hand_until < millrace.now() + interval '30 minutes', true)
+             for no key update skip locked) s
+   where l.lane_id = s.lane_id;
   insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, ready_at)
   select r.job_id, l.tenant_id, l.queue_id, l.type_id, l.priority, 0, 1, 0, 0, 0, 0, 0, r.created_at, r.created_at
