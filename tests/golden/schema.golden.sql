@@ -608,7 +608,8 @@ create table millrace.lane (
   queue_id smallint not null,
   type_id smallint not null,
   tenant_id uuid not null,
-  priority smallint not null
+  priority smallint not null,
+  by_hand_until timestamp with time zone
 );  -- row security forced
 create table millrace.lane_gap (
   lane_id integer not null,
@@ -1231,13 +1232,9 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
--- function millrace.id_multirange() returns millrace.id_multirange immutable
--- function millrace.id_multirange(VARIADIC millrace.id_range[]) returns millrace.id_multirange immutable
--- function millrace.id_multirange(millrace.id_range) returns millrace.id_multirange immutable
--- function millrace.id_range(uuid, uuid) returns millrace.id_range immutable
--- function millrace.id_range(uuid, uuid, text) returns millrace.id_range immutable
+-- function millrace.id_prefix(p_id uuid) returns bigint immutable
 -- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
--- function millrace.ids_range(p_ids uuid[]) returns millrace.id_range immutable
+-- function millrace.ids_range(p_ids uuid[]) returns int8range immutable
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_service_role() returns boolean stable
 -- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer

@@ -154,8 +154,8 @@ void Model::resolve(Moving& row) {
     job.attempt += one;
     finish(row, JobStatus::cancelled, row.cancel_reason.value_or("cancelled"));
   } else if (outcome == "handback") {
-    job.place = Place::ready;  // At its old place in line.
-    job.ready_at = now_;
+    job.place = Place::ready;  // At its old place in line, and as old as it was.
+    job.ready_at = job.born_at;
     if (job.has_deadline) job.start_deadline = job.fact_deadline;
   } else if (outcome == "throttled" || outcome == "blocked") {
     ++job.snoozes;
