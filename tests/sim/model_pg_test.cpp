@@ -231,6 +231,8 @@ class Walk {
   // Those that have the most suspected jobs, so that some are suspected enough to run alone.
   void lose_processes() {
     for (auto left = dice_.between(1, 4); left > 0; --left) {
+      // One after the other: many that die at once are no evidence against a job.
+      if (dice_.chance(0.8)) twin_.pass(6s);
       lose_a_process();
       add_worker();
       claim();

@@ -6,7 +6,7 @@ create or replace function millrace.claim_jobs(
     p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] default null, p_marks jsonb default null,
     p_alone boolean default false, p_ranges boolean default false)
   returns setof millrace.delivery
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_queue smallint;
