@@ -5,6 +5,9 @@
 #include "worker/handlers/function_handler.h"
 #include "worker/pause.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -169,10 +172,9 @@ void Dispatcher::forget(Run run) {
 
 // While results cannot be stored, every one of them counts as a slot.
 bool Dispatcher::may_add_results() const {
-  if (services_.settler.failing()) {
-    return running_.size() + unsettled_ < static_cast<std::size_t>(options_.slots);
-  }
-  return unsettled_ < unsettled_max_;
+  if (unsettled_ >= unsettled_max_) return false;
+  if (!services_.settler.failing()) return true;
+  return running_.size() + unsettled_ < static_cast<std::size_t>(options_.slots);
 }
 
 bool Dispatcher::may_start(Clock::Steady now) const {
@@ -188,6 +190,8 @@ void Dispatcher::start_waiting(Clock::Steady now) {
 }
 
 awaitable<void> Dispatcher::run_waiting() {
+  // After everything that is ready now: a new coroutine would begin within the one that made it.
+  co_await boost::asio::post(co_await boost::asio::this_coro::executor, boost::asio::use_awaitable);
   starting_ = false;
   const auto begun = services_.clock.now();
   auto now = begun;

@@ -4,6 +4,7 @@
 //   runtime_bench [jobs] [slots] [noop|post|sleep]
 //
 // A tool for development: it says how fast this machine is, so it is no test.
+#include "base/event.h"
 #include "base/run.h"
 #include "base/spawn.h"
 #include "worker/handlers/builtin.h"
