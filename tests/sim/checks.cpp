@@ -223,7 +223,9 @@ void Checks::unleased(const Job& job, LeaseToken token, std::string_view outcome
   auto& holder = process(ended.process);
   if (ended.alone) ++record.lost_alone;
   reach(holder.killed || holder.paused ? Path::process_reclaimed : Path::deadline_reclaimed);
-  if (!holder.killed && calm_since(holder, ended.leased_at)) {
+  // One that was told to leave at once may not even have had the time to say goodbye.
+  const bool in_a_hurry = holder.gone && holder.hurried;
+  if (!holder.killed && !in_a_hurry && calm_since(holder, ended.leased_at)) {
     violate(holder.gone ? "drain_charged" : "falsely_lost",
             "a process that was well had a delivery taken away", index);
   }
