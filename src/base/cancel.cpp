@@ -51,6 +51,10 @@ bool CancelSource::cancel(std::string reason) {
   return true;
 }
 
+bool CancelSource::untouched() const {
+  return token_.state_.use_count() == 1 && !token_.cancelled();
+}
+
 CancelCallback::CancelCallback(const CancelToken& token, std::function<void()> call) {
   if (token.state_) callback_.emplace(token.state_->stop.get_token(), std::move(call));
 }

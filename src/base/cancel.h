@@ -45,6 +45,8 @@ class CancelSource {
   bool cancel(std::string reason);
   bool cancelled() const { return token_.cancelled(); }
   CancelToken token() const { return token_; }
+  // Not cancelled, and no token of it is left: it can serve somebody else.
+  bool untouched() const;
 
  private:
   CancelToken token_;

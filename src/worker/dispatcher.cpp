@@ -1,27 +1,39 @@
 #include "worker/dispatcher.h"
 
-#include "base/either.h"
 #include "base/fault.h"
 #include "base/history.h"
 #include "worker/handlers/function_handler.h"
 #include "worker/pause.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 namespace millrace::worker {
 
 namespace {
 
-using namespace either;
 using std::chrono::milliseconds;
 
-constexpr double kAverageShare = 0.05;  // Weight of the newest job in the running average.
+// How much one coroutine starts before everything else that is ready gets its turn.
+constexpr int kBurstJobs = 100;
+constexpr auto kBurstTime = milliseconds(1);
+constexpr std::size_t kUnsettledMin = 4'000;
+constexpr std::size_t kUnusedMax = 8'192;
 constexpr std::size_t kResultMaxBytes = 256 * 1024;
+
+std::size_t unsettled_max(const Options& options) {
+  if (options.unsettled_max > 0) return static_cast<std::size_t>(options.unsettled_max);
+  return std::max(kUnsettledMin, 4 * static_cast<std::size_t>(options.slots));
+}
 
 std::string_view to_string(StopCause cause) {
   switch (cause) {
@@ -59,44 +71,56 @@ Dispatcher::Dispatcher(Executor executor, Services services, const Options& opti
     : services_(std::move(services)),
       options_(options),
       handlers_(handlers),
-      tasks_(std::move(executor), services_.log) {}
+      unsettled_max_(unsettled_max(options)),
+      tasks_(std::move(executor), services_.log),
+      prefetch_(options.slots, options.prefetch, options.prefetch_run_max) {}
 
-// Prefetch pays while jobs are shorter than a round trip or two; a long job would make what waits
-// behind it wait here although another process is free.
-int Dispatcher::prefetch() const {
-  if (average_run_ms_ < 0) return 0;
-  if (average_run_ms_ > static_cast<double>(options_.prefetch_run_max.count())) return 0;
-  return options_.prefetch;
-}
+// --- Holding ---
 
 int Dispatcher::claimable() const {
-  if (draining_) return 0;
-  const int ahead = prefetch();
+  if (draining_ || !may_add_results()) return 0;
+  // Nothing ahead, and the slots for what is not durable, while results cannot be stored.
+  const bool failing = services_.settler.failing();
+  const int ahead = failing ? 0 : prefetch_.ahead();
+  const int busy = static_cast<int>(running_.size() + (failing ? unsettled_ : 0));
   const int have = static_cast<int>(waiting_.size());
   if (have > ahead / 2) return 0;  // Claim in batches, not one by one.
-  return std::max(0, options_.slots + ahead - static_cast<int>(slots_used_) - have);
+  return std::max(0, options_.slots + ahead - busy - have);
 }
 
-Dispatcher::Run Dispatcher::make_run(ClaimedJob job, const store::WorkerKey& key) {
-  // The output tells the reporter which run it belongs to, but must not keep it alive.
-  auto self = std::make_shared<std::weak_ptr<JobRun>>();
-  auto run =
-      std::make_shared<JobRun>(std::move(job), key.worker_id, services_.clock, options_.log_cap,
-                               [&reporter = services_.reporter, self] { reporter.mark(*self); });
-  *self = run;
+// Whoever waits for room is woken when there is some, and not by every job that ends.
+void Dispatcher::note_room() {
+  if (claimable() > 0) changed_.set();
+}
+
+Dispatcher::Run Dispatcher::make_run(ClaimedJob job, JobRun::WorkerId worker_id) {
+  Run run;
+  if (unused_.empty()) {
+    run = std::make_shared<JobRun>(
+        services_.clock, options_.log_cap,
+        [&reporter = services_.reporter](std::weak_ptr<JobRun> self) { reporter.mark(self); });
+  } else {
+    run = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  run->begin(std::move(job), std::move(worker_id));
   return run;
 }
 
 void Dispatcher::accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key,
                         Clock::Steady asked_at) {
+  if (jobs.empty()) return;
+  const auto now = services_.clock.now();
+  const auto worker_id = std::make_shared<const std::string>(key.worker_id);
+  prefetch_.note_accepted(now, waiting_.empty());
   for (auto& job : jobs) {
-    auto run = make_run(std::move(job), key);
-    run->accepted_at = services_.clock.now();
+    auto run = make_run(std::move(job), worker_id);
+    run->accepted_at = now;
     run->lease_until = asked_at + run->job.lease;
-    runs_.emplace(run->job.token, run);
+    runs_.add(run);
     waiting_.push_back(std::move(run));
   }
-  start_waiting();
+  start_waiting(now);
 }
 
 void Dispatcher::return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key) {
@@ -105,19 +129,22 @@ void Dispatcher::return_unused(std::vector<ClaimedJob> jobs, const store::Worker
 }
 
 void Dispatcher::return_jobs(std::vector<ClaimedJob> jobs, const store::WorkerKey& key) {
+  const auto worker_id = std::make_shared<const std::string>(key.worker_id);
   for (auto& job : jobs) {
-    auto run = make_run(std::move(job), key);
+    auto run = make_run(std::move(job), worker_id);
     run->lease_until = Clock::Steady::max();  // Not to be extended: the sooner it ends the better.
-    runs_.emplace(run->job.token, run);
-    tasks_.add("return job", settle_unstarted(run, Outcome::handback("not started")));
+    runs_.add(run);
+    settle(std::move(run), Outcome::handback("not started"));
   }
 }
 
 void Dispatcher::return_unheld(const std::vector<store::HeldLease>& leases,
                                const store::WorkerKey& key) {
+  const auto tokens = held_tokens();
+  const std::unordered_set<LeaseToken> held(tokens.begin(), tokens.end());
   std::vector<ClaimedJob> jobs;
   for (const auto& lease : leases) {
-    MR_ALWAYS(!runs_.contains(lease.token), "unheld_is_not_held");
+    MR_ALWAYS(!held.contains(lease.token), "unheld_is_not_held");
     auto& job = jobs.emplace_back();
     job.id = lease.id;
     job.token = lease.token;
@@ -128,102 +155,120 @@ void Dispatcher::return_unheld(const std::vector<store::HeldLease>& leases,
 std::vector<LeaseToken> Dispatcher::held_tokens() const {
   std::vector<LeaseToken> held;
   held.reserve(runs_.size());
-  for (const auto& [token, run] : runs_) held.push_back(token);
+  for (const auto& run : runs_) held.push_back(run->job.token);
   return held;
 }
 
-void Dispatcher::start_waiting() {
-  while (!draining_ && !waiting_.empty() &&
-         slots_used_ < static_cast<std::size_t>(options_.slots) && services_.leased()) {
-    auto run = std::move(waiting_.front());
-    waiting_.pop_front();
-    ++slots_used_;
-    run->phase = JobRun::Phase::running;
-    tasks_.add("job", run_job(std::move(run)));
-  }
+// Most runs leave nothing behind and serve again. One that somebody else still knows goes away with
+// whoever does.
+void Dispatcher::forget(Run run) {
+  runs_.take(*run);
+  if (run.use_count() != 1 || unused_.size() >= kUnusedMax) return;
+  std::atomic_thread_fence(std::memory_order_acquire);  // Whoever knew it was another thread.
+  if (run->reusable()) unused_.push_back(std::move(run));
 }
 
-awaitable<void> Dispatcher::run_job(Run run) {
-  const auto* entry = handlers_.find(run->job.job_type);
-  if (entry == nullptr) {
+// --- Running ---
+
+// While results cannot be stored, every one of them counts as a slot.
+bool Dispatcher::may_add_results() const {
+  if (unsettled_ >= unsettled_max_) return false;
+  if (!services_.settler.failing()) return true;
+  return running_.size() + unsettled_ < static_cast<std::size_t>(options_.slots);
+}
+
+bool Dispatcher::may_start(Clock::Steady now) const {
+  return !draining_ && !waiting_.empty() &&
+         running_.size() < static_cast<std::size_t>(options_.slots) && may_add_results() &&
+         services_.leased(now);
+}
+
+void Dispatcher::start_waiting(Clock::Steady now) {
+  if (starting_ || !may_start(now)) return;
+  starting_ = true;
+  tasks_.add("jobs", run_waiting());
+}
+
+awaitable<void> Dispatcher::run_waiting() {
+  // After everything that is ready now: a new coroutine would begin within the one that made it.
+  co_await boost::asio::post(co_await boost::asio::this_coro::executor, boost::asio::use_awaitable);
+  starting_ = false;
+  const auto begun = services_.clock.now();
+  auto now = begun;
+  for (int ran = 0; ran < kBurstJobs && now - begun < kBurstTime && may_start(now); ++ran) {
+    auto& run = begin_next(now);
+    if (run.entry == nullptr) {
+      settle(running_.take(run), Outcome::handback("no handler for this type"));
+      continue;
+    }
+    start_waiting(now);  // For when this handler has to wait for something.
+    try {
+      run.outcome = co_await run.entry->handler->run(
+          std::shared_ptr<JobContext>(run.shared_from_this(), &*run.context));
+    } catch (...) {
+      run.outcome = outcome_of_exception(std::current_exception());
+    }
+    now = services_.clock.now();
+    end_run(run, now);
+  }
+  start_waiting(now);
+}
+
+// The next of those that wait, ready to be run; without an entry when nobody can.
+JobRun& Dispatcher::begin_next(Clock::Steady now) {
+  auto& run = running_.add(std::move(waiting_.front()));
+  waiting_.pop_front();
+  prefetch_.note_started(now, !waiting_.empty());
+  note_room();
+  run.phase = JobRun::Phase::running;
+  run.entry = handlers_.find(run.job.job_type);
+  if (run.entry == nullptr) {
     services_.log.error("job_without_handler",
-                        {{"job_id", run->job.id}, {"job_type", run->job.job_type}});
-    co_await settle_unstarted(run, Outcome::handback("no handler for this type"));
-  } else {
-    const auto run_timeout = run_timeout_of(run->job, *entry);
-    run->started_at = services_.clock.now();
-    run->context.emplace(JobContext::Parts{.job = run->job,
-                                           .output = run->output,
-                                           .token = run->cancel.token(),
-                                           .clock = services_.clock,
-                                           .deadline = run->started_at + run_timeout,
-                                           .run_timeout = run_timeout});
-    tasks_.add("handler", call_handler(run, entry));
-    co_await wait_for_end(run, entry);
-    co_await finish(run);
+                        {{"job_id", run.job.id}, {"job_type", run.job.job_type}});
+    return run;
   }
-  --slots_used_;
-  start_waiting();
-  changed_.set();
-}
-
-awaitable<void> Dispatcher::call_handler(Run run, const HandlerEntry* entry) {
-  const std::shared_ptr<JobContext> context(run, &*run->context);  // Keeps the whole run alive.
-  note_run(*run, "start");
+  const auto run_timeout = run_timeout_of(run.job, *run.entry);
+  run.started_at = now;
+  run.context.emplace(JobContext::Parts{.job = run.job,
+                                        .output = run.output,
+                                        .token = run.cancel.token(),
+                                        .clock = services_.clock,
+                                        .deadline = now + run_timeout,
+                                        .run_timeout = run_timeout});
+  set_deadline(run, now + run.entry->handler->wait_limit(run_timeout));
+  note_run(run, "start");
   MR_FAULT("run.before");
-  try {
-    run->outcome = co_await entry->handler->run(context);
-  } catch (...) {
-    run->outcome = outcome_of_exception(std::current_exception());
-  }
+  return run;
+}
+
+void Dispatcher::end_run(JobRun& run, Clock::Steady now) {
   MR_FAULT("run.after");
-  note_run(*run, "end");
-  const auto took =
-      std::chrono::duration<double, std::milli>(services_.clock.now() - run->started_at).count();
-  average_run_ms_ =
-      average_run_ms_ < 0 ? took : average_run_ms_ * (1 - kAverageShare) + took * kAverageShare;
-  run->finished.set();
-}
-
-// Returns when the handler has returned, or when it was told to stop and did not in time.
-awaitable<void> Dispatcher::wait_for_end(Run run, const HandlerEntry* entry) {
-  if (run->finished.is_set()) co_return;
-  const auto run_timeout = run_timeout_of(run->job, *entry);
-  const auto limit = entry->handler->wait_limit(run_timeout);
-  if (!run->stopped.is_set()) {
-    const auto left = run->started_at + limit - services_.clock.now();
-    co_await (run->finished.wait() || run->stopped.wait() || services_.clock.sleep_for(left));
-  }
-  if (run->finished.is_set()) co_return;
-  stop(*run, StopCause::timeout, fmt::format("the job ran longer than {} ms", run_timeout.count()));
-  co_await wait_for(services_.clock, run->finished, entry->handler->stop_grace());
-}
-
-// Settles, and keeps the slot until the handler is really gone.
-awaitable<void> Dispatcher::finish(Run run) {
-  const bool returned = run->finished.is_set();
-  if (!returned) {
-    ++stuck_;
+  note_run(run, "end");
+  prefetch_.note_run(now - run.started_at);
+  run.returned = true;
+  auto owned = running_.take(run);
+  if (run.given_up) {
+    --stuck_;
     changed_.set();
-    services_.log.error("handler_ignores_stop", {{"job_id", run->job.id},
-                                                 {"job_type", run->job.job_type},
-                                                 {"cause", to_string(run->cause)}});
+    services_.log.warn(
+        "late_result_discarded",
+        {{"job_id", run.job.id}, {"outcome", millrace::to_string(run.outcome.kind)}});
+    return;
   }
+  finish(std::move(owned));
+  note_room();
+}
+
+// Its handler has returned, or nobody waits for it any more.
+void Dispatcher::finish(Run run) {
   if (run->cause == StopCause::lease_lost) {
     ++totals_.fenced;
-    forget(run);
-  } else {
-    auto outcome = decide(*run);
-    const auto answer = co_await settle(run, outcome);
-    note_answer(*run, outcome, answer);
-    forget(run);
+    forget(std::move(run));
+    changed_.set();
+    return;
   }
-  if (returned) co_return;
-  co_await run->finished.wait();
-  --stuck_;
-  services_.log.warn(
-      "late_result_discarded",
-      {{"job_id", run->job.id}, {"outcome", millrace::to_string(run->outcome.kind)}});
+  auto outcome = decide(*run);
+  settle(std::move(run), std::move(outcome));
 }
 
 // Before its end was known to everybody, the first reason to stop decides.
@@ -239,83 +284,87 @@ Outcome Dispatcher::decide(JobRun& run) const {
     case StopCause::none:
       break;
   }
-  auto outcome = run.outcome;
+  auto outcome = std::move(run.outcome);
   if (outcome.result_json.size() > kResultMaxBytes) {
     return Outcome::permanent(
         "result_too_large", fmt::format("the result has {} bytes, at most {} are kept; store it as "
                                         "a blob and return its key",
                                         outcome.result_json.size(), kResultMaxBytes));
   }
+  if (!run.output.used()) return outcome;
   if (outcome.succeeded() && outcome.effects_json.empty()) {
     outcome.effects_json = run.output.effects_json();
   }
   return outcome;
 }
 
-awaitable<Answer> Dispatcher::settle(Run run, Outcome outcome) {
-  run->phase = JobRun::Phase::settling;
-  if (run->reporting) co_await run->reported.wait();
-  auto statements =
-      outcome.succeeded() ? run->output.take_statements() : std::vector<SqlStatement>();
-  Settlement settlement{.id = run->job.id,
-                        .token = run->job.token,
-                        .outcome = std::move(outcome),
-                        .logs = run->output.take_last_logs()};
-  if (statements.empty()) {
-    co_return co_await services_.settler.settle(run->worker_id, std::move(settlement));
+// --- Stopping ---
+
+void Dispatcher::stop(JobRun& run, StopCause cause, std::string reason) {
+  if (run.cause != StopCause::none || run.returned) return;
+  run.cause = cause;
+  run.cancel.cancel(std::move(reason));
+  set_deadline(run, services_.clock.now() + run.entry->handler->stop_grace());
+}
+
+// Only one that is due before all others is news: with equal time-outs that is one in many.
+void Dispatcher::set_deadline(JobRun& run, Clock::Steady deadline) {
+  run.deadline = deadline;
+  if (deadline >= next_deadline_) return;
+  next_deadline_ = deadline;
+  deadline_moved_.set();
+}
+
+// Looks at what runs only when something may be due: next_deadline_ may be that of a job which has
+// ended long since.
+awaitable<void> Dispatcher::watch_deadlines() {
+  for (;;) {
+    deadline_moved_.reset();
+    if (next_deadline_ == Clock::Steady::max()) {
+      co_await deadline_moved_.wait();
+      continue;
+    }
+    if (co_await wait_until(services_.clock, deadline_moved_, next_deadline_)) continue;
+    const auto now = services_.clock.now();
+    for (const auto& run : running_.copy()) {
+      if (!run->given_up && run->deadline <= now) expire(*run);
+    }
+    next_deadline_ = Clock::Steady::max();
+    for (const auto& run : running_) {
+      if (!run->given_up) next_deadline_ = std::min(next_deadline_, run->deadline);
+    }
   }
-  co_return co_await services_.settler.settle_with(run->worker_id, std::move(settlement),
-                                                   std::move(statements));
 }
 
-awaitable<void> Dispatcher::settle_unstarted(Run run, Outcome outcome) {
-  const auto answer = co_await settle(run, outcome);
-  note_answer(*run, outcome, answer);
-  forget(run);
-}
-
-void Dispatcher::note_answer(const JobRun& run, const Outcome& outcome, Answer answer) {
-  MR_SOMETIMES(answer == Answer::already_settled, "settlement_found_done");
-  MR_SOMETIMES(answer == Answer::lease_lost, "settlement_fenced");
-  if (is_durable(answer)) {
-    ++totals_.settled;
-    services_.log.debug("job_settled", {{"job_id", run.job.id},
-                                        {"job_type", run.job.job_type},
-                                        {"tenant_id", run.job.tenant},
-                                        {"cid", run.job.correlation_id},
-                                        {"outcome", millrace::to_string(outcome.kind)}});
+void Dispatcher::expire(JobRun& run) {
+  if (run.cause != StopCause::none) {
+    give_up(run);
     return;
   }
-  ++totals_.fenced;
-  services_.log.warn("job_fenced", {{"job_id", run.job.id},
-                                    {"token", run.job.token},
-                                    {"worker_id", run.worker_id},
-                                    {"outcome", millrace::to_string(outcome.kind)},
-                                    {"answer", millrace::to_string(answer)}});
+  const auto run_timeout = run_timeout_of(run.job, *run.entry);
+  stop(run, StopCause::timeout, fmt::format("the job ran longer than {} ms", run_timeout.count()));
 }
 
-void Dispatcher::forget(const Run& run) {
-  runs_.erase(run->job.token);
+// It keeps its slot until it really returns; its job does not wait for that.
+void Dispatcher::give_up(JobRun& run) {
+  run.given_up = true;
+  ++stuck_;
+  services_.log.error(
+      "handler_ignores_stop",
+      {{"job_id", run.job.id}, {"job_type", run.job.job_type}, {"cause", to_string(run.cause)}});
+  finish(run.shared_from_this());
   changed_.set();
 }
 
-void Dispatcher::stop(JobRun& run, StopCause cause, std::string reason) {
-  if (run.cause != StopCause::none || run.finished.is_set()) return;
-  run.cause = cause;
-  run.cancel.cancel(std::move(reason));
-  run.stopped.set();
-}
-
 void Dispatcher::cancel(JobId id, LeaseToken token, std::string reason) {
-  const auto found = runs_.find(token);
-  if (found == runs_.end() || found->second->job.id != id) return;
-  const auto run = found->second;
+  const auto run = runs_.find(token);
+  if (run == nullptr || run->job.id != id) return;
   if (reason.empty()) reason = "cancelled";
   if (run->phase == JobRun::Phase::running) {
     MR_SOMETIMES(true, "cancel_reached_running");
     stop(*run, StopCause::cancel_requested, std::move(reason));
   } else if (run->phase == JobRun::Phase::waiting && std::erase(waiting_, run) > 0) {
-    tasks_.add("cancel job", settle_unstarted(run, Outcome::cancelled(reason)));
+    settle(run, Outcome::cancelled(reason));
   }
 }
 
@@ -324,11 +373,9 @@ void Dispatcher::lose_all() {
   MR_SOMETIMES(!runs_.empty(), "jobs_lost_with_the_lease");
   for (const auto& run : std::exchange(waiting_, {})) {
     ++totals_.fenced;
-    runs_.erase(run->job.token);
+    forget(run);
   }
-  for (const auto& [token, run] : runs_) {
-    if (run->phase == JobRun::Phase::running) stop(*run, StopCause::lease_lost, "lease_lost");
-  }
+  for (const auto& run : running_.copy()) stop(*run, StopCause::lease_lost, "lease_lost");
   changed_.set();
 }
 
@@ -336,16 +383,89 @@ void Dispatcher::hand_back_waiting() {
   draining_ = true;
   MR_SOMETIMES(!waiting_.empty(), "drain_returned_unstarted");
   for (const auto& run : std::exchange(waiting_, {})) {
-    tasks_.add("return job", settle_unstarted(run, Outcome::handback("the worker is draining")));
+    settle(run, Outcome::handback("the worker is draining"));
   }
 }
 
 void Dispatcher::stop_all(std::string reason) {
   MR_SOMETIMES(!runs_.empty(), "drain_stopped_running");
-  for (const auto& [token, run] : runs_) {
-    if (run->phase == JobRun::Phase::running) stop(*run, StopCause::drain, reason);
+  for (const auto& run : running_.copy()) stop(*run, StopCause::drain, reason);
+}
+
+// --- Settling ---
+
+void Dispatcher::settle(Run run, Outcome outcome) {
+  run->phase = JobRun::Phase::settling;
+  ++unsettled_;
+  if (run->reporting) {  // Its lines are on the way, and would come too late.
+    tasks_.add("settle job", settle_when_reported(std::move(run), std::move(outcome)));
+  } else {
+    settle_now(std::move(run), std::move(outcome));
   }
 }
+
+awaitable<void> Dispatcher::settle_when_reported(Run run, Outcome outcome) {
+  co_await run->reported->wait();
+  settle_now(std::move(run), std::move(outcome));
+}
+
+void Dispatcher::settle_now(Run run, Outcome outcome) {
+  Settlement settlement{
+      .id = run->job.id, .token = run->job.token, .outcome = std::move(outcome), .logs = {}};
+  std::vector<SqlStatement> statements;
+  if (run->output.used()) {
+    if (settlement.outcome.succeeded()) statements = run->output.take_statements();
+    settlement.logs = run->output.take_last_logs();
+  }
+  if (statements.empty()) {
+    services_.settler.offer(std::move(run), std::move(settlement));
+  } else {
+    tasks_.add("settle job",
+               settle_with(std::move(run), std::move(settlement), std::move(statements)));
+  }
+}
+
+awaitable<void> Dispatcher::settle_with(Run run, Settlement settlement,
+                                        std::vector<SqlStatement> statements) {
+  const auto outcome = settlement.outcome.kind;
+  const auto answer = co_await services_.settler.settle_with(
+      run->worker_id(), std::move(settlement), std::move(statements));
+  Settler::Answered one{.run = std::move(run), .outcome = outcome, .answer = answer};
+  answered({&one, 1});
+}
+
+void Dispatcher::answered(std::span<Settler::Answered> answers) {
+  for (auto& [run, outcome, answer] : answers) {
+    --unsettled_;
+    note_answer(*run, outcome, answer);
+    forget(std::move(run));
+  }
+  start_waiting(services_.clock.now());
+  changed_.set();
+}
+
+void Dispatcher::note_answer(const JobRun& run, Outcome::Kind outcome, Answer answer) {
+  MR_SOMETIMES(answer == Answer::already_settled, "settlement_found_done");
+  MR_SOMETIMES(answer == Answer::lease_lost, "settlement_fenced");
+  if (is_durable(answer)) {
+    ++totals_.settled;
+    if (!services_.log.enabled(LogLevel::debug)) return;  // The fields alone would cost too much.
+    services_.log.debug("job_settled", {{"job_id", run.job.id},
+                                        {"job_type", run.job.job_type},
+                                        {"tenant_id", run.job.tenant},
+                                        {"cid", run.job.correlation_id},
+                                        {"outcome", millrace::to_string(outcome)}});
+    return;
+  }
+  ++totals_.fenced;
+  services_.log.warn("job_fenced", {{"job_id", run.job.id},
+                                    {"token", run.job.token},
+                                    {"worker_id", run.worker_id()},
+                                    {"outcome", millrace::to_string(outcome)},
+                                    {"answer", millrace::to_string(answer)}});
+}
+
+// --- Leases ---
 
 void Dispatcher::return_aged(Clock::Steady now) {
   const auto aged = [&](const Run& run) {
@@ -356,22 +476,20 @@ void Dispatcher::return_aged(Clock::Steady now) {
   if (returned.empty()) return;
   MR_SOMETIMES(true, "prefetch_returned_aged");
   std::erase_if(waiting_, aged);
-  // The slots are busy with something long: no more prefetch until short jobs are seen again.
-  average_run_ms_ =
-      std::max(average_run_ms_, 2.0 * static_cast<double>(options_.prefetch_run_max.count()));
+  if (waiting_.empty()) prefetch_.note_dry(now);
+  prefetch_.note_aged();
   services_.log.debug("prefetch_returned", {{"jobs", returned.size()}});
-  for (auto& run : returned) {
-    tasks_.add("return job", settle_unstarted(run, Outcome::handback("waited for a slot")));
-  }
+  for (auto& run : returned) settle(std::move(run), Outcome::handback("waited for a slot"));
 }
 
 awaitable<void> Dispatcher::look_after_leases() {
   const auto now = services_.clock.now();
   return_aged(now);
+  start_waiting(now);
   std::map<std::string, std::vector<Run>> near;
-  for (const auto& [token, run] : runs_) {
+  for (const auto& run : runs_) {
     if (run->cause == StopCause::lease_lost) continue;
-    if (run->lease_until - now < options_.lease / 3) near[run->worker_id].push_back(run);
+    if (run->lease_until - now < options_.lease / 3) near[run->worker_id()].push_back(run);
   }
   for (auto& [worker_id, runs] : near) co_await extend(worker_id, std::move(runs));
 }

@@ -1,9 +1,16 @@
 // Dispatcher: holds what was claimed and runs it on the slots.
 //
-// Flow: the Fetcher hands in claimed jobs; each waits for a slot, runs its handler, and settles. A
-// slot is free again only when the result is durable and the handler has really returned. Whoever
-// knows a reason to stop a job (time, cancel request, lost lease, drain) says so here; the first
-// reason decides the outcome, whatever the handler returns afterwards.
+// Flow: the Fetcher hands in claimed jobs; each waits for a slot and runs its handler; then the
+// slot is free for the next, while the result goes to the Settler and the job is held until the
+// fence has answered. Results that wait are bounded: when too many do, or when the database does
+// not take them, nothing is started. Whoever knows a reason to stop a job (time, cancel request,
+// lost lease, drain) says so here; the first reason decides the outcome, whatever the handler
+// returns afterwards. A handler that does not stop is given up after a grace: its job is settled,
+// its slot stays taken.
+//
+// Handlers that end without waiting for anything are run one after the other by one coroutine, for
+// a moment; then everything else that is ready gets its turn. While there are slots, the next such
+// coroutine is ready, and goes on where the first one has to wait for its handler.
 // Threading: one strand. Lifetime: everything it refers to outlives it; idle() before it goes away.
 #pragma once
 
@@ -15,14 +22,16 @@
 #include "worker/handler_registry.h"
 #include "worker/job_run.h"
 #include "worker/options.h"
+#include "worker/prefetch.h"
 #include "worker/reporter.h"
+#include "worker/run_list.h"
 #include "worker/settler.h"
 
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace millrace::worker {
@@ -35,7 +44,8 @@ class Dispatcher {
     Reporter& reporter;
     Clock& clock;
     Logger& log;
-    std::function<bool()> leased;  // The process lease is held, as far as our clock can say.
+    // The process lease is held at this time, as far as our clock can say.
+    std::function<bool(Clock::Steady now)> leased;
   };
 
   Dispatcher(Executor executor, Services services, const Options& options,
@@ -44,6 +54,8 @@ class Dispatcher {
   // For the Fetcher.
   int claimable() const;  // How many more jobs there is use for.
   void accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key, Clock::Steady asked_at);
+  // A round of claims is over; `full`: it brought all that there was use for.
+  void note_claimed(bool full) { prefetch_.note_claimed(full, services_.clock.now()); }
   // Jobs that came too late to be run here: back at once.
   void return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
   // Leases of this process that it never heard of: back at once as well.
@@ -51,18 +63,24 @@ class Dispatcher {
   std::vector<LeaseToken> held_tokens() const;
   Event changed() const { return changed_; }  // Set whenever claimable() may have grown.
 
+  // For the Settler.
+  void answered(std::span<Settler::Answered> answers);
+
   // For whoever learns that a job must stop.
   void cancel(JobId id, LeaseToken token, std::string reason);
   void lose_all();                    // The process lease is gone.
   void hand_back_waiting();           // Unstarted jobs go back; nothing starts any more.
   void stop_all(std::string reason);  // Running ones are stopped and go back.
 
+  // Stops what runs too long, and gives up what does not stop. Never ends.
+  awaitable<void> watch_deadlines();
   // Once in a while: returns what waited too long, extends the leases of what runs long.
   awaitable<void> look_after_leases();
 
-  std::size_t running() const { return slots_used_; }
+  std::size_t running() const { return running_.size(); }
   std::size_t waiting() const { return waiting_.size(); }
-  bool idle() const { return runs_.empty() && slots_used_ == 0; }
+  std::size_t unsettled() const { return unsettled_; }
+  bool idle() const { return runs_.empty() && running_.empty(); }
   // A coroutine refers to it still: of a job, or of a handler that ignores its token.
   bool referred_to() const { return tasks_.running() > 0; }
   // Nothing is held any more; handlers that ignore their token may still occupy a slot.
@@ -78,33 +96,55 @@ class Dispatcher {
  private:
   using Run = std::shared_ptr<JobRun>;
 
-  Run make_run(ClaimedJob job, const store::WorkerKey& key);
+  Run make_run(ClaimedJob job, JobRun::WorkerId worker_id);
   void return_jobs(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
-  void start_waiting();
-  awaitable<void> run_job(Run run);
-  awaitable<void> call_handler(Run run, const HandlerEntry* entry);
-  awaitable<void> wait_for_end(Run run, const HandlerEntry* entry);
-  awaitable<void> finish(Run run);
-  awaitable<void> settle_unstarted(Run run, Outcome outcome);
-  awaitable<Answer> settle(Run run, Outcome outcome);
+
+  // Running.
+  bool may_start(Clock::Steady now) const;
+  bool may_add_results() const;
+  void start_waiting(Clock::Steady now);
+  awaitable<void> run_waiting();
+  JobRun& begin_next(Clock::Steady now);
+  void end_run(JobRun& run, Clock::Steady now);
+  void finish(Run run);
   Outcome decide(JobRun& run) const;
+  void note_room();
+
+  // Stopping.
   void stop(JobRun& run, StopCause cause, std::string reason);
-  void forget(const Run& run);
+  void set_deadline(JobRun& run, Clock::Steady deadline);
+  void expire(JobRun& run);
+  void give_up(JobRun& run);
+
+  // Settling.
+  void settle(Run run, Outcome outcome);
+  void settle_now(Run run, Outcome outcome);
+  awaitable<void> settle_when_reported(Run run, Outcome outcome);
+  awaitable<void> settle_with(Run run, Settlement settlement, std::vector<SqlStatement> statements);
+  void note_answer(const JobRun& run, Outcome::Kind outcome, Answer answer);
+  void forget(Run run);
+
+  // Leases.
   void return_aged(Clock::Steady now);
   awaitable<void> extend(std::string worker_id, std::vector<Run> runs);
-  void note_answer(const JobRun& run, const Outcome& outcome, Answer answer);
-  int prefetch() const;
 
   Services services_;
   const Options& options_;
   const HandlerRegistry& handlers_;
+  const std::size_t unsettled_max_;
   TaskGroup tasks_;
-  std::unordered_map<LeaseToken, Run> runs_;  // All that is held, until the fence has answered.
+  RunList<&JobRun::held_at> runs_;        // All that is held, until the fence has answered.
+  RunList<&JobRun::running_at> running_;  // Whose handlers have not returned.
   std::deque<Run> waiting_;
-  std::size_t slots_used_ = 0;
+  std::vector<Run> unused_;  // Objects for jobs to come.
+  std::size_t unsettled_ = 0;
   std::size_t stuck_ = 0;
+  bool starting_ = false;  // A coroutine is about to start what waits.
   bool draining_ = false;
-  double average_run_ms_ = -1;  // Of recent jobs; negative until there is one.
+  Prefetch prefetch_;
+  // None of what runs is due before; it may be too early.
+  Clock::Steady next_deadline_ = Clock::Steady::max();
+  Event deadline_moved_;
   Event changed_;
   Totals totals_;
 };

@@ -24,16 +24,29 @@ constexpr auto kAlonePauseMax = 5min;
 constexpr auto kUnknownQueuePause = 10s;
 constexpr milliseconds kLookAgain = 1s;  // For a claim that was not there when first looked for.
 
-// "type:tenant:priority:ready_seq" into its group and its place.
-void add_mark(store::Marks& marks, std::string_view mark) {
-  const auto colon = mark.rfind(':');
-  if (colon == std::string_view::npos) return;
-  std::int64_t place = 0;
-  const auto* end = mark.data() + mark.size();
-  if (std::from_chars(mark.data() + colon + 1, end, place).ptr != end) return;
-  auto& known = marks[std::string(mark.substr(0, colon))];
-  known = std::max(known, place);
-}
+// Takes "type:tenant:priority:ready_seq" as group and place. Neighbours mostly are of one group,
+// which is looked up once.
+class MarkReader {
+ public:
+  explicit MarkReader(store::Marks& marks) : marks_(marks), last_(marks.end()) {}
+
+  void add(std::string_view mark) {
+    const auto colon = mark.rfind(':');
+    if (colon == std::string_view::npos) return;
+    std::int64_t place = 0;
+    const auto* end = mark.data() + mark.size();
+    if (std::from_chars(mark.data() + colon + 1, end, place).ptr != end) return;
+    const auto group = mark.substr(0, colon);
+    if (last_ == marks_.end() || last_->first != group) {
+      last_ = marks_.try_emplace(std::string(group)).first;
+    }
+    last_->second = std::max(last_->second, place);
+  }
+
+ private:
+  store::Marks& marks_;
+  store::Marks::iterator last_;
+};
 
 }  // namespace
 
@@ -185,6 +198,7 @@ awaitable<void> Fetcher::claim_round(int want) {
     }
     queues = std::move(hungry);
   }
+  dispatcher_.note_claimed(want <= 0);
 }
 
 Task<int> Fetcher::claim(Queue* queue, int limit) {
@@ -242,7 +256,8 @@ void Fetcher::hand_over(std::vector<ClaimedJob> jobs, const store::WorkerKey& ke
 }
 
 void Fetcher::note_marks(Queue& queue, int limit, const std::vector<ClaimedJob>& jobs) {
-  for (const auto& job : jobs) add_mark(queue.marks, job.mark);
+  MarkReader reader(queue.marks);
+  for (const auto& job : jobs) reader.add(job.mark);
   if (static_cast<int>(jobs.size()) < limit || queue.marks.size() > kMarksMax) queue.marks.clear();
 }
 

@@ -18,6 +18,7 @@ void JobOutput::changed(std::unique_lock<std::mutex> lock) {
 }
 
 void JobOutput::set_progress(Progress progress) {
+  used_ = true;
   progress.percent = std::clamp(progress.percent, 0, 100);
   std::unique_lock lock(mutex_);
   const auto& last = progress_ ? progress_ : progress_taken_;
@@ -27,6 +28,7 @@ void JobOutput::set_progress(Progress progress) {
 }
 
 void JobOutput::add_log(LogLevel level, std::string_view message) {
+  used_ = true;
   const auto at = clock_.wall();
   std::unique_lock lock(mutex_);
   auto text = storable_text(message, cap_.line_bytes_max);
@@ -41,11 +43,13 @@ void JobOutput::add_log(LogLevel level, std::string_view message) {
 }
 
 void JobOutput::add_job(json::Object spec) {
+  used_ = true;
   const std::lock_guard lock(mutex_);
   jobs_.emplace_back(std::move(spec));
 }
 
 void JobOutput::add_event(std::string_view kind, json::Value data) {
+  used_ = true;
   json::Object event;
   event["kind"] = kind;
   event["data"] = std::move(data);
@@ -54,6 +58,7 @@ void JobOutput::add_event(std::string_view kind, json::Value data) {
 }
 
 void JobOutput::add_statements(std::vector<SqlStatement> statements) {
+  used_ = true;
   const std::lock_guard lock(mutex_);
   std::ranges::move(statements, std::back_inserter(statements_));
 }

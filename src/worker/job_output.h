@@ -11,6 +11,7 @@
 #include "model/settlement.h"
 #include "worker/options.h"
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,9 @@ class JobOutput {
   // `on_change` is called, without a lock, when something new is there to be stored after nothing
   // was; it must be thread-safe.
   JobOutput(const Clock& clock, LogCap cap, std::function<void()> on_change);
+
+  // Something was ever said. Most handlers say nothing, and then nobody need look.
+  bool used() const { return used_.load(std::memory_order_acquire); }
 
   void set_progress(Progress progress);
   void add_log(LogLevel level, std::string_view message);
@@ -57,6 +61,8 @@ class JobOutput {
   const Clock& clock_;
   const LogCap cap_;
   const std::function<void()> on_change_;
+
+  std::atomic<bool> used_ = false;
 
   mutable std::mutex mutex_;  // Guards all below.
   bool dirty_ = false;

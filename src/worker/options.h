@@ -31,11 +31,16 @@ struct Options {
 
   int slots = 10;
   std::vector<QueueChoice> queues = {{.name = "default"}};
-  // Jobs held beyond the slots, so that a free slot need not wait for a round trip. Used only while
-  // jobs are short; given back when they wait too long.
-  int prefetch = 10;
+  // Most jobs held beyond the slots, so that a free slot need not wait for a round trip. How many
+  // there are follows from what the process gets done in a moment (prefetch.h); none while jobs are
+  // long; given back when they wait too long.
+  int prefetch = 2'000;
   std::chrono::milliseconds prefetch_age_max{2'000};
   std::chrono::milliseconds prefetch_run_max{500};  // Longer jobs on average: no prefetch.
+
+  // Nothing is started while so many results wait to become durable. 0: four per slot, at least
+  // 4000.
+  int unsettled_max = 0;
 
   std::chrono::milliseconds lease{30'000};
   std::chrono::milliseconds beat_interval{2'000};  // Never more than a third of the lease.

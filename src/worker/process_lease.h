@@ -44,7 +44,8 @@ class ProcessLease {
   const std::optional<store::WorkerKey>& key() const { return key_; }
   // False also when the lease has ended by our own clock and nobody has noticed yet: a process that
   // was stopped for a while must not begin anything before it has.
-  bool held() const { return key_ && clock_.now() < held_until_; }
+  bool held() const { return held_at(clock_.now()); }
+  bool held_at(Clock::Steady now) const { return key_ && now < held_until_; }
   // Set while there is a key.
   Event registered() const { return registered_; }
   std::chrono::milliseconds beat_interval() const;

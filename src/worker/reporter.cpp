@@ -60,13 +60,13 @@ awaitable<void> Reporter::report(Runs runs) {
     explicit Reporting(Runs taken) : runs(std::move(taken)) {
       for (const auto& run : runs) {
         run->reporting = true;
-        run->reported.reset();
+        run->reported.emplace();
       }
     }
     ~Reporting() {
       for (const auto& run : runs) {
         run->reporting = false;
-        run->reported.set();
+        run->reported->set();
       }
     }
     Reporting(const Reporting&) = delete;
@@ -74,7 +74,7 @@ awaitable<void> Reporter::report(Runs runs) {
   };
   const Reporting reporting(std::move(runs));
   std::map<std::string, Runs> by_worker;  // More than one only after a lost process lease.
-  for (const auto& run : reporting.runs) by_worker[run->worker_id].push_back(run);
+  for (const auto& run : reporting.runs) by_worker[run->worker_id()].push_back(run);
   for (auto& [worker_id, group] : by_worker) co_await report_of(worker_id, group);
 }
 

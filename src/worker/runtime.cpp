@@ -55,7 +55,8 @@ Runtime::Parts::Parts(Executor executor, Services given, Options chosen, Handler
     : services(given),
       options(std::move(chosen)),
       handlers(std::move(registry)),
-      settler(services.store, services.clock, services.random, services.log),
+      settler(services.store, services.clock, services.random, services.log,
+              [this](std::span<Settler::Answered> answers) { dispatcher.answered(answers); }),
       reporter(services.store, services.clock, services.log, options.report_interval,
                [this](JobId id, LeaseToken token) { dispatcher.cancel(id, token, "cancelled"); }),
       dispatcher(executor,
@@ -64,7 +65,7 @@ Runtime::Parts::Parts(Executor executor, Services given, Options chosen, Handler
                   .reporter = reporter,
                   .clock = services.clock,
                   .log = services.log,
-                  .leased = [this] { return lease.held(); }},
+                  .leased = [this](Clock::Steady now) { return lease.held_at(now); }},
                  options, handlers),
       lease(services.store, services.clock, services.random, services.log, options,
             handlers.job_types(), lease_callbacks()),
@@ -112,6 +113,7 @@ RunStatus Runtime::status() const {
   return {.worker_id = parts_->lease.key() ? parts_->lease.key()->worker_id : std::string(),
           .running = dispatcher.running(),
           .waiting = dispatcher.waiting(),
+          .unsettled = dispatcher.unsettled(),
           .settled = dispatcher.totals().settled,
           .fenced = dispatcher.totals().fenced,
           .draining = parts_->drain.is_set()};
@@ -125,6 +127,7 @@ Task<RunReport> Runtime::run() {
   parts.tasks.add("process lease", parts.until_closing(parts.lease.run()));
   parts.tasks.add("fetcher", parts.until_closing(parts.fetcher.run()));
   parts.tasks.add("listener", parts.until_closing(parts.fetcher.listen()));
+  parts.tasks.add("deadlines", parts.until_closing(parts.dispatcher.watch_deadlines()));
   parts.tasks.add("lease care", parts.until_closing(parts.look_after()));
   co_await parts.drain.wait();
   co_await (parts.drain_in_order() || parts.kill.wait());

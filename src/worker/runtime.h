@@ -41,6 +41,7 @@ struct RunStatus {
   std::string worker_id;  // Empty while not registered.
   std::size_t running = 0;
   std::size_t waiting = 0;
+  std::size_t unsettled = 0;  // Ended, and not yet durable.
   std::uint64_t settled = 0;
   std::uint64_t fenced = 0;
   bool draining = false;

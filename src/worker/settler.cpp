@@ -3,8 +3,11 @@
 #include "base/assert.h"
 #include "base/fault.h"
 #include "worker/backoff.h"
+#include "worker/job_run.h"
 #include "worker/pause.h"
 
+#include <algorithm>
+#include <memory_resource>
 #include <unordered_set>
 #include <utility>
 
@@ -16,6 +19,26 @@ using namespace std::chrono_literals;
 
 constexpr auto kPauseMin = 50ms;
 constexpr auto kPauseMax = 2s;  // Work goes on within seconds after the database has come back.
+
+// A call that is being repeated, counted once while it lasts.
+class Repeating {
+ public:
+  explicit Repeating(std::size_t& count) : count_(count) {}
+  ~Repeating() { end(); }
+  Repeating(const Repeating&) = delete;
+  Repeating& operator=(const Repeating&) = delete;
+
+  void begin() {
+    if (!std::exchange(counted_, true)) ++count_;
+  }
+  void end() {
+    if (std::exchange(counted_, false)) --count_;
+  }
+
+ private:
+  std::size_t& count_;
+  bool counted_ = false;
+};
 
 // What is stored instead of an outcome that the database refused.
 Outcome replacement(const Error& error) {
@@ -52,23 +75,45 @@ bool should_repeat(const Error& error) {
   return false;
 }
 
-Settler::Settler(store::JobStore& store, Clock& clock, Random& random, Logger& log)
-    : store_(store), clock_(clock), random_(random), log_(log) {}
+Settler::Settler(store::JobStore& store, Clock& clock, Random& random, Logger& log,
+                 OnAnswers on_answers)
+    : store_(store),
+      clock_(clock),
+      random_(random),
+      log_(log),
+      on_answers_(std::move(on_answers)) {}
+
+void Settler::enqueue(Item item) {
+  if (abandoned_.is_set()) {
+    answer_all({&item, 1}, Answer::lease_lost);
+    return;
+  }
+  if (queue_.empty()) arrived_.set();
+  queue_.push_back(std::move(item));
+}
+
+void Settler::offer(std::shared_ptr<JobRun> run, Settlement settlement) {
+  auto worker_id = run->worker;
+  enqueue({.worker_id = std::move(worker_id),
+           .settlement = std::move(settlement),
+           .run = std::move(run),
+           .waiter = nullptr});
+}
 
 awaitable<Answer> Settler::settle(std::string worker_id, Settlement settlement) {
-  if (abandoned_.is_set()) co_return Answer::lease_lost;
-  auto item = std::make_shared<Item>();
-  item->worker_id = std::move(worker_id);
-  item->settlement = std::move(settlement);
-  queue_.push_back(item);
-  arrived_.set();
-  co_await item->done.wait();
-  co_return item->answer;
+  auto waiter = std::make_shared<Waiter>();
+  enqueue({.worker_id = std::make_shared<const std::string>(std::move(worker_id)),
+           .settlement = std::move(settlement),
+           .run = nullptr,
+           .waiter = waiter});
+  co_await waiter->done.wait();
+  co_return waiter->answer;
 }
 
 awaitable<Answer> Settler::settle_with(std::string worker_id, Settlement settlement,
                                        std::vector<SqlStatement> statements) {
   Backoff backoff(random_, kPauseMin, kPauseMax);
+  Repeating repeating(failing_);
   while (!abandoned_.is_set()) {
     auto answer = co_await store_.settle_with(worker_id, settlement, statements);
     if (answer.has_value()) co_return *answer;
@@ -80,8 +125,10 @@ awaitable<Answer> Settler::settle_with(std::string worker_id, Settlement settlem
       log_.warn("settlement_statement_failed",
                 {{"job_id", settlement.id}, {"error", error.describe()}});
       settlement.outcome = Outcome::retry("settlement_statement_failed", error.describe());
+      repeating.end();
       co_return co_await settle(std::move(worker_id), std::move(settlement));
     }
+    repeating.begin();
     co_await pause(error, backoff.next());
   }
   co_return Answer::lease_lost;
@@ -95,17 +142,16 @@ void Settler::stop() {
 void Settler::abandon() {
   abandoned_.set();
   stop();
-  for (const auto& item : sending_) {
-    if (!item->done.is_set()) answer(*item, Answer::lease_lost);
-  }
-  for (const auto& item : std::exchange(queue_, {})) answer(*item, Answer::lease_lost);
+  answer_all(sending_, Answer::lease_lost);
+  auto queue = std::exchange(queue_, {});
+  answer_all(queue, Answer::lease_lost);
 }
 
 awaitable<void> Settler::run() {
   for (;;) {
     if (!queue_.empty()) {
-      sending_ = next_batch();
-      co_await send(sending_);
+      take_batch();
+      co_await send({.begin = 0, .end = sending_.size()});
       sending_.clear();
       continue;
     }
@@ -116,78 +162,96 @@ awaitable<void> Settler::run() {
 }
 
 // One worker id per call, and never two deliveries of one job: answers are told apart by job.
-Settler::Batch Settler::next_batch() {
-  Batch batch;
-  std::deque<std::shared_ptr<Item>> left;
-  std::unordered_set<JobId> jobs;
+void Settler::take_batch() {
+  std::vector<Item> left;
+  std::pmr::monotonic_buffer_resource memory(queue_.size() * 64 + 1024);
+  std::pmr::unordered_set<JobId> jobs(&memory);
+  jobs.reserve(std::min(queue_.size(), kBatchMax));
   std::size_t bytes = 0;
-  const auto worker_id = queue_.front()->worker_id;
+  const auto worker_id = queue_.front().worker_id;
   for (auto& item : queue_) {
-    const bool full = batch.size() >= kBatchMax || (!batch.empty() && bytes >= kBatchBytesMax);
-    if (full || item->worker_id != worker_id || !jobs.insert(item->settlement.id).second) {
+    const auto count = sending_.size();
+    const bool full = count >= kBatchMax || (count > 0 && bytes >= kBatchBytesMax);
+    const bool stranger = item.worker_id != worker_id && *item.worker_id != *worker_id;
+    if (full || stranger || !jobs.insert(item.settlement.id).second) {
       left.push_back(std::move(item));
       continue;
     }
-    bytes += item->settlement.size_bytes();
-    batch.push_back(std::move(item));
+    bytes += item.settlement.size_bytes();
+    sending_.push_back(std::move(item));
   }
-  queue_ = std::move(left);
-  return batch;
+  queue_.clear();
+  if (!left.empty()) queue_ = std::move(left);
 }
 
-Task<std::vector<JobAnswer>> Settler::send_once(Batch batch) {
+std::span<Settler::Item> Settler::items(Range range) {
+  return std::span(sending_).subspan(range.begin, range.size());
+}
+
+Task<std::vector<JobAnswer>> Settler::send_once(Range range) {
   std::vector<Settlement> settlements;
-  settlements.reserve(batch.size());
-  for (const auto& item : batch) settlements.push_back(item->settlement);
-  return store_.settle(batch.front()->worker_id, std::move(settlements));
+  settlements.reserve(range.size());
+  for (const auto& item : items(range)) settlements.push_back(item.settlement);
+  return store_.settle(*sending_[range.begin].worker_id, std::move(settlements));
 }
 
-awaitable<void> Settler::send(Batch batch) {
+awaitable<void> Settler::send(Range range) {
   Backoff backoff(random_, kPauseMin, kPauseMax);
+  Repeating repeating(failing_);
   for (;;) {
     if (abandoned_.is_set()) co_return;  // All were answered there.
-    const auto answers = co_await send_once(batch);
+    const auto answers = co_await send_once(range);
+    if (abandoned_.is_set()) co_return;
     if (answers.has_value()) {
-      MR_ASSERT(answers->size() == batch.size());
-      for (std::size_t i = 0; i < batch.size(); ++i) answer(*batch[i], (*answers)[i].answer);
+      MR_ASSERT(answers->size() == range.size());
+      repeating.end();
+      std::vector<Answered> answered;
+      answered.reserve(range.size());
+      for (std::size_t i = 0; i < range.size(); ++i) {
+        answer(sending_[range.begin + i], (*answers)[i].answer, answered);
+      }
+      deliver(std::move(answered));
       co_return;
     }
     const auto& error = answers.error();
     MR_SOMETIMES(error.kind == ErrorKind::in_doubt, "settlement_repeated_in_doubt");
     if (should_repeat(error) || installation_broken(error)) {
+      repeating.begin();
       co_await pause(error, backoff.next());
       continue;
     }
+    repeating.end();
     if (error.kind == ErrorKind::lease_lost) {
-      for (const auto& item : batch) answer(*item, Answer::lease_lost);
+      answer_all(items(range), Answer::lease_lost);
       co_return;
     }
-    if (batch.size() == 1) {
-      refuse(batch.front(), error);
+    if (range.size() == 1) {
+      refuse(sending_[range.begin], error);
       co_return;
     }
     // One of them cannot be stored, and fails all. Nothing of the batch was committed.
-    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-    co_await send(Batch(batch.begin(), middle));
-    co_await send(Batch(middle, batch.end()));
+    const auto middle = range.begin + range.size() / 2;
+    co_await send({.begin = range.begin, .end = middle});
+    co_await send({.begin = middle, .end = range.end});
     co_return;
   }
 }
 
-void Settler::refuse(const std::shared_ptr<Item>& item, const Error& error) {
-  if (item->replaced) {
+void Settler::refuse(Item& item, const Error& error) {
+  if (item.replaced) {
     log_.error("settlement_given_up",
-               {{"job_id", item->settlement.id}, {"error", error.describe()}});
-    answer(*item, Answer::lease_lost);
+               {{"job_id", item.settlement.id}, {"error", error.describe()}});
+    answer_all({&item, 1}, Answer::lease_lost);
     return;
   }
-  log_.warn("outcome_refused", {{"job_id", item->settlement.id},
-                                {"outcome", to_string(item->settlement.outcome.kind)},
+  log_.warn("outcome_refused", {{"job_id", item.settlement.id},
+                                {"outcome", to_string(item.settlement.outcome.kind)},
                                 {"error", error.describe()}});
-  item->replaced = true;
-  item->settlement.outcome = replacement(error);
-  item->settlement.logs.clear();  // They may be what could not be stored.
-  if (!abandoned_.is_set()) queue_.push_back(item);
+  item.replaced = true;
+  item.settlement.outcome = replacement(error);
+  item.settlement.logs.clear();  // They may be what could not be stored.
+  queue_.push_back(std::move(item));
+  item.answered = true;  // Not from here: abandon() finds it in the queue.
 }
 
 awaitable<void> Settler::pause(Error error, std::chrono::milliseconds duration) {
@@ -195,9 +259,25 @@ awaitable<void> Settler::pause(Error error, std::chrono::milliseconds duration) 
   co_await wait_for(clock_, abandoned_, duration);
 }
 
-void Settler::answer(Item& item, Answer value) {
-  item.answer = value;
-  item.done.set();
+void Settler::answer(Item& item, Answer value, std::vector<Answered>& answered) {
+  if (std::exchange(item.answered, true)) return;
+  if (item.waiter) {
+    item.waiter->answer = value;
+    item.waiter->done.set();
+    return;
+  }
+  answered.push_back(
+      {.run = std::move(item.run), .outcome = item.settlement.outcome.kind, .answer = value});
+}
+
+void Settler::answer_all(std::span<Item> given, Answer value) {
+  std::vector<Answered> answered;
+  for (auto& item : given) answer(item, value, answered);
+  deliver(std::move(answered));
+}
+
+void Settler::deliver(std::vector<Answered> answered) {
+  if (!answered.empty() && on_answers_) on_answers_(answered);
 }
 
 }  // namespace millrace::worker

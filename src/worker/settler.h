@@ -1,11 +1,11 @@
 // Settler: brings finished deliveries into the database, many at a time.
 //
-// Flow: each job's coroutine calls settle() and waits there until the result is durable or refused;
-// run() gathers what has come in while the previous call was under way and sends it as one batch,
-// so that nothing waits when little happens and batches grow under load. A call whose fate is
-// unknown is repeated until it is known: the database recognises its own success. A settlement that
-// the database cannot take is found by halving the batch and replaced by a failure that says why.
-// Threading: one strand. Lifetime: store, clock, random and log outlive it.
+// Flow: offer() takes a result and returns at once; run() gathers what has come in while the
+// previous call was under way and sends it as one batch, so that nothing waits when little happens
+// and batches grow under load; what the fence said goes to `on_answers`, a batch at a time. A call
+// whose fate is unknown is repeated until it is known: the database recognises its own success. A
+// settlement that the database cannot take is found by halving the batch and replaced by a failure
+// that says why. Threading: one strand. Lifetime: store, clock, random and log outlive it.
 #pragma once
 
 #include "base/clock.h"
@@ -16,22 +16,35 @@
 #include "store/job_store.h"
 
 #include <cstddef>
-#include <deque>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace millrace::worker {
 
+struct JobRun;
+
 class Settler {
  public:
-  static constexpr std::size_t kBatchMax = 1000;
+  static constexpr std::size_t kBatchMax = 2000;
   static constexpr std::size_t kBatchBytesMax = 4 * 1024 * 1024;
 
-  Settler(store::JobStore& store, Clock& clock, Random& random, Logger& log);
+  struct Answered {
+    std::shared_ptr<JobRun> run;
+    Outcome::Kind outcome = Outcome::Kind::ok;
+    Answer answer = Answer::lease_lost;  // Also when it was given up (abandon).
+  };
+  using OnAnswers = std::function<void(std::span<Answered>)>;
+
+  Settler(store::JobStore& store, Clock& clock, Random& random, Logger& log,
+          OnAnswers on_answers = {});
 
   awaitable<void> run();  // Ends after stop(), when nothing waits any more, or after abandon().
 
+  // The answer comes through on_answers.
+  void offer(std::shared_ptr<JobRun> run, Settlement settlement);
   // Returns what the fence said. lease_lost also when it was given up (abandon).
   awaitable<Answer> settle(std::string worker_id, Settlement settlement);
   // The same with statements that must commit together with it.
@@ -41,34 +54,54 @@ class Settler {
   void stop();
   void abandon();  // Stops trying: the leases will expire.
   std::size_t waiting() const { return queue_.size(); }
+  // A call has failed and is to be repeated: results do not become durable now.
+  bool failing() const { return failing_ > 0; }
 
  private:
-  struct Item {
-    std::string worker_id;
-    Settlement settlement;
-    bool replaced = false;  // Its outcome was refused once and is now a failure.
+  // Shared with the waiting coroutine, which may be destroyed first at shutdown.
+  struct Waiter {
     Event done;
     Answer answer = Answer::lease_lost;
   };
-  using Batch = std::vector<std::shared_ptr<Item>>;
+  struct Item {
+    std::shared_ptr<const std::string> worker_id;  // Shared by all that were claimed under it.
+    Settlement settlement;
+    // One of them gets the answer.
+    std::shared_ptr<JobRun> run;
+    std::shared_ptr<Waiter> waiter;
+    bool replaced = false;  // Its outcome was refused once and is now a failure.
+    bool answered = false;
+  };
+  // Part of what is being sent.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t size() const { return end - begin; }
+  };
 
-  Batch next_batch();
-  awaitable<void> send(Batch batch);
-  Task<std::vector<JobAnswer>> send_once(Batch batch);
-  void refuse(const std::shared_ptr<Item>& item, const Error& error);
+  void enqueue(Item item);
+  void take_batch();
+  awaitable<void> send(Range range);
+  Task<std::vector<JobAnswer>> send_once(Range range);
+  void refuse(Item& item, const Error& error);
   awaitable<void> pause(Error error, std::chrono::milliseconds duration);
-  static void answer(Item& item, Answer value);
+  std::span<Item> items(Range range);
+  // Collects the answer for on_answers, or wakes who waits for it.
+  static void answer(Item& item, Answer value, std::vector<Answered>& answered);
+  void answer_all(std::span<Item> given, Answer value);
+  void deliver(std::vector<Answered> answered);
 
   store::JobStore& store_;
   Clock& clock_;
   Random& random_;
   Logger& log_;
-  // Shared with the waiting coroutine, which may be destroyed first at shutdown.
-  std::deque<std::shared_ptr<Item>> queue_;
-  Batch sending_;
+  OnAnswers on_answers_;
+  std::vector<Item> queue_;
+  std::vector<Item> sending_;
   Event arrived_;
   Event abandoned_;
   bool stopping_ = false;
+  std::size_t failing_ = 0;  // Calls that are to be repeated.
 };
 
 // The database cannot be asked now, or has not said what became of it: ask again.

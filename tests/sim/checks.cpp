@@ -223,7 +223,9 @@ void Checks::unleased(const Job& job, LeaseToken token, std::string_view outcome
   auto& holder = process(ended.process);
   if (ended.alone) ++record.lost_alone;
   reach(holder.killed || holder.paused ? Path::process_reclaimed : Path::deadline_reclaimed);
-  if (!holder.killed && calm_since(holder, ended.leased_at)) {
+  // One that was told to leave at once may not even have had the time to say goodbye.
+  const bool in_a_hurry = holder.gone && holder.hurried;
+  if (!holder.killed && !in_a_hurry && calm_since(holder, ended.leased_at)) {
     violate(holder.gone ? "drain_charged" : "falsely_lost",
             "a process that was well had a delivery taken away", index);
   }
@@ -387,11 +389,11 @@ void Checks::duty(int number) {
   }
 }
 
-bool Checks::open(const DeliveryRecord& delivery) const {
-  if (!delivery.started) return false;
-  if (!delivery.returned) return true;
-  const bool gave_up = delivery.told_at_return && delivery.cancel.reason() == kLeaseLost;
-  return !delivery.answered && !gave_up;
+bool Checks::open(const DeliveryRecord& delivery) { return delivery.started && !delivery.returned; }
+
+bool Checks::unsettled(const DeliveryRecord& delivery) {
+  if (!delivery.returned || delivery.answered) return false;
+  return !delivery.told_at_return || delivery.cancel.reason() != kLeaseLost;
 }
 
 void Checks::claiming(int number, const store::ClaimRequest& request) {
@@ -587,14 +589,21 @@ void Checks::handler_started(int number, const ClaimedJob& job, CancelToken canc
   check_alone(number, record, job);
 }
 
-// A slot is free again only when the result is durable and the handler has returned.
+// A slot is free again only when the handler has returned, and nothing is started while too many
+// results are not durable.
 void Checks::check_slots(int number, std::size_t job) {
   int used = 0;
+  int results = 0;
   for (const auto token : process(number).deliveries) {
     if (open(deliveries_[token])) ++used;
+    if (unsettled(deliveries_[token])) ++results;
   }
   if (used > plan_.options.slots) {
     violate("slot_freed_early", fmt::format("{} jobs on {} slots", used, plan_.options.slots), job);
+  }
+  const int most = plan_.options.unsettled_max;
+  if (most > 0 && results >= most) {
+    violate("unsettled", fmt::format("started while {} results wait, of {}", results, most), job);
   }
 }
 

@@ -157,7 +157,8 @@ class Checks final : public ModelWatch {
     std::uint64_t last_token = 0;
   };
 
-  bool open(const DeliveryRecord& delivery) const;
+  static bool open(const DeliveryRecord& delivery);       // Its handler runs.
+  static bool unsettled(const DeliveryRecord& delivery);  // Its result waits to be durable.
   bool excused(const DeliveryRecord& delivery) const;
   void check_alone(int process, const DeliveryRecord& started, const ClaimedJob& job);
   void check_holders(const DeliveryRecord& started, std::uint64_t token);

@@ -211,6 +211,8 @@ WorldPlan make_plan(std::uint64_t seed) {
   plan.supervised = dice.chance(0.3);
   plan.hints = dice.chance(0.5);
   plan.options = choose_options(dice);
+  // Without the dice: what the seed means otherwise stays as it is.
+  if (seed % 3 == 0) plan.options.unsettled_max = 1 + static_cast<int>(seed / 3 % 4);
   if (plan.supervised) plan.options.supervisor_id = "s";
   plan.keeper_ttl = dice.time(500ms, 2s);
   plan.keeper_pace = static_cast<int>(dice.between(1, 4));

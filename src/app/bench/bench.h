@@ -24,7 +24,7 @@ struct BenchOptions {
   int clients = 4;
   int batch = 1000;  // Jobs in one call.
   int slots = 64;
-  int prefetch = 512;
+  int prefetch = 2'000;
   std::vector<std::int64_t> depths{1'000, 100'000};
   std::filesystem::path folder = "build/bench";
   bool force = false;

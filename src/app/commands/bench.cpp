@@ -17,7 +17,7 @@ struct Options {
   std::int64_t clients = 4;
   std::int64_t batch = 1000;
   std::int64_t slots = 64;
-  std::int64_t prefetch = 512;
+  std::int64_t prefetch = 2'000;
   std::vector<std::string> depths;
   std::string folder = "build/bench";
   bool force = false;
@@ -79,7 +79,7 @@ void add_bench_commands(Command& root) {
       command.option("--batch", "N", options->batch, "Jobs per call (default 1000)");
     } else {
       command.option("--slots", "N", options->slots, "Of the worker (default 64)");
-      command.option("--prefetch", "N", options->prefetch, "Of the worker (default 512)");
+      command.option("--prefetch", "N", options->prefetch, "Of the worker (default 2000)");
     }
     if (what == "depth") {
       command.option("--depth", "N", options->depths,
