@@ -59,9 +59,10 @@ struct SharedProducerOptions {
 // arrive while a transaction is under way share the next one. A call that finds nothing under way
 // is sent at once. All members may be called from any number of threads.
 //
-// Order: calls for plain jobs (nothing set but type, payload, queue and priority) are in line in
-// the order in which they were made, for each combination of type, queue and priority; so are all
-// other calls among themselves. Between these lines there is no order.
+// Order: calls of one thread for plain jobs (nothing set but type, payload, queue and priority) are
+// in line in the order in which they were made, for each combination of type, queue and priority;
+// so are its other calls among themselves. Between these lines, and between threads, a call is
+// behind another for certain only if it was made after the other was answered.
 //
 // Errors: a job that the database refuses fails its own call only, with the error that it would
 // have got alone. While the database cannot be reached, calls are tried again for retry_for, then

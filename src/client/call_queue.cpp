@@ -43,28 +43,28 @@ std::future<CallAnswer> CallQueue::submit(MadeCall made, WhenFull when_full) {
     ++waiting_for_room_;
     room_.wait(lock, room);
     --waiting_for_room_;
-    auto& lane = lane_of(std::move(made.kind));
+    auto& line = line_of(std::move(made.key));
     call.number = next_number_++;
     call.accepted_at = clock_.now();
     ++pending_;
     pending_bytes_ += call.size_bytes;
-    const bool wakes = lane.calls.empty() && !lane.in_hand;
-    lane.calls.splice(lane.calls.end(), one);
+    const bool wakes = line.calls.empty() && !line.in_hand;
+    line.calls.splice(line.calls.end(), one);
     if (!wakes) return future;
-    ready_.splice(ready_.end(), lane.place);
+    ready_.splice(ready_.end(), line.place);
   }
   work_.notify_one();
   return future;
 }
 
-CallQueue::Lane& CallQueue::lane_of(JobKind kind) {
-  const auto [found, made] = lanes_.try_emplace(std::move(kind));
-  auto& lane = found->second;
+CallQueue::Line& CallQueue::line_of(LineKey key) {
+  const auto [found, made] = lines_.try_emplace(std::move(key));
+  auto& line = found->second;
   if (made) {
-    lane.kind = &found->first;
-    lane.place.front() = &lane;
+    line.key = &found->first;
+    line.place.front() = &line;
   }
-  return lane;
+  return line;
 }
 
 bool CallQueue::has_room(std::size_t size_bytes) const {
@@ -77,18 +77,18 @@ std::optional<CallQueue::Batch> CallQueue::take(std::size_t worker) {
   std::unique_lock lock(mutex_);
   work_.wait(lock, [&] { return closed_ || !ready_.empty(); });
   if (ready_.empty()) return std::nullopt;
-  Batch batch{.lane = ready_.front()};
-  auto& lane = *batch.lane;
-  lane.place.splice(lane.place.end(), ready_, ready_.begin());
-  lane.in_hand = true;
+  Batch batch{.line = ready_.front()};
+  auto& line = *batch.line;
+  line.place.splice(line.place.end(), ready_, ready_.begin());
+  line.in_hand = true;
   fill(batch);
   in_hand_[worker] = batch.calls.front().number;
   return batch;
 }
 
 void CallQueue::fill(Batch& batch) {
-  auto& waiting = batch.lane->calls;
-  const auto count_max = batch.lane->kind->plain
+  auto& waiting = batch.line->calls;
+  const auto count_max = batch.line->key->kind.plain
                              ? options_.batch_max
                              : std::min(options_.batch_max, options_.keyed_batch_max);
   auto end = waiting.begin();
@@ -103,7 +103,7 @@ void CallQueue::fill(Batch& batch) {
 
 Calls CallQueue::take_waiting(Batch& batch, Clock::Steady time) {
   const std::lock_guard lock(mutex_);
-  auto& waiting = batch.lane->calls;
+  auto& waiting = batch.line->calls;
   const auto end =
       std::ranges::find_if(waiting, [&](const auto& call) { return call.accepted_at > time; });
   Calls taken;
@@ -129,15 +129,15 @@ void CallQueue::settle(Batch& batch, std::size_t count, std::size_t bytes) {
     pending_bytes_ -= bytes;
     room = waiting_for_room_ > 0;
     if (batch.open == 0) {
-      auto& lane = *batch.lane;
-      lane.in_hand = false;
-      ready = !lane.calls.empty();
+      auto& line = *batch.line;
+      line.in_hand = false;
+      ready = !line.calls.empty();
       if (ready) {
-        ready_.splice(ready_.end(), lane.place);
+        ready_.splice(ready_.end(), line.place);
       } else {
-        lanes_.erase(lanes_.find(*lane.kind));
+        lines_.erase(lines_.find(*line.key));
       }
-      batch.lane = nullptr;  // Another worker may have it already.
+      batch.line = nullptr;  // Another worker may have it already.
     }
   }
   if (ready) work_.notify_one();
@@ -155,10 +155,10 @@ void CallQueue::leave(std::size_t worker) {
 }
 
 bool CallQueue::all_answered_before(std::uint64_t number) const {
-  // Calls that wait in a lane in somebody's hands are younger than what those hands hold.
+  // Calls that wait in a line in somebody's hands are younger than what those hands hold.
   return std::ranges::all_of(in_hand_, [&](std::uint64_t oldest) { return oldest >= number; }) &&
          std::ranges::all_of(
-             ready_, [&](const Lane* lane) { return lane->calls.front().number >= number; });
+             ready_, [&](const Line* line) { return line->calls.front().number >= number; });
 }
 
 void CallQueue::flush() {

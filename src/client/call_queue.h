@@ -1,8 +1,8 @@
-// CallQueue: enqueue calls that were accepted and not yet answered, in one lane per kind of job.
+// CallQueue: enqueue calls that were accepted and not yet answered, in lines by kind of job.
 //
-// Flow: callers submit(); a worker takes a lane with the calls that have gathered in it, sends
-// them, settles them and leaves the lane. While a lane is in a worker's hands no other worker gets
-// it, so the jobs of a lane reach the database in the order in which their calls were accepted.
+// Flow: callers submit(); a worker takes a line with the calls that have gathered in it, sends
+// them, settles them and leaves the line. While a line is in a worker's hands no other worker gets
+// it, so the jobs of a line reach the database in the order in which their calls were accepted.
 // Bounds: pending_max calls and pending_bytes_max bytes of jobs; beyond that callers wait or are
 // refused. Threading: all members from any thread; a worker's number from one thread at a time.
 #pragma once
@@ -35,19 +35,19 @@ class CallQueue {
  public:
   enum class WhenFull { wait, refuse };
 
-  struct Lane {
-    const JobKind* kind = nullptr;
+  struct Line {
+    const LineKey* key = nullptr;
     Calls calls = {};
     bool in_hand = false;
-    // One element that names this lane. It moves into ready_ and back, so that making a lane ready
+    // One element that names this line. It moves into ready_ and back, so that making a line ready
     // needs no memory and cannot fail.
-    std::list<Lane*> place = std::list<Lane*>(1);
+    std::list<Line*> place = std::list<Line*>(1);
   };
 
-  // What a worker has in its hands. The lane and its kind are there until the last call of the
+  // What a worker has in its hands. The line and its kind are there until the last call of the
   // batch is settled.
   struct Batch {
-    Lane* lane = nullptr;
+    Line* line = nullptr;
     std::size_t open = 0;  // Calls that are not settled.
     std::size_t open_bytes = 0;
     Calls calls = {};
@@ -70,13 +70,13 @@ class CallQueue {
   void settle(Batch& batch) { settle(batch, batch.open, batch.open_bytes); }
   // The worker has answered all it had.
   void leave(std::size_t worker);
-  // Calls that still wait in the lane of the batch and came no later than `time` join the batch.
+  // Calls that still wait in the line of the batch and came no later than `time` join the batch.
   Calls take_waiting(Batch& batch, Clock::Steady time);
   // Workers end when nothing is left to send.
   void close();
 
  private:
-  Lane& lane_of(JobKind kind);
+  Line& line_of(LineKey key);
   bool has_room(std::size_t size_bytes) const;
   bool all_answered_before(std::uint64_t number) const;
   void fill(Batch& batch);
@@ -88,8 +88,8 @@ class CallQueue {
   std::condition_variable work_;
   std::condition_variable room_;
   std::condition_variable answered_;
-  std::map<JobKind, Lane> lanes_;       // Those that have calls or are in a worker's hands.
-  std::list<Lane*> ready_;              // Those that have calls and are in nobody's hands.
+  std::map<LineKey, Line> lines_;       // Those that have calls or are in a worker's hands.
+  std::list<Line*> ready_;              // Those that have calls and are in nobody's hands.
   std::vector<std::uint64_t> in_hand_;  // By worker: the oldest call that it has not answered.
   std::size_t pending_ = 0;
   std::size_t pending_bytes_ = 0;

@@ -76,7 +76,7 @@ TEST_F(CoalescerTest, KindsTravelApart) {
   coalescer->flush();
 
   const auto sent = database.sent();
-  ASSERT_EQ(sent.size(), 6U);  // The lanes that were free, as they came; the busy one at last.
+  ASSERT_EQ(sent.size(), 6U);  // The lines that were free, as they came; the busy one at last.
   EXPECT_EQ(sent[1].kind, (JobKind{.plain = true, .job_type = "u"}));
   EXPECT_EQ(sent[1].jobs, (std::vector{payload(4), payload(7)}));
   EXPECT_EQ(sent[2].kind, (JobKind{.plain = true, .job_type = "t", .queue = "q"}));
@@ -105,7 +105,7 @@ TEST_F(CoalescerTest, EveryFieldBeyondTheFourMakesAJobKeyed) {
     set(job);
     const auto call = make_call(job, database.clock, random);
     ASSERT_TRUE(call);
-    EXPECT_FALSE(call->kind.plain);
+    EXPECT_FALSE(call->key.kind.plain);
     EXPECT_GE(call->call.spec.size(), 3U);
   }
 }
@@ -150,6 +150,20 @@ TEST_F(CoalescerTest, AnotherKindDoesNotWaitForABusyOne) {
   database.hold();
   auto first = submit(plain(1));
   auto second = submit(plain(2, "u"));
+  database.wait_for_held(2);
+  database.release();
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+}
+
+TEST_F(CoalescerTest, SharesOfOneKindDoNotWaitForEachOther) {
+  start({}, 2);
+  database.hold();
+  auto first = submit(plain(1));
+  auto call = make_call(plain(2), database.clock, random);
+  ASSERT_TRUE(call);
+  call->key.share = 1;
+  auto second = coalescer->submit(std::move(*call), WhenFull::wait);
   database.wait_for_held(2);
   database.release();
   EXPECT_TRUE(first.get());

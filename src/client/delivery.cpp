@@ -78,11 +78,11 @@ void Delivery::deliver(Calls& calls) {
 
 EnqueueSink::Answers Delivery::send(const Calls& calls) {
   EnqueueSink::Answers answers;
-  if (batch_.lane->kind->plain) {
+  if (batch_.line->key->kind.plain) {
     std::vector<std::string> payloads;
     payloads.reserve(calls.size());
     for (const auto& call : calls) payloads.push_back(call.payload);
-    answers = sink_.enqueue_array(*batch_.lane->kind, payloads);
+    answers = sink_.enqueue_array(batch_.line->key->kind, payloads);
   } else {
     json::Array jobs;
     jobs.reserve(calls.size());
@@ -112,7 +112,7 @@ void Delivery::succeed(Calls& calls, const std::vector<store::EnqueueAnswer>& an
 
 void Delivery::split(Calls& calls, const millrace::Error& error) {
   if (calls.size() == 1) {
-    if (batch_.lane->kind->plain && concerns_kind(error)) verdict_ = error;
+    if (batch_.line->key->kind.plain && concerns_kind(error)) verdict_ = error;
     return refuse(calls, error);
   }
   Calls first;

@@ -29,7 +29,7 @@ class FakeDatabase {
 
   void refuse(Rule rule) {
     set(before_, std::move(rule));
-  }                                                       // Nothing is stored, and the error told.
+  }  // Nothing is stored, and the error told.
   void lose(Rule rule) { set(after_, std::move(rule)); }  // Stored, and yet the error told.
   // Batches for which this is true stay here, until the next hold() or release().
   void hold(std::function<bool(const SentBatch&)> which = [](const SentBatch&) { return true; }) {

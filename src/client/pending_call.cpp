@@ -28,10 +28,10 @@ JobId new_job_id(const Clock& clock, Random& random) {
 Result<MadeCall> make_plain(JobSpec job) {
   if (const auto parsed = parse_payload(job); !parsed) return std::unexpected(parsed.error());
   MadeCall made;
-  made.kind = {.plain = true,
-               .job_type = std::move(job.job_type),
-               .queue = std::move(job.queue),
-               .priority = job.priority};
+  made.key.kind = {.plain = true,
+                   .job_type = std::move(job.job_type),
+                   .queue = std::move(job.queue),
+                   .priority = job.priority};
   made.call.payload = std::move(job.payload);
   made.call.size_bytes = made.call.payload.size();
   return made;

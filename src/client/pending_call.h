@@ -54,8 +54,16 @@ struct PendingCall {
 
 using Calls = std::list<PendingCall>;  // Spliced from place to place: nothing on the way can fail.
 
-struct MadeCall {
+// Where a call waits: calls with equal keys keep their order, others pass each other.
+struct LineKey {
   JobKind kind;
+  unsigned share = 0;  // Callers are divided into shares, which need not wait for each other.
+
+  friend auto operator<=>(const LineKey&, const LineKey&) = default;
+};
+
+struct MadeCall {
+  LineKey key;
   PendingCall call;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <millrace/producer.h>
 
+#include <atomic>
 #include <exception>
 #include <unistd.h>
 #include <utility>
@@ -50,6 +51,14 @@ CoalescerOptions coalescer_options(const SharedProducerOptions& options) {
   return made;
 }
 
+// Calls of one thread keep their order, so they belong to one share; two threads seldom to the
+// same.
+unsigned thread_number() {
+  static constinit std::atomic<unsigned> next = 0;
+  thread_local const unsigned number = next++;
+  return number;
+}
+
 std::future<CallAnswer> ready(CallAnswer answer) {
   std::promise<CallAnswer> promise;
   promise.set_value(std::move(answer));
@@ -60,7 +69,8 @@ std::future<CallAnswer> ready(CallAnswer answer) {
 
 struct SharedProducer::Impl {
   Impl(const SharedProducerOptions& options, const pg::ConnectOptions& connect)
-      : coalescer(coalescer_options(options), clock, make_sinks(options.connections, connect)) {}
+      : shares(static_cast<unsigned>(options.connections)),
+        coalescer(coalescer_options(options), clock, make_sinks(options.connections, connect)) {}
 
   std::vector<std::unique_ptr<EnqueueSink>> make_sinks(int count,
                                                        const pg::ConnectOptions& connect) {
@@ -76,6 +86,7 @@ struct SharedProducer::Impl {
   bool forked() const { return owner != ::getpid(); }
 
   const pid_t owner = ::getpid();
+  const unsigned shares;
   SystemClock clock;
   SystemRandom random;
   PgSink* first = nullptr;
@@ -118,6 +129,7 @@ std::future<Result<Enqueued>> SharedProducer::submit(JobSpec job, bool wait) {
   if (auto good = usable(); !good) return ready(std::unexpected(std::move(good).error()));
   auto call = make_call(std::move(job), impl_->clock, impl_->random);
   if (!call) return ready(std::unexpected(std::move(call).error()));
+  call->key.share = thread_number() % impl_->shares;
   return impl_->coalescer.submit(std::move(*call),
                                  wait ? CallQueue::WhenFull::wait : CallQueue::WhenFull::refuse);
 }
