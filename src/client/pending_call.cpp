@@ -7,11 +7,15 @@
 namespace millrace::client {
 namespace {
 
+// What JSON has to write differently (quotes, bytes that are no UTF-8) goes as JSON, and is refused
+// there as it is everywhere.
+bool is_simple(const std::string& name) { return json_quote(name).size() == name.size() + 2; }
+
 bool is_plain(const JobSpec& job) {
-  return job.job_name.empty() && !job.delay && job.dedupe_key.empty() && job.serial_key.empty() &&
-         job.concurrency_key.empty() && job.idempotency_key.empty() && job.id.empty() &&
-         job.correlation_id.empty() && job.batch_id.empty() && job.after_jobs.empty() &&
-         !job.max_attempts && !job.run_timeout;
+  return is_simple(job.job_type) && is_simple(job.queue) && job.job_name.empty() && !job.delay &&
+         job.dedupe_key.empty() && job.serial_key.empty() && job.concurrency_key.empty() &&
+         job.idempotency_key.empty() && job.id.empty() && job.correlation_id.empty() &&
+         job.batch_id.empty() && job.after_jobs.empty() && !job.max_attempts && !job.run_timeout;
 }
 
 // Version 7, as the database makes them: ids of one time lie in one partition.

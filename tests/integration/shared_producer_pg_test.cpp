@@ -8,6 +8,7 @@
 #include <millrace/producer.h>
 
 #include <future>
+#include <optional>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
@@ -120,7 +121,7 @@ TEST_F(SharedProducerTest, TheDestructorWaitsForWhatWasAccepted) {
 }
 
 TEST_F(SharedProducerTest, ABadJobAmongManyFailsAloneAndAsItDoesInAProducer) {
-  std::vector<JobSpec> bad(10, job(-1));
+  std::vector<JobSpec> bad(14, job(-1));
   bad[0].payload = "{}";
   bad[1].payload = "[1]";
   bad[2].payload = R"({"text":"\u0000"})";
@@ -131,6 +132,10 @@ TEST_F(SharedProducerTest, ABadJobAmongManyFailsAloneAndAsItDoesInAProducer) {
   bad[7].priority = 1001;
   bad[8].max_attempts = 0;
   bad[9].after_jobs = {"00000000-0000-7000-8000-000000000000"};
+  bad[10].job_type = "";
+  bad[11].job_type = "no \xff utf-8";
+  bad[12].queue = std::string("nul\0", 4);
+  bad[13].priority = -1;
   auto producer = must_connect(database_.url());
   auto single = Producer::connect(database_.url());
   ASSERT_TRUE(single);
@@ -138,9 +143,10 @@ TEST_F(SharedProducerTest, ABadJobAmongManyFailsAloneAndAsItDoesInAProducer) {
   std::vector<std::future<Result<Enqueued>>> refused;
   for (int n = 0; n < 500; ++n) {
     good.push_back(producer.enqueue_async(job(n)));
-    if (n % 50 == 25)
-      refused.push_back(producer.enqueue_async(bad[static_cast<std::size_t>(n / 50)]));
+    const auto next = refused.size();
+    if (n % 30 == 25 && next < bad.size()) refused.push_back(producer.enqueue_async(bad[next]));
   }
+  ASSERT_EQ(refused.size(), bad.size());
   for (auto& future : good) ASSERT_TRUE(future.get());
   for (std::size_t i = 0; i < bad.size(); ++i) {
     const auto answer = refused[i].get();
@@ -253,6 +259,49 @@ TEST_F(SharedProducerTest, AnOutageIsWaitedForAndThenUnavailable) {
   EXPECT_EQ(count(), 0);
   gate_.refuse(false);
   EXPECT_TRUE(producer.enqueue(job(1)));
+}
+
+// Every answer holds against the database: done is there once, in doubt at most once, and what can
+// be sent again is done.
+TEST_F(SharedProducerTest, CutAgainAndAgainItSaysNothingThatIsNotSo) {
+  constexpr int kThreads = 4;
+  constexpr int kCalls = 250;
+  std::vector<std::optional<ErrorKind>> failures(kThreads * kCalls);
+  {
+    auto producer = must_connect(gate_url());
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kCalls; ++i) {
+          const int n = t * kCalls + i;
+          auto spec = job(n);
+          if (n % 2 == 0) spec.idempotency_key = fmt::format("key-{}", n);
+          const auto answer = producer.enqueue(spec);
+          if (!answer) failures[static_cast<std::size_t>(n)] = answer.error().kind;
+          if (t == 0 && i % 10 == 5) gate_.cut();
+        }
+      });
+    }
+  }
+  const auto rows =
+      must(db_.query("select g.n, (select count(*) from millrace.job_fact f where (f.payload ->> "
+                     "'n')::int = g.n) as jobs"
+                     " from generate_series(0, $1::int - 1) g(n) order by 1",
+                     pg::params(kThreads * kCalls)));
+  int in_doubt = 0;
+  for (const auto row : rows) {
+    const auto n = row.i64("n");
+    const auto& failure = failures[static_cast<std::size_t>(n)];
+    if (!failure) {
+      EXPECT_EQ(row.i64("jobs"), 1) << n;
+    } else {
+      ++in_doubt;
+      EXPECT_EQ(*failure, ErrorKind::in_doubt) << n;
+      EXPECT_EQ(n % 2, 1) << n;
+      EXPECT_LE(row.i64("jobs"), 1) << n;
+    }
+  }
+  RecordProperty("in_doubt", in_doubt);
 }
 
 TEST_F(SharedProducerTest, AForkedChildIsRefusedAndHarmsNobody) {
