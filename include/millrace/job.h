@@ -22,6 +22,7 @@ struct JobSpec {
   std::string serial_key = {};       // One at a time, in the order of enqueue.
   std::string concurrency_key = {};  // At most the queue's key_concurrency_max at once.
   std::string idempotency_key = {};  // Makes the call repeatable for a day.
+  std::string id = {};               // A uuid of your own, best of version 7; makes it repeatable.
   std::string correlation_id = {};
   std::string batch_id = {};
   std::vector<std::string> after_jobs = {};  // Starts when all of these have completed.

@@ -49,13 +49,17 @@ std::unexpected<Error> fail_public(const millrace::Error& error) {
   return std::unexpected(to_public(error));
 }
 
-Result<json::Object> spec_to_json(const JobSpec& job) {
+Result<json::Value> parse_payload(const JobSpec& job) {
   auto payload = parse_json(job.payload);
-  if (!payload) {
-    return std::unexpected(Error{.kind = ErrorKind::invalid_argument,
-                                 .message = "payload: " + payload.error().message,
-                                 .sqlstate = "MR003"});
-  }
+  if (payload) return std::move(*payload);
+  return std::unexpected(Error{.kind = ErrorKind::invalid_argument,
+                               .message = "payload: " + payload.error().message,
+                               .sqlstate = "MR003"});
+}
+
+Result<json::Object> spec_to_json(const JobSpec& job) {
+  auto payload = parse_payload(job);
+  if (!payload) return std::unexpected(std::move(payload).error());
   json::Object spec;
   spec["job_type"] = job.job_type;
   spec["payload"] = std::move(*payload);
@@ -65,6 +69,7 @@ Result<json::Object> spec_to_json(const JobSpec& job) {
   put(spec, "serial_key", job.serial_key);
   put(spec, "concurrency_key", job.concurrency_key);
   put(spec, "idempotency_key", job.idempotency_key);
+  put(spec, "id", job.id);
   put(spec, "correlation_id", job.correlation_id);
   put(spec, "batch_id", job.batch_id);
   if (job.priority) spec["priority"] = *job.priority;

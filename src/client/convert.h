@@ -14,7 +14,9 @@ namespace millrace::client {
 Error to_public(const millrace::Error& error);
 std::unexpected<Error> fail_public(const millrace::Error& error);
 
-// The job as millrace.enqueue_jobs takes it; refuses a payload that is no JSON object.
+// Refuses a payload that is no JSON.
+Result<json::Value> parse_payload(const JobSpec& job);
+// The job as millrace.enqueue_jobs takes it; refuses a payload that is no JSON.
 Result<json::Object> spec_to_json(const JobSpec& job);
 Result<json::Array> specs_to_json(const std::vector<JobSpec>& jobs);
 
