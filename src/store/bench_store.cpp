@@ -57,8 +57,8 @@ Result<std::int64_t> relation_bytes(pg::SyncConnection& connection) {
 
 Result<void> hold_snapshot(pg::SyncConnection& connection) {
   MR_TRY_VOID(
-      connection.script("begin isolation level repeatable read; select pg_current_snapshot()",
-                        MR_POINT("bench_hold")));
+      connection.query("begin isolation level repeatable read", {}, MR_POINT("bench_hold")));
+  MR_TRY_VOID(connection.query("select pg_current_snapshot()", {}, MR_POINT("bench_hold")));
   return {};
 }
 
