@@ -34,7 +34,8 @@ struct BenchOptions {
   std::vector<std::pair<std::string, std::string>> configuration;  // In the database, for soak.
   std::filesystem::path folder = "build/bench";
   bool force = false;
-  bool served = false;  // 'bench serve' runs the cluster in the folder.
+  bool served = false;      // 'bench serve' runs the cluster in the folder.
+  bool held_first = false;  // Of the two runs of 'held'; they take turns otherwise, too.
 };
 
 struct BenchRow {

@@ -172,7 +172,9 @@ Cases bench_held(World& world) {
   for (int repeat = 0; repeat < world.options().repeats; ++repeat) {
     double last[2] = {0, 0};
     for (int turn = 0; turn < 2; ++turn) {
-      const bool hold = (turn == 1) == (repeat % 2 == 0);  // Neither always comes second.
+      // Neither always comes second.
+      const bool held_first = (repeat % 2 == 1) != world.options().held_first;
+      const bool hold = (turn == 0) == held_first;
       MR_TRY(const auto run, sustain(world, seconds_of(world), hold));
       record(world, run, hold ? held : control);
       const double whole = run.seconds;

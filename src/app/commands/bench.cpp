@@ -27,6 +27,7 @@ struct Options {
   std::string folder = "build/bench";
   bool force = false;
   bool served = false;
+  bool held_first = false;
 };
 
 Result<int> in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
@@ -84,6 +85,7 @@ Result<int> run(Context& context, std::vector<std::string> what, const Options& 
   bench.folder = options.folder;
   bench.force = options.force;
   bench.served = options.served;
+  bench.held_first = options.held_first;
   return run_bench(context, bench);
 }
 
@@ -121,6 +123,7 @@ void declare_row(Command& bench, const BenchRow& row) {
     command.option("--depth", "N", options->depths,
                    "Backlog; repeatable (default 1000 and 100000)");
   }
+  if (what == "held") command.flag("--held-first", options->held_first, "").hide_last();
   if (what == "soak") {
     command.option("--rate", "N", options->rate, "Jobs a second (default 20000)");
     command.option("--set", "KEY=VALUE", options->set,
