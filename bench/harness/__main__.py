@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import sys
 import time
 
@@ -153,6 +154,16 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
+def publish(results, out, file):
+    """The page, and the plots that it shows, beside it."""
+    file.write_text(page.render(results))
+    folder = file.parent / "plots"
+    folder.mkdir(exist_ok=True)
+    for name, _ in page.PLOTS.values():
+        if (out / f"{name}.svg").exists():
+            shutil.copy(out / f"{name}.svg", folder / f"{name}.svg")
+
+
 def main(arguments=None):
     options = parse(arguments)
     plan = {"tiny": rows.TINY, "quick": rows.QUICK, "full": rows.FULL}[options.profile]
@@ -162,12 +173,10 @@ def main(arguments=None):
     out.mkdir(parents=True, exist_ok=True)
     results, failed = measure_all(options, groups, plan, out)
     (out / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    # A part of the rows would not make a page.
-    if not only and options.profile != "tiny" and not failed:
-        options.page.write_text(page.render(results))
-    else:
-        (out / "performance.md").write_text(page.render(results))
     run([options.millrace, "bench", "report", "--results", out / "results.json", "--out", out / "report.html"])
+    # A part of the rows would not make a page for others.
+    whole = not only and options.profile != "tiny" and not failed
+    publish(results, out, options.page if whole else out / "performance.md")
     print("\n".join(page.goal_table(results)))
     print(f"\n{out / 'results.json'}, {out / 'report.html'}; {results['conditions']['minutes']} minutes")
     return 1 if failed else 0

@@ -248,14 +248,19 @@ def depth(records):
 
 
 def wal(records):
-    value = records["sustained"]["millrace"]["control"]["per_job"]["wal_bytes"]
+    cost = records["sustained"]["millrace"]["control"]["per_job"]
+    value = cost["wal_bytes"]
+    theirs = records["sustained"]["graphile-worker"].get("wal_bytes")
     return entry(
         "bytes/job",
         WAL_GOAL_BYTES,
         "≤ 0.6 KiB, enqueue to settlement",
         value,
         at_most(value, WAL_GOAL_BYTES),
-        per_job=records["sustained"]["millrace"]["control"]["per_job"],
+        ratio=rounded(ratio(median(theirs), value)),
+        per_job=cost,
+        spread={"graphile-worker": spread(theirs)},
+        **{"graphile-worker": rounded(median(theirs), 1)},
     )
 
 

@@ -156,6 +156,25 @@ def conditions(results):
     return lines
 
 
+# Row whose figures a plot shows -> plot and what it is.
+PLOTS = {
+    "drain": ("throughput", "Jobs a second, end to end"),
+    "sustained": ("sustained", "Producers and workers together, second by second"),
+    "latency": ("latency", "Pickup of a single job"),
+    "processes": ("processes", "Drain by worker processes"),
+    "held_snapshot": ("held", "With a snapshot held by another session"),
+}
+
+
+def plots(results):
+    """Pictures that `millrace bench report` drew, in plots/ beside the page."""
+    lines = []
+    for row, (name, title) in PLOTS.items():
+        if row in results:
+            lines += ["", f"![{title}](plots/{name}.svg)"]
+    return lines
+
+
 def render(results):
     profile = results["conditions"].get("profile", "")
     lines = [
@@ -166,6 +185,7 @@ def render(results):
         "configurations. Millrace ran as it ships: fence, retries, an outcome per job, audit, events, tenants and counters on.",
         "",
         *goal_table(results),
+        *plots(results),
         "",
         "## What a job costs",
         *cost_table(results),

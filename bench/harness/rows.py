@@ -160,13 +160,18 @@ def sustained(run):
     """Millrace with and without a held snapshot; graphile-worker without. The run without is the sustained figure."""
     outputs = []
     series = []
+    wal = []
     for repeat in range(run.plan.repeats):
         outputs.append(run.millrace("held", "--seconds", run.plan.held_seconds, *(["--held-first"] if repeat % 2 else [])))
         if "graphile-worker" in run.best:
+            before = run.server.wal_bytes()
             result = run.peer("graphile-worker", "sustained", seconds=run.plan.sustained_seconds, **run.best["graphile-worker"])
+            wal.append((run.server.wal_bytes() - before) / max(1, result["series"][-1][1]))
             series.append(figures.per_second(result["series"]))
-            run.tell(f"graphile-worker sustained: {figures.mean_of_seconds(series[-1], run.plan.sustained_seconds):,.0f} jobs/s")
-    return {"millrace": figures.merge(outputs), "graphile-worker": {"series": series}, "seconds": run.plan.sustained_seconds}
+            mean = figures.mean_of_seconds(series[-1], run.plan.sustained_seconds)
+            run.tell(f"graphile-worker sustained: {mean:,.0f} jobs/s, {wal[-1]:,.0f} WAL bytes/job")
+    peer = {"series": series, "wal_bytes": figures.summary(wal)}
+    return {"millrace": figures.merge(outputs), "graphile-worker": peer, "seconds": run.plan.sustained_seconds}
 
 
 def latency(run):

@@ -74,6 +74,10 @@ class Server:
     def drop(self, database):
         self.sql(f"drop database if exists {database} with (force)")
 
+    def wal_bytes(self):
+        """Written since the server's beginning; only differences mean anything."""
+        return int(self.sql("select (pg_current_wal_lsn() - '0/0')::bigint"))
+
     def bench(self, row, *arguments, timeout=3600):
         """One row of `millrace bench` on this server, in a fresh database: what it printed as JSON."""
         text = run([self.millrace, "--json", "bench", row, "--served", "--folder", self.folder, *arguments], timeout=timeout)

@@ -175,6 +175,7 @@ class Page(unittest.TestCase):
         text = page.render(json.loads(json.dumps(results)))
         for name in page.NAMES.values():
             self.assertIn(name, text)
+        self.assertIn("(plots/throughput.svg)", text)
         self.assertIn("make bench FULL=1", text)
         self.assertIn("| 5 | reached |", text)
         self.assertEqual(set(page.NAMES), set(results) - {"conditions"})
