@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import tarfile
 
 from .server import Failed, run
@@ -57,13 +56,13 @@ class Peers:
                 shutil.copy(file, self.folder / file.name)
         try:
             self._install_npm(tell)
-        except (Failed, OSError, subprocess.TimeoutExpired) as error:
+        except (Failed, OSError) as error:
             for peer in DATABASES:
                 self.missing[peer] = f"npm could not install it: {error}"
             return
         try:
             self._fetch_pgmq(tell)
-        except (Failed, OSError, subprocess.TimeoutExpired, KeyError) as error:
+        except (Failed, OSError, KeyError) as error:
             self.missing["pgmq"] = f"its SQL could not be had: {error}"
 
     def _install_npm(self, tell):

@@ -15,9 +15,13 @@ class Failed(RuntimeError):
 
 def run(argv, timeout=1800, **options):
     """Runs a program to its end; its standard output."""
-    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=timeout, **options)
+    name = pathlib.Path(str(argv[0])).name
+    try:
+        done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=timeout, **options)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{name} did not end within {timeout} s") from None
     if done.returncode != 0:
-        raise Failed(f"{pathlib.Path(str(argv[0])).name} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+        raise Failed(f"{name} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
     return done.stdout
 
 

@@ -38,7 +38,7 @@ Result<ServerCounters> server_counters(pg::SyncConnection& connection) {
              "       coalesce(sum(t.n_tup_ins + t.n_tup_upd + t.n_tup_del), 0)::bigint as written,"
              "       coalesce(sum(t.n_tup_upd + t.n_tup_del), 0)::bigint as dead"
              "  from pg_stat_user_tables t",
-             {}, {60s, MR_POINT("bench_counters"), true}));
+             {}, {60s, MR_POINT("admin_read"), true}));
   const auto row = result[0];
   return ServerCounters{.wal_bytes = row.i64("wal_bytes"),
                         .commits = row.i64("commits"),
@@ -51,19 +51,19 @@ Result<std::int64_t> relation_bytes(pg::SyncConnection& connection) {
          connection.query("select coalesce(sum(pg_relation_size(c.oid)), 0)::bigint as bytes"
                           "  from pg_class c join pg_namespace n on n.oid = c.relnamespace"
                           " where n.nspname in ('millrace', 'pg_toast')",
-                          {}, {60s, MR_POINT("bench_sizes"), true}));
+                          {}, {60s, MR_POINT("admin_read"), true}));
   return result[0].i64("bytes");
 }
 
 Result<void> hold_snapshot(pg::SyncConnection& connection) {
   MR_TRY_VOID(
-      connection.query("begin isolation level repeatable read", {}, MR_POINT("bench_hold")));
-  MR_TRY_VOID(connection.query("select pg_current_snapshot()", {}, MR_POINT("bench_hold")));
+      connection.query("begin isolation level repeatable read", {}, MR_POINT("admin_write")));
+  MR_TRY_VOID(connection.query("select pg_current_snapshot()", {}, MR_POINT("admin_write")));
   return {};
 }
 
 void checkpoint(pg::SyncConnection& connection) {
-  (void)connection.query("checkpoint", {}, {300s, MR_POINT("bench_checkpoint")});
+  (void)connection.query("checkpoint", {}, {300s, MR_POINT("admin_write")});
 }
 
 Result<void> copy_keyed_jobs(pg::SyncConnection& connection, const std::string& job_type,
@@ -82,7 +82,7 @@ Result<void> copy_keyed_jobs(pg::SyncConnection& connection, const std::string& 
   };
   MR_TRY_VOID(connection.copy_in(
       "copy millrace.job_intake (job_type, payload, queue, concurrency_key) from stdin", chunk,
-      {300s, MR_POINT("bench_copy")}));
+      {300s, MR_POINT("enqueue_copy")}));
   return {};
 }
 
