@@ -88,6 +88,8 @@ Result<void> drain_once(World& world, const DrainPlan& plan, Measured& measured)
   }
   store::checkpoint(store.connection());
   MR_TRY(auto workers, WorkerGroup::start(world, plan.workers));
+  // A process that has registered still has to look at the queue once before it waits for it.
+  world.pause_until(world.context().clock.now() + 300ms + plan.workers.processes * 20ms);
   MR_TRY(const auto counts, store.counts(kBenchQueue));
   MR_TRY(const auto before, world.read(store));
   const auto begin = world.context().clock.now();
@@ -167,7 +169,8 @@ Cases bench_limits(World& world) {
   MR_TRY_VOID(store.set_limit("bench", "bench",
                               {{"requests_per_minute", 2'000'000'000},
                                {"requests_per_hour", 2'000'000'000},
-                               {"concurrent_requests", 1'000'000}}));
+                               {"concurrent_requests", 1'000'000},
+                               {"queue_depth_limit", 2'000'000'000}}));
   MR_TRY_VOID(
       store.set_job_type(kLimitedType, {{"queue", kBenchQueue}, {"provider", "bench:bench"}}));
   const auto row = [&world](std::int64_t i) {

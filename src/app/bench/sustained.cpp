@@ -84,6 +84,14 @@ Result<void> sample_until(World& world, store::AdminStore& store, Producers& pro
   }
 }
 
+// How many have completed when nothing is left.
+Result<std::int64_t> await_empty(World& world, store::AdminStore& store,
+                                 const WorkerGroup& workers) {
+  MR_TRY(const auto counts, store.counts(kBenchQueue));
+  MR_TRY_VOID(await_completed(world, store, counts.completed, counts.live(), workers));
+  return counts.completed + counts.live();
+}
+
 Result<SustainedRun> sustain(World& world, double seconds, bool held) {
   MR_TRY_VOID(world.fresh());
   MR_TRY(auto store, world.connect());
@@ -102,23 +110,19 @@ Result<SustainedRun> sustain(World& world, double seconds, bool held) {
   }
   Producers producers(world, world.options().batch);
   SustainedRun run;
+  MR_TRY(const auto first, store.counts(kBenchQueue));
   MR_TRY(const auto before, world.read(store));
   MR_TRY_VOID(store.resume_queue(kBenchQueue));
   MR_TRY_VOID(producers.start(kProducers));
   MR_TRY_VOID(sample_until(world, store, producers, workers, run, seconds));
-  MR_TRY(const auto end, world.read(store));
   producers.stop();
-  MR_TRY_VOID(store.pause_queue(kBenchQueue, "bench"));
+  // What a job cost is known when none is half done: the backlog is run to its end first.
+  MR_TRY(const auto total, await_empty(world, store, workers));
+  MR_TRY(const auto drained, world.read(store));
   MR_TRY_VOID(workers.stop());
   MR_TRY(const auto after, world.read(store));
-  MR_TRY(const auto counts, store.counts(kBenchQueue));
   run.seconds = seconds;
-  run.cost = cost_between(before, end, after, run.series.back().done);
-  const double share = static_cast<double>(run.series.back().done) /
-                       std::max<double>(1, static_cast<double>(counts.completed));
-  run.cost.commits *= share;
-  run.cost.rows_written *= share;
-  run.cost.rows_dead *= share;
+  run.cost = cost_between(before, drained, after, total - first.completed);
   return run;
 }
 
