@@ -10,6 +10,11 @@ def summary(samples):
     return {"median": statistics.median(samples), "min": min(samples), "max": max(samples), "samples": samples}
 
 
+def short(value):
+    """For a line of progress."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def percentile(values, share):
     """By nearest rank, as `millrace bench` does it."""
     ordered = sorted(values)

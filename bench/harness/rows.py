@@ -19,22 +19,30 @@ class Plan:
     payload_bytes: int = 110
     drain_jobs: int = 200_000
     probe_jobs: int = 50_000
-    processes: tuple = (1, 2, 4, 16, 64)
+    processes: tuple = (1, 2, 16, 64)
     enqueue_jobs: int = 100_000
     enqueue_seconds: int = 2
     sustained_seconds: int = 60
     held_seconds: int = 60
     latency_jobs: int = 200
     depths: tuple = (1_000, 1_000_000)
-    overhead_jobs: int = 100_000
-    retry_jobs: int = 50_000
+    overhead_jobs: int = 50_000
+    retry_jobs: int = 25_000
     handler_seconds: int = 4
     idle_seconds: int = 20
     list_jobs: int = 1_000_000
 
 
 QUICK = Plan()
-FULL = Plan(repeats=5, held_seconds=120, depths=(1_000, 1_000_000, 10_000_000), list_jobs=10_000_000)
+FULL = Plan(
+    repeats=5,
+    processes=(1, 2, 4, 16, 64),
+    held_seconds=120,
+    depths=(1_000, 1_000_000, 10_000_000),
+    overhead_jobs=100_000,
+    retry_jobs=50_000,
+    list_jobs=10_000_000,
+)
 TINY = Plan(
     repeats=1,
     drain_jobs=2_000,
@@ -70,7 +78,7 @@ class Run:
         self.conditions = output["conditions"]
         for result in output["results"]:
             if result["samples"]:
-                self.tell(f"millrace {row}, {result['case']}: {result['median']:,.4g} {result['unit']}")
+                self.tell(f"millrace {row}, {result['case']}: {figures.short(result['median'])} {result['unit']}")
         return output
 
     def peer(self, peer, bench, **spec):
@@ -223,6 +231,6 @@ GROUPS = [
     Group("keys", plain("keys", "--jobs", "overhead_jobs"), "keys of concurrency on and off", 45),
     Group("retries", plain("retries", "--jobs", "retry_jobs"), "a fifth of the jobs fails once", 30),
     Group("handlers", plain("handlers", "--seconds", "handler_seconds"), "handlers of 1 ms, 50 ms and 5 s", 80),
-    Group("idle", plain("idle", "--seconds", "idle_seconds"), "a worker with nothing to do", 75),
+    Group("idle", plain("idle", "--seconds", "idle_seconds"), "a worker with nothing to do", 105),
     Group("lists", plain("lists", "--jobs", "list_jobs"), "lists and details with many finished jobs", 60),
 ]

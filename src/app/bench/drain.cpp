@@ -226,7 +226,7 @@ Cases bench_handlers(World& world) {
     // Whole rounds of all slots, at least two.
     const auto rounds = std::max<std::int64_t>(2, static_cast<std::int64_t>(seconds * 1000 / ms));
     const auto jobs = world.options().jobs.value_or(
-        std::min<std::int64_t>(200'000, rounds * static_cast<std::int64_t>(slots)));
+        std::min<std::int64_t>(100'000, rounds * static_cast<std::int64_t>(slots)));
     Measured measured{.name = fmt::format("{} ms, {} slots", ms, slots),
                       .samples = {},
                       .extra = {{"handler_ms", ms}, {"slots", slots}, {"possible", possible}}};
