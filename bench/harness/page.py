@@ -36,7 +36,7 @@ def number(value):
 
 def verdict(row):
     if row.get("met") is None:
-        return row.get("reason") or "–"
+        return row.get("reason") or ("open" if row["goal_text"] != "none" and row.get("millrace") is not None else "–")
     if row["met"]:
         return "reached"
     if row.get("floor_met"):

@@ -120,16 +120,20 @@ std::string shown(const json::Object& row, std::string_view key) {
   return fmt::format("{:.3g}", *value);
 }
 
-std::string table_row(const std::string& name, const json::Object& row) {
+// Nothing where there is no goal; open where it was measured, but less than the goal asks for.
+std::string verdict(const json::Object& row) {
   const auto* met = row.if_contains("met");
-  const std::string verdict = met == nullptr || !met->is_bool() ? "not measured"
-                              : met->as_bool()                  ? "reached"
-                                                                : "not reached";
+  if (met != nullptr && met->is_bool()) return met->as_bool() ? "reached" : "not reached";
+  if (!number_at(row, "millrace")) return "not measured";
+  return text_member(row, "goal_text") == "none" ? "" : "open";
+}
+
+std::string table_row(const std::string& name, const json::Object& row) {
   return fmt::format(
       "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
       escape_xml(name), escape_xml(text_member(row, "unit")), shown(row, "millrace"),
       shown(row, "graphile-worker"), shown(row, "pgmq"), escape_xml(text_member(row, "goal_text")),
-      verdict);
+      verdict(row));
 }
 
 std::string conditions_text(const json::Object& results) {
@@ -175,7 +179,9 @@ std::string bench_page(const json::Object& results) {
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<title>Millrace bench</title>\n<style>body{font:15px sans-serif;max-width:820px;"
       "margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{"
-      "padding:.3em .7em;border-bottom:1px solid #ddd;text-align:left}svg{max-width:100%;"
+      "padding:.3em .7em;border-bottom:1px solid "
+      "#ddd;text-align:left}td:not(:nth-child(6)):not(:nth-child(2)){white-space:nowrap}svg{max-"
+      "width:100%;"
       "height:auto;margin:1em 0}.conditions{color:#555;font-size:13px}</style></head><body>\n"
       "<h1>Millrace bench</h1>\n";
   out +=

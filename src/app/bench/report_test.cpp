@@ -18,6 +18,7 @@ json::Object results() {
     "sustained": {"series": {"millrace": [1, 2, 3], "graphile-worker": [1, 1, 1]}},
     "latency": {"percentiles": {"millrace": {"p50": 0.3, "p95": 0.5, "p99": 1, "p99.9": 4}}},
     "enqueue_coalesced": {"millrace": null, "met": null},
+    "lists": {"millrace": 5, "goal_text": "20 ms at 10 M", "met": null},
     "conditions": {"cores": 2, "note": "<b>"}})");
   return std::move(parsed).value();
 }
@@ -39,6 +40,7 @@ TEST(ReportTest, PageSaysWhatWasReachedAndUnderWhichConditions) {
   EXPECT_THAT(page, HasSubstr("<td>reached</td>"));
   EXPECT_THAT(page, HasSubstr("<td>not reached</td>"));
   EXPECT_THAT(page, HasSubstr("<td>not measured</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>open</td>"));
   EXPECT_THAT(page, HasSubstr("300 000"));
   EXPECT_THAT(page, HasSubstr("note: &lt;b&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("nan")));
