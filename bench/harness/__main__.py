@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import sys
 import time
 
@@ -48,6 +49,7 @@ class Progress:
         self.spent += took
 
     def skip(self, group):
+        self.number += 1
         self.expected -= group.seconds
 
 
@@ -82,65 +84,95 @@ def describe(bench, profile, took, peers_versions, missing):
     }
 
 
-def measure(run_state, group, state, progress, scale, build):
-    saved = state.load(group.name)
-    if saved is not None:
-        progress.tell(
-            f"{group.name}: kept from {saved['at']}" + ("" if saved["build"] == build else ", measured with another build of millrace")
-        )
-        progress.skip(group)
-        progress.number += 1
-        run_state.conditions = saved["conditions"]
+def busy_share(seconds=1.0):
+    """How much of the machine is busy while the benchmark does nothing: what others take."""
+
+    def read():
+        numbers = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]  # All, and idle or waiting.
+
+    total, idle = read()
+    time.sleep(seconds)
+    total_after, idle_after = read()
+    return round(1 - (idle_after - idle) / max(1, total_after - total), 3)
+
+
+class Session:
+    """One run of the harness: which groups it measures, and which it takes from earlier."""
+
+    def __init__(self, options, groups, plan, out):
+        self.options, self.groups, self.plan, self.out = options, groups, plan, out
+        self.millrace = pathlib.Path(options.millrace).resolve()
+        self.build = hashlib.sha256(self.millrace.read_bytes()).hexdigest()[:16]
+        self.resumes = options.profile == "full" and not options.fresh
+        self.state = State(out / "state" / options.profile, keep=self.resumes or bool(options.only))
+        self.progress = Progress(groups)
+        self.saved, self.failed = {}, []
+
+    def kept(self, group):
+        """What is known of the group and need not be measured again."""
+        asked = group.name in self.options.only.split(",")
+        return self.state.load(group.name) if self.resumes or (group.name == "probe" and not asked and self.options.only) else None
+
+    def measure(self, run_state, group):
+        saved = self.kept(group)
+        if saved is not None:
+            other = "" if saved["build"] == self.build else ", measured with another build of millrace"
+            self.progress.tell(f"{group.name}: kept from {saved['at']}{other}")
+            self.progress.skip(group)
+            return saved
+        self.progress.start(group, {"tiny": 0.15, "quick": 1, "full": 2.6}[self.options.profile])
+        busy = busy_share()
+        begin = time.monotonic()
+        record = group.measure(run_state)
+        took = time.monotonic() - begin
+        self.progress.finish(group, took)
+        saved = {
+            "at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "build": self.build,
+            "seconds": round(took, 1),
+            "busy_before": busy,
+            "conditions": run_state.conditions,
+            "record": record,
+        }
+        self.state.save(group.name, saved)
         return saved
-    progress.start(group, scale)
-    load = os.getloadavg()[0]
-    begin = time.monotonic()
-    record = group.measure(run_state)
-    took = time.monotonic() - begin
-    progress.finish(group, took)
-    saved = {
-        "at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "build": build,
-        "seconds": round(took, 1),
-        "load_before": load,
-        "conditions": run_state.conditions,
-        "record": record,
-    }
-    state.save(group.name, saved)
-    return saved
 
+    def run(self):
+        with Server(self.millrace, self.out) as server:
+            peers = Peers(server, self.out, self.plan.payload_bytes)
+            peers.install(self.progress.tell)
+            for peer, why in peers.missing.items():
+                self.progress.tell(f"{peer} is not measured: {why}")
+            run_state = rows.Run(server, peers, self.plan, self.progress.tell)
+            for group in self.groups:
+                try:
+                    self.saved[group.name] = self.measure(run_state, group)
+                except (Failed, KeyError, TypeError, ValueError) as error:
+                    # One row that cannot be measured does not take the others with it.
+                    self.progress.tell(f"{group.name} FAILED: {type(error).__name__}: {error}")
+                    self.failed.append(group.name)
+                    continue
+                if group.name == "probe":
+                    found = self.saved["probe"]["record"]["configurations"]
+                    run_state.best = {peer: choice["best"] for peer, choice in found.items()}
+            peers.clean()
+        return self.results(peers)
 
-def measure_all(options, groups, plan, out):
-    state = State(out / "state" / options.profile, keep=options.profile == "full" and not options.fresh)
-    millrace = pathlib.Path(options.millrace).resolve()
-    build = hashlib.sha256(millrace.read_bytes()).hexdigest()[:16]
-    progress = Progress(groups)
-    scale = {"tiny": 0.15, "quick": 1, "full": 2.6}[options.profile]
-    records, failed, kept = {}, [], []
-    with Server(millrace, out) as server:
-        peers = Peers(server, out, plan.payload_bytes)
-        peers.install(progress.tell)
-        for peer, why in peers.missing.items():
-            progress.tell(f"{peer} is not measured: {why}")
-        run_state = rows.Run(server, peers, plan, progress.tell)
-        for group in groups:
-            try:
-                saved = measure(run_state, group, state, progress, scale, build)
-            except Failed as error:
-                progress.tell(f"{group.name} FAILED: {error}")
-                failed.append(group.name)
-                continue
-            kept.append(saved)
-            records[group.name] = saved["record"]
-            if group.name == "probe":
-                run_state.best = {peer: found["best"] for peer, found in saved["record"]["configurations"].items()}
-        peers.clean()
-    conditions = describe(run_state.conditions, options.profile, time.monotonic() - progress.begin, peers.versions, peers.missing)
-    conditions["repeats"] = plan.repeats
-    conditions["busiest_load_before_a_row"] = max((one["load_before"] for one in kept), default=None)
-    if len({one["build"] for one in kept}) > 1:
-        conditions["builds"] = "rows were measured with different builds"
-    return goals.judge(records, conditions), failed
+    def results(self, peers):
+        # Groups that nobody asked for this time, but that are known of this profile.
+        for group in rows.GROUPS:
+            earlier = self.state.load(group.name)
+            if group.name not in self.saved and group.name not in self.failed and earlier is not None:
+                self.saved[group.name] = earlier
+        kept = list(self.saved.values())
+        bench = kept[-1]["conditions"] if kept else {}
+        conditions = describe(bench, self.options.profile, time.monotonic() - self.progress.begin, peers.versions, peers.missing)
+        conditions["repeats"] = self.plan.repeats
+        conditions["most_of_the_machine_taken_by_others"] = max((one.get("busy_before", 0) for one in kept), default=None)
+        if len({one["build"] for one in kept}) > 1:
+            conditions["builds"] = "rows were measured with different builds"
+        return goals.judge({name: one["record"] for name, one in self.saved.items()}, conditions)
 
 
 def parse(arguments):
@@ -166,20 +198,22 @@ def publish(results, out, file):
 
 def main(arguments=None):
     options = parse(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # So that the server is stopped in order.
     plan = {"tiny": rows.TINY, "quick": rows.QUICK, "full": rows.FULL}[options.profile]
     only = {name for name in options.only.split(",") if name}
     groups = [group for group in rows.GROUPS if not only or group.name in only or (group.name == "probe" and only & {"drain", "sustained"})]
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    results, failed = measure_all(options, groups, plan, out)
+    session = Session(options, groups, plan, out)
+    results = session.run()
     (out / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     run([options.millrace, "bench", "report", "--results", out / "results.json", "--out", out / "report.html"])
     # A part of the rows would not make a page for others.
-    whole = not only and options.profile != "tiny" and not failed
+    whole = not only and options.profile != "tiny" and not session.failed
     publish(results, out, options.page if whole else out / "performance.md")
     print("\n".join(page.goal_table(results)))
     print(f"\n{out / 'results.json'}, {out / 'report.html'}; {results['conditions']['minutes']} minutes")
-    return 1 if failed else 0
+    return 1 if session.failed else 0
 
 
 sys.exit(main())

@@ -140,7 +140,7 @@ Result<json::Object> World::describe() {
                       {"shared_buffers", text_member(server, "shared_buffers")},
                       {"max_connections", int_member(server, "max_connections")},
                       {"connection", database_.is_private ? "unix socket" : "as given"},
-                      {"history", "audit, events and counters on; a row for every outcome"},
+                      {"history", "audit, events and counters on; the outcome of every job kept"},
                       {"payload_bytes", options_.payload_bytes},
                       {"repeats", options_.repeats},
                       {"version", std::string(kVersion)},
