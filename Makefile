@@ -37,8 +37,12 @@ build: setup build/release/build.ninja  ## Build build/release/millrace
 check: setup build/release/build.ninja  ## Format, clang-tidy, layers, source rules
 	tools/check --tidy
 
-bench: build  ## Run the benchmarks (ARGS="drain --jobs 100000")
+bench: build  ## Every measurement, with peers, in 25 minutes (FULL=1: longer, resumable, FRESH=1 from the start; ARGS="drain --jobs 100000": one row)
+ifneq ($(ARGS),)
 	build/release/millrace bench $(ARGS)
+else
+	cd bench && python3 -B -m harness --profile $(if $(FULL),full,quick) $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
+endif
 
 chaos: setup build/release/build.ninja  ## Faults of every kind, then a proof (PROFILE=short|long|release SEED=n ONLY=campaign,…)
 	cmake --build --preset release

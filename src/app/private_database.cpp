@@ -1,6 +1,7 @@
 #include "app/private_database.h"
 
 #include "app/schema.h"
+#include "base/file.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,20 @@ Result<void> recreate(const Database& database) {
   return {};
 }
 
+// The server reads it as another user, who may enter the folder but not what we create by default.
+Result<void> write_local_settings(const std::filesystem::path& data_dir, const std::string& text) {
+  return write_file_atomically(data_dir / "pg" / "local.conf", text, 0644);
+}
+
 }  // namespace
+
+Result<void> recreate_database(Context& context, const Database& database) {
+  MR_TRY_VOID(recreate(database));
+  MR_TRY(auto connection, connect_plain(database));
+  auto migrated = migrate_up(context, connection, private_migrate_options());
+  if (!migrated) return fail_with_context("cannot prepare the schema", migrated.error());
+  return {};
+}
 
 std::string cluster_database_url(const std::string& url, const std::string& name) {
   // postgresql://user@/millrace?host=...
@@ -56,6 +70,9 @@ Result<PrivateDatabase> PrivateDatabase::open(Context& context, const Options& o
   }
   MR_TRY(auto cluster, cluster::PrivateCluster::open_or_create(std::move(cluster_options),
                                                                context.clock, context.log));
+  if (!options.local_settings.empty()) {
+    MR_TRY_VOID(write_local_settings(cluster.data_dir(), options.local_settings));
+  }
   MR_TRY(const auto started, cluster.start());
   Database database{.url = cluster.url(),
                     .origin = fmt::format("private cluster in {}", options.data_dir.string()),

@@ -15,6 +15,9 @@ namespace millrace::app {
 // The url of another database on the private cluster.
 std::string cluster_database_url(const std::string& url, const std::string& name);
 
+// Throws everything in a private cluster's database away and installs the schema anew.
+Result<void> recreate_database(Context& context, const Database& database);
+
 struct PrivateDatabase {
   cluster::PrivateCluster cluster;
   Database database;
@@ -24,7 +27,9 @@ struct PrivateDatabase {
   struct Options {
     std::filesystem::path data_dir = ".millrace";
     bool fresh = false;  // Throw away the jobs of earlier runs: a new database in the old cluster.
-    std::function<void(const std::string& line)> tell;  // Progress for people.
+    std::string local_settings =
+        {};  // For the server, as an operator's local.conf; empty: as it is.
+    std::function<void(const std::string& line)> tell = {};  // Progress for people.
   };
   static Result<PrivateDatabase> open(Context& context, const Options& options);
 };

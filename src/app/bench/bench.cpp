@@ -1,130 +1,131 @@
 #include "app/bench/bench.h"
 
-#include "app/bench/runs.h"
+#include "app/bench/rows.h"
+#include "app/bench/tables.h"
 #include "app/exit_code.h"
-#include "app/private_database.h"
-#include "app/schema.h"
+#include "app/ready_file.h"
 #include "app/signals.h"
-#include "base/version.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
-#include <thread>
-#include <unistd.h>
 
 namespace millrace::app {
 namespace {
 
-class Bench {
- public:
-  Bench(Context& context, const BenchOptions& options) : context_(context), options_(options) {}
+using namespace std::chrono_literals;
 
-  Result<int> run() {
-    MR_TRY_VOID(open_database());
-    MR_TRY(const auto conditions, describe());
-    context_.note(line_of(conditions));
-    BenchRun bench(context_, database_, options_);
-    json::Array all;
-    for (const auto& what : options_.what) {
-      MR_TRY(const auto results, what == "enqueue"   ? bench.enqueue()
-                                 : what == "drain"   ? bench.drain()
-                                 : what == "latency" ? bench.latency()
-                                                     : bench.depth());
-      if (!context_.json()) print(what, results);
-      json::Array list;
-      for (const auto& result : results) list.emplace_back(to_object(result));
-      all.emplace_back(
-          json::Object{{"bench", what}, {"conditions", conditions}, {"results", std::move(list)}});
-    }
-    if (context_.json()) context_.print_json(all.size() == 1 ? all.front() : json::Value(all));
-    if (private_) (void)private_->cluster.stop();
-    return kExitOk;
-  }
-
- private:
-  Result<void> open_database() {
-    // The environment's database is for work; only one named on the command line is measured.
-    if (context_.settings.get("database.url").origin == "--database-url") {
-      MR_TRY(database_, find_database(context_.settings));
-      MR_TRY(auto connection, connect_plain(database_));
-      MR_TRY_VOID(migrate_up(context_, connection, {}));
-      MR_TRY(auto store, context_.connect_to(database_));
-      MR_TRY(const auto counts, store.counts());
-      if (counts.enqueued > 0 && !options_.force) {
-        return fail(Error{.kind = ErrorKind::conflict,
-                          .message = fmt::format("this database holds {} jobs of others",
-                                                 group_digits(counts.enqueued)),
-                          .hint = "take an empty one, or add --force"});
-      }
-      return {};
-    }
-    std::error_code error;
-    std::filesystem::create_directories(options_.folder, error);
-    PrivateDatabase::Options open{.data_dir = options_.folder / ".millrace", .fresh = true};
-    MR_TRY(auto opened, PrivateDatabase::open(context_, open));
-    private_ = std::make_unique<PrivateDatabase>(std::move(opened));
-    database_ = private_->database;
-    return {};
-  }
-
-  Result<json::Object> describe() {
-    MR_TRY(auto store, context_.connect_to(database_));
-    MR_TRY(const auto server, store.server_facts());
-#ifdef NDEBUG
-    const bool optimised = true;
-#else
-    const bool optimised = false;
-#endif
-    return json::Object{{"cores", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
-                        {"postgres", text_member(server, "version")},
-                        {"fsync", text_member(server, "fsync")},
-                        {"synchronous_commit", text_member(server, "synchronous_commit")},
-                        {"shared_buffers", text_member(server, "shared_buffers")},
-                        {"payload_bytes", options_.payload_bytes},
-                        {"repeats", options_.repeats},
-                        {"version", std::string(kVersion)},
-                        {"optimised", optimised},
-                        {"at", format_timestamp(context_.clock.wall())}};
-  }
-
-  static std::string line_of(const json::Object& conditions) {
-    return fmt::format(
-        "{} cores, PostgreSQL {}, fsync {}, synchronous_commit {}, shared_buffers {}, payload {} "
-        "bytes, {} repeats{}",
-        int_member(conditions, "cores"), text_member(conditions, "postgres"),
-        text_member(conditions, "fsync"), text_member(conditions, "synchronous_commit"),
-        text_member(conditions, "shared_buffers"), int_member(conditions, "payload_bytes"),
-        int_member(conditions, "repeats"),
-        bool_member(conditions, "optimised") ? "" : ", NOT an optimised build");
-  }
-
-  void print(const std::string& what, const std::vector<Measured>& results) {
-    Table table({left(what), right("MEDIAN"), left("UNIT"), left("SPREAD")});
-    for (const auto& result : results) {
-      const auto number = [&](double value) {
-        return result.unit == "ms" ? fmt::format("{:.2f}", value)
-                                   : group_digits(static_cast<long long>(value));
-      };
-      table.add({Cell(result.name), Cell(number(result.median())), Cell(result.unit),
-                 Cell(fmt::format("{} .. {}", number(result.lowest()), number(result.highest())))});
-    }
-    context_.print(table.render(context_.terminal));
-  }
-
-  Context& context_;
-  const BenchOptions& options_;
-  SignalWaiter signals_;  // Before anything that starts threads.
-  Database database_;
-  std::unique_ptr<PrivateDatabase> private_;
+struct Entry {
+  BenchRow row;
+  Cases (*run)(World&);
 };
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all{
+      {{"enqueue", "Jobs enqueued per second: singly, in arrays, with COPY"}, bench_enqueue},
+      {{"coalesced", "Single calls a second that the C++ client joins into few commits"},
+       bench_coalesced},
+      {{"drain", "Jobs run per second, from a backlog, by 1, 2 and more processes"}, bench_drain},
+      {{"sustained", "Jobs per second while producers and workers run together"}, bench_sustained},
+      {{"held", "The same with a snapshot held by another session, and without", false},
+       bench_held},
+      {{"latency", "Time from the commit of an enqueue to the start of the handler"},
+       bench_latency},
+      {{"depth", "Jobs run per second in front of small and large backlogs"}, bench_depth},
+      {{"limits", "Jobs run per second with and without a provider's limit"}, bench_limits},
+      {{"keys", "Jobs run per second with and without keys of concurrency"}, bench_keys},
+      {{"retries", "Jobs run per second when a fifth of them fails once"}, bench_retries},
+      {{"handlers", "Handlers of 1 ms, 50 ms and 5 s: how busy the slots are kept"},
+       bench_handlers},
+      {{"idle", "What a worker process takes that has nothing to do"}, bench_idle},
+      {{"lists", "Milliseconds for what people ask, with many finished jobs", false}, bench_lists},
+      {{"soak", "A steady rate for a long time: does anything grow?", false}, bench_soak}};
+  return all;
+}
+
+Result<std::vector<Measured>> run_row(World& world, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(entries(), [&](const Entry& entry) { return entry.row.name == name; });
+  if (found == entries().end()) {
+    return fail(ErrorKind::invalid_argument, fmt::format("there is no bench '{}'", name));
+  }
+  return found->run(world);
+}
 
 }  // namespace
 
+const std::vector<BenchRow>& bench_rows() {
+  static const std::vector<BenchRow> rows = [] {
+    std::vector<BenchRow> list;
+    for (const auto& entry : entries()) list.push_back(entry.row);
+    return list;
+  }();
+  return rows;
+}
+
 Result<int> run_bench(Context& context, const BenchOptions& options) {
-  return Bench(context, options).run();
+  const SignalWaiter signals;  // Before anything that starts threads.
+  World world(context, options);
+  MR_TRY_VOID(world.open());
+  MR_TRY(const auto conditions, world.describe());
+  context.note(line_of(conditions));
+  json::Array all;
+  for (const auto& what : options.what) {
+    MR_TRY_VOID(world.fresh());
+    MR_TRY(const auto results, run_row(world, what));
+    if (!context.json()) print_results(context, what, results);
+    json::Array list;
+    for (const auto& result : results) list.emplace_back(to_object(result));
+    all.emplace_back(
+        json::Object{{"bench", what}, {"conditions", conditions}, {"results", std::move(list)}});
+  }
+  if (context.json()) context.print_json(all.size() == 1 ? all.front() : json::Value(all));
+  return kExitOk;
+}
+
+Result<int> serve_bench(Context& context, const std::filesystem::path& folder) {
+  const SignalWaiter signals;
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  PrivateDatabase::Options open{.data_dir = std::filesystem::absolute(cluster_folder(folder)),
+                                .fresh = true,
+                                .local_settings = cluster_settings()};
+  ReadyFile serving(serving_file(std::filesystem::absolute(folder)));
+  MR_TRY_VOID(serving.remove_stale());
+  MR_TRY(auto database, PrivateDatabase::open(context, open));
+  MR_TRY_VOID(serving.write(
+      {{"database_url", database.database.url},
+       {"socket_dir", database.cluster.socket_directory().string()},
+       {"postgres", database.cluster.version()},
+       {"server_pid", static_cast<std::int64_t>(database.cluster.postmaster_pid())}}));
+  context.note(fmt::format("serving {}", database.database.url));
+  while (!signals.wait(1s)) continue;
+  MR_TRY_VOID(database.cluster.stop());
+  return kExitOk;
+}
+
+Result<int> run_loop(Context& context, const LoopOptions& options) {
+  BenchOptions none;
+  World world(context, none);  // Only its clock is used: the database is another queue's.
+  std::vector<ClientWork> works;
+  for (int i = 0; i < options.clients; ++i) {
+    MR_TRY(auto plain, store::PlainClient::connect(options.url, options.statement));
+    auto client = std::make_shared<store::PlainClient>(std::move(plain));  // Kept by its work.
+    works.emplace_back([client, &options](const ClientRun& run) -> Result<std::int64_t> {
+      std::int64_t done = 0;
+      for (; !run.stop; ++done) MR_TRY_VOID(client->call(options.params));
+      return done;
+    });
+  }
+  MR_TRY(const auto load, run_clients(world, 0, options.seconds, works));
+  context.print_json(json::Object{{"calls", load.jobs},
+                                  {"seconds", load.seconds},
+                                  {"rate", load.rate()},
+                                  {"clients", options.clients}});
+  return kExitOk;
 }
 
 }  // namespace millrace::app

@@ -1,5 +1,6 @@
 #include "app/bench/bench.h"
 
+#include "app/bench/report.h"
 #include "app/commands/commands.h"
 
 #include <fmt/format.h>
@@ -13,14 +14,20 @@ namespace {
 struct Options {
   std::int64_t repeats = 3;
   std::optional<std::int64_t> jobs;
-  std::int64_t payload_bytes = 64;
-  std::int64_t clients = 4;
+  std::int64_t payload_bytes = 110;
+  std::vector<std::string> clients;
   std::int64_t batch = 1000;
+  std::vector<std::string> processes;
   std::int64_t slots = 64;
   std::int64_t prefetch = 2'000;
+  std::int64_t seconds = 0;
+  std::int64_t rate = 20'000;
   std::vector<std::string> depths;
+  std::vector<std::string> set;
   std::string folder = "build/bench";
   bool force = false;
+  bool served = false;
+  bool held_first = false;
 };
 
 Result<int> in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
@@ -29,30 +36,154 @@ Result<int> in_range(const char* name, std::int64_t value, std::int64_t low, std
               fmt::format("{}: {} is not between {} and {}", name, value, low, high));
 }
 
+// The values of an option that may be repeated.
+Result<std::vector<std::int64_t>> numbers(const char* name, const std::vector<std::string>& texts,
+                                          std::int64_t low, std::int64_t high) {
+  std::vector<std::int64_t> values;
+  for (const auto& text : texts) {
+    std::int64_t value = -1;
+    const auto* end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, value).ptr != end) value = -1;
+    MR_TRY(const auto checked, in_range(name, value, low, high));
+    values.push_back(checked);
+  }
+  return values;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> pairs(
+    const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == text.npos || equals == 0) {
+      return fail(ErrorKind::invalid_argument, fmt::format("--set: '{}' is not KEY=VALUE", text));
+    }
+    all.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return all;
+}
+
 Result<int> run(Context& context, std::vector<std::string> what, const Options& options) {
   BenchOptions bench;
   bench.what = std::move(what);
   MR_TRY(bench.repeats, in_range("--repeats", options.repeats, 1, 100));
   MR_TRY(bench.payload_bytes, in_range("--payload-bytes", options.payload_bytes, 30, 200'000));
-  MR_TRY(bench.clients, in_range("--clients", options.clients, 1, 64));
+  MR_TRY(bench.clients, numbers("--clients", options.clients, 1, 512));
   MR_TRY(bench.batch, in_range("--batch", options.batch, 1, 10'000));
+  MR_TRY(bench.processes, numbers("--processes", options.processes, 1, 256));
   MR_TRY(bench.slots, in_range("--slots", options.slots, 1, 4096));
   MR_TRY(bench.prefetch, in_range("--prefetch", options.prefetch, 0, 10'000));
+  MR_TRY(bench.seconds, in_range("--seconds", options.seconds, 0, 86'400));
+  MR_TRY(bench.rate, in_range("--rate", options.rate, 1, 1'000'000));
   if (options.jobs) {
     MR_TRY(bench.jobs, in_range("--jobs", *options.jobs, 1, 100'000'000));
   }
   if (!options.depths.empty()) {
-    bench.depths.clear();
-    for (const auto& text : options.depths) {
-      std::int64_t depth = -1;
-      std::from_chars(text.data(), text.data() + text.size(), depth);
-      MR_TRY(const auto checked, in_range("--depth", depth, 0, 100'000'000));
-      bench.depths.push_back(checked);
-    }
+    MR_TRY(bench.depths, numbers("--depth", options.depths, 0, 100'000'000));
   }
+  MR_TRY(bench.configuration, pairs(options.set));
   bench.folder = options.folder;
   bench.force = options.force;
+  bench.served = options.served;
+  bench.held_first = options.held_first;
   return run_bench(context, bench);
+}
+
+bool one_of_names(const std::string& what, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (what == name) return true;
+  }
+  return false;
+}
+
+void declare_row(Command& bench, const BenchRow& row) {
+  auto options = std::make_shared<Options>();
+  auto& command = bench.add(row.name, row.about);
+  const auto& what = row.name;
+  command.option("--repeats", "N", options->repeats, "Repeats of each case (default 3)");
+  command.option("--jobs", "N", options->jobs, "Jobs per repeat");
+  command.option("--payload-bytes", "N", options->payload_bytes, "Size (default 110)");
+  if (one_of_names(what, {"enqueue", "coalesced"})) {
+    command.option("--clients", "N", options->clients, "Connections at once; repeatable");
+  } else {
+    command.option(
+        "--processes", "N", options->processes,
+        what == "drain" ? "Worker processes; repeatable (default 1, 2 and 4)" : "Worker processes");
+    command.option("--slots", "N", options->slots, "Of each process (default 64)");
+    command.option("--prefetch", "N", options->prefetch, "Of each process (default 512)");
+  }
+  if (one_of_names(what, {"enqueue", "sustained", "held"})) {
+    command.option("--batch", "N", options->batch, "Jobs per call (default 1000)");
+  }
+  if (one_of_names(what,
+                   {"enqueue", "coalesced", "sustained", "held", "handlers", "idle", "soak"})) {
+    command.option("--seconds", "N", options->seconds, "How long a measurement lasts");
+  }
+  if (what == "depth") {
+    command.option("--depth", "N", options->depths,
+                   "Backlog; repeatable (default 1000 and 100000)");
+  }
+  if (what == "held") command.flag("--held-first", options->held_first, "").hide_last();
+  if (what == "soak") {
+    command.option("--rate", "N", options->rate, "Jobs a second (default 20000)");
+    command.option("--set", "KEY=VALUE", options->set,
+                   "Setting in the database; repeatable (partitions, retention)");
+  }
+  command.option("--folder", "DIR", options->folder, "Throw-away cluster (default build/bench)")
+      .files();
+  command.flag("--force", options->force, "Also in a --database-url that holds other jobs");
+  command.flag("--served", options->served, "").hide_last();
+  command.action([options, what](Context& context) { return run(context, {what}, *options); });
+}
+
+// What the whole benchmark is made of besides its rows.
+void declare_parts(Command& bench) {
+  auto folder = std::make_shared<std::string>("build/bench");
+  auto& serve = bench.add("serve", "Run the bench's cluster for other programs").hide();
+  serve.option("--folder", "DIR", *folder, "Throw-away cluster (default build/bench)").files();
+  serve.action([folder](Context& context) { return serve_bench(context, *folder); });
+
+  auto times = std::make_shared<std::string>();
+  auto ready = std::make_shared<std::string>();
+  auto& clock = bench.add("clock-worker", "A worker that notes when handlers start").hide();
+  clock.option("--times", "FILE", *times, "Where it notes them").files();
+  clock.option("--ready-file", "PATH", *ready, "Written once ready").files();
+  clock.action(
+      [times, ready](Context& context) { return run_clock_worker(context, *times, *ready); });
+
+  struct Loop {
+    LoopOptions options;
+    std::int64_t clients = 1;
+    std::int64_t seconds = 3;
+  };
+  auto loop = std::make_shared<Loop>();
+  auto& calls = bench.add("loop", "Call one statement as fast as it answers").hide();
+  calls.option("--url", "URL", loop->options.url, "Of the database");
+  calls.option("--statement", "SQL", loop->options.statement, "With $1, $2, ...");
+  calls.option("--param", "TEXT", loop->options.params, "Value of $1, $2, ...; repeatable");
+  calls.option("--clients", "N", loop->clients, "Connections at once");
+  calls.option("--seconds", "N", loop->seconds, "How long");
+  calls.action([loop](Context& context) -> Result<int> {
+    MR_TRY(loop->options.clients, in_range("--clients", loop->clients, 1, 512));
+    MR_TRY(loop->options.seconds, in_range("--seconds", loop->seconds, 1, 3600));
+    return run_loop(context, loop->options);
+  });
+}
+
+void declare_report(Command& bench) {
+  struct Report {
+    std::string results = "build/bench/results.json";
+    std::string out = "build/bench/report.html";
+  };
+  auto options = std::make_shared<Report>();
+  auto& command = bench.add("report", "Draw the plots of 'make bench'");
+  command.option("--results", "FILE", options->results, "Default build/bench/results.json").files();
+  command.option("--out", "FILE", options->out, "Default build/bench/report.html").files();
+  command.footer("Each plot is also written as an SVG file of its own beside the page.");
+  command.without_config();
+  command.action([options](Context& context) {
+    return write_bench_report(context, options->results, options->out);
+  });
 }
 
 }  // namespace
@@ -60,36 +191,15 @@ Result<int> run(Context& context, std::vector<std::string> what, const Options& 
 void add_bench_commands(Command& root) {
   auto& bench = root.add("bench", "Measure this machine").group("Help");
   bench.action([](Context& context) {
-    return run(context, {"enqueue", "drain", "latency", "depth"}, Options());
+    std::vector<std::string> usual;
+    for (const auto& row : bench_rows()) {
+      if (row.usual) usual.push_back(row.name);
+    }
+    return run(context, usual, Options());
   });
-  const std::pair<const char*, const char*> all[] = {
-      {"enqueue", "Jobs enqueued per second: singly, in arrays, with COPY"},
-      {"drain", "Jobs run per second, from a backlog"},
-      {"latency", "Time from enqueue to the start of the handler"},
-      {"depth", "Jobs run per second in front of small and large backlogs"}};
-  for (const auto& [name, about] : all) {
-    auto options = std::make_shared<Options>();
-    auto& command = bench.add(name, about);
-    const std::string what = name;
-    command.option("--repeats", "N", options->repeats, "Repeats of each case (default 3)");
-    command.option("--jobs", "N", options->jobs, "Jobs per repeat");
-    command.option("--payload-bytes", "N", options->payload_bytes, "Size (default 64)");
-    if (what == "enqueue") {
-      command.option("--clients", "N", options->clients, "Connections at once (default 4)");
-      command.option("--batch", "N", options->batch, "Jobs per call (default 1000)");
-    } else {
-      command.option("--slots", "N", options->slots, "Of the worker (default 64)");
-      command.option("--prefetch", "N", options->prefetch, "Of the worker (default 2000)");
-    }
-    if (what == "depth") {
-      command.option("--depth", "N", options->depths,
-                     "Backlog; repeatable (default 1000 and 100000)");
-    }
-    command.option("--folder", "DIR", options->folder, "Throw-away cluster (default build/bench)")
-        .files();
-    command.flag("--force", options->force, "Also in a --database-url that holds other jobs");
-    command.action([options, what](Context& context) { return run(context, {what}, *options); });
-  }
+  for (const auto& row : bench_rows()) declare_row(bench, row);
+  declare_report(bench);
+  declare_parts(bench);
 }
 
 }  // namespace millrace::app

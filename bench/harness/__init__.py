@@ -1,0 +1,1 @@
+"""The whole benchmark: Millrace and its peers, interleaved on one server. `python3 -m harness --help` in bench/."""

@@ -1,0 +1,48 @@
+"""Two rows of the bench end to end, as small as they can be: that they run and say what they measured, not how fast."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+
+
+def millrace(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=240)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, arguments))} ended with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def expect(condition, what):
+    if not condition:
+        raise SystemExit(f"not true: {what}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--millrace", required=True)
+    parser.add_argument("--folder", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    common = ("--repeats", 1, "--folder", options.folder)
+
+    drained = json.loads(millrace(options.millrace, "--json", "bench", "drain", "--jobs", 300, "--processes", 1, "--processes", 2, *common))
+    expect([result["processes"] for result in drained["results"]] == [1, 2], "one case per number of processes")
+    for result in drained["results"]:
+        expect(result["median"] > 0 and len(result["samples"]) == 1, "one sample each")
+        expect(result["per_job"]["wal_bytes"] > 0 and result["per_job"]["rows_written"] > 0, "a job is not free")
+    expect(drained["conditions"]["fsync"] == "on", "durable")
+    expect(drained["conditions"]["payload_bytes"] == 110, "the usual payload")
+
+    picked = json.loads(millrace(options.millrace, "--json", "bench", "latency", "--jobs", 5, *common))
+    expect(picked["results"][0]["ms"]["count"] == 5, "five pickups")
+
+    results = options.folder / "results.json"
+    results.write_text(
+        json.dumps({"drain": {"millrace": drained["results"][0]["median"], "unit": "jobs/s", "goal_text": "none", "met": None}})
+    )
+    millrace(options.millrace, "bench", "report", "--results", results, "--out", options.folder / "report.html")
+    expect("<svg" in (options.folder / "report.html").read_text(), "a plot in the report")
+    print("bench smoke: ok")
+
+
+main()
