@@ -201,12 +201,13 @@ Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
     params.add_null();
   }
   params.add(request.alone);
-  MR_CO_TRY(auto rows,
-            co_await call(work_,
-                          {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true)",
-                           .params = std::move(params),
-                           .name = "mr_claim_jobs"},
-                          {timeouts_.call, MR_POINT("claim")}));
+  MR_CO_TRY(
+      auto rows,
+      co_await call(work_,
+                    {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true)",
+                     .params = std::move(params),
+                     .name = "mr_claim_jobs"},
+                    {timeouts_.call, MR_POINT("claim")}));
   co_return read_claims(rows, request.queue);
 }
 

@@ -43,7 +43,9 @@ bool claimed_beside(const std::string& claimed, const Outcome& outcome,
   got.erase("provider");
   std::stringstream words(claimed);
   for (std::string job, delivery; words >> job >> delivery;) {
-    if (!got[job].starts_with(job + " leased ")) return false;
+    if (!got[job].starts_with(job + " leased ") && !got[job].starts_with(job + " claimed ")) {
+      return false;
+    }
     got.erase(job);
     expected.erase(job);
   }
@@ -52,16 +54,17 @@ bool claimed_beside(const std::string& claimed, const Outcome& outcome,
 
 bool is_apart(const Outcome& outcome, const Orders& orders, const Transition& a,
               const Transition& b) {
-  return (a.name == "claim" && outcome.b == orders.only_b.a &&
+  return (a.name.starts_with("claim") && outcome.b == orders.only_b.a &&
           claimed_beside(outcome.a, outcome, orders.only_b)) ||
-         (b.name == "claim" && outcome.a == orders.only_a.a &&
+         (b.name.starts_with("claim") && outcome.a == orders.only_a.a &&
           claimed_beside(outcome.b, outcome, orders.only_a));
 }
 
 bool is_orphan(const Outcome& outcome, const Orders& orders, const Transition& a,
                const Transition& b) {
   if (outcome.state.find(", w gone") == std::string::npos ||
-      outcome.state.find(" leased ") == std::string::npos) {
+      (outcome.state.find(" leased ") == std::string::npos &&
+       outcome.state.find(" claimed ") == std::string::npos)) {
     return false;
   }
   return is_apart(outcome, orders, a, b) ||

@@ -63,8 +63,9 @@ inline const std::vector<Transition>& transitions() {
        {"ready", "fading", "dead", "shared", "shared_ready", "lane"}},
       // The next of a lane together, as the engine's workers claim.
       {"claim_lane",
-       "select coalesce(string_agg(millrace_test.name(job_id), ' '), 'none') "
-       "from millrace.claim_jobs('w', '@P', '@Q', 10, p_ranges => true) where job_id is not null",
+       "select coalesce(string_agg(millrace_test.name(job_id) || ' d' || coalesce(delivery_count, "
+       "1), ' '), 'none') from millrace.claim_jobs('w', '@P', '@Q', 10, p_ranges => true) where "
+       "job_id is not null",
        {"lane", "ready"}},
       {"heartbeat",
        "select case when (b ->> 'alive')::boolean then 'alive' else 'dead' end || case when "

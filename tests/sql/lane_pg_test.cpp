@@ -274,20 +274,19 @@ TEST_F(Lane, every_outcome_works_from_a_claim) {
   EXPECT_EQ(places(sql), "ready 2, delayed 2, leased 0");
   EXPECT_EQ(imbalance(sql), "");
   for (const auto& delivery : held) {
-    EXPECT_EQ(worker.complete(delivery),
-              delivery.id == ids[3] ? "lease_lost" : "already_settled");
+    EXPECT_EQ(worker.complete(delivery), delivery.id == ids[3] ? "lease_lost" : "already_settled");
   }
 }
 
 TEST_F(Lane, d01_a_waiting_job_is_cancelled_and_passed_over) {
   const auto ids = enqueue_many(sql, 4);
-  EXPECT_EQ(sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])",
-                      pg::params(ids[1])),
-            "cancelled");
+  EXPECT_EQ(
+      sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])", pg::params(ids[1])),
+      "cancelled");
   EXPECT_EQ(status(sql, ids[1]), "cancelled");
-  EXPECT_EQ(sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])",
-                      pg::params(ids[1])),
-            "already_final");
+  EXPECT_EQ(
+      sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])", pg::params(ids[1])),
+      "already_final");
   EXPECT_EQ(imbalance(sql), "");
   LaneWorker worker(sql);
   EXPECT_EQ(ids_of(worker.claim_lanes(2)), (std::vector{ids[0], ids[2]}));
@@ -300,9 +299,9 @@ TEST_F(Lane, d01_a_held_job_is_asked_to_stop) {
   const auto ids = enqueue_many(sql, 3);
   LaneWorker worker(sql);
   const auto held = worker.claim_lanes(3);
-  EXPECT_EQ(sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])",
-                      pg::params(ids[1])),
-            "cancel_requested");
+  EXPECT_EQ(
+      sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])", pg::params(ids[1])),
+      "cancel_requested");
   EXPECT_EQ(in_lease(sql), 1);
   EXPECT_EQ(sql.value("select millrace.beat_worker($1, $2::uuid) #>> '{cancel,0,token}'",
                       pg::params(worker.id(), worker.process())),
@@ -311,9 +310,9 @@ TEST_F(Lane, d01_a_held_job_is_asked_to_stop) {
   EXPECT_EQ(worker.complete_claim(held), "101");
   EXPECT_EQ(worker.settle(held[1], "retry"), "settled");
   EXPECT_EQ(status(sql, ids[1]), "cancelled");
-  EXPECT_EQ(sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])",
-                      pg::params(ids[0])),
-            "already_final");
+  EXPECT_EQ(
+      sql.value("select answer from millrace.cancel_jobs(array[$1::uuid])", pg::params(ids[0])),
+      "already_final");
   EXPECT_EQ(imbalance(sql), "");
 }
 
@@ -349,15 +348,15 @@ TEST_F(Lane, progress_logs_and_extension_give_a_lease_of_its_own) {
   EXPECT_EQ(sql.number("select millrace.append_logs('w1', $1::jsonb)",
                        pg::params(item(held[1], R"("message": "hello", "level": "info")"))),
             1);
-  EXPECT_EQ(
-      sql.value(
-          "select answer from millrace.extend_leases('w1', array[$1::uuid], array[$2::uuid], 60000)",
-          pg::params(ids[2], held[2].token)),
-      "extended");
+  EXPECT_EQ(sql.value("select answer from millrace.extend_leases('w1', array[$1::uuid], "
+                      "array[$2::uuid], 60000)",
+                      pg::params(ids[2], held[2].token)),
+            "extended");
   EXPECT_EQ(in_lease(sql), 3);
   EXPECT_EQ(imbalance(sql), "");
   EXPECT_EQ(worker.complete_claim(held), "0001");
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(worker.complete(held[static_cast<std::size_t>(i)]), "settled");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(worker.complete(held[static_cast<std::size_t>(i)]), "settled");
   EXPECT_EQ(sql.number("select count(*) from millrace.job_place where status = 'completed'"), 4);
   EXPECT_EQ(imbalance(sql), "");
 }
@@ -373,9 +372,8 @@ TEST_F(Lane, b08_what_a_lost_claim_took_can_be_asked_for_and_goes_back) {
   ASSERT_EQ(unheld.rows(), 2U);
   EXPECT_EQ(unheld[0].text(1), lost[0].token);
   EXPECT_EQ(worker.settle(lost[0], "handback"), "settled");
-  EXPECT_EQ(sql.number("select millrace.retire_worker('w1', $1::uuid)",
-                       pg::params(worker.process())),
-            3);
+  EXPECT_EQ(
+      sql.number("select millrace.retire_worker('w1', $1::uuid)", pg::params(worker.process())), 3);
   EXPECT_EQ(places(sql), "ready 4, delayed 0, leased 0");
   EXPECT_EQ(sql.number("select sum(attempt) from millrace.job_place"), 0) << "free of charge";
   EXPECT_EQ(imbalance(sql), "");
@@ -459,8 +457,9 @@ TEST_F(Lane, g01_the_audit_tells_the_whole_story) {
   worker.complete_claim({held[1]});
   worker.settle(held[0], "permanent");
   const auto story = [&](const std::string& id) {
-    return sql.value("select string_agg(action || ' ' || jobs, ', ') from millrace.job_audit($1::uuid)",
-                     pg::params(id));
+    return sql.value(
+        "select string_agg(action || ' ' || jobs, ', ') from millrace.job_audit($1::uuid)",
+        pg::params(id));
   };
   EXPECT_EQ(story(ids[0]), "enqueued 3, claimed 3, failed 1");
   EXPECT_EQ(story(ids[1]), "enqueued 3, claimed 3, completed 1");

@@ -26,14 +26,15 @@ begin
               union all (select o.process from millrace.claim_open o where o.process > p.process order by o.process limit 1)) x) from p where p.process is not null)
   select array_agg(p.process) into v_dead from p
    where p.process is not null and not exists (select from millrace.worker w where w.nonce = p.process);
-  v_count := millrace.reclaim_leases(array(
-    select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit p_limit for update skip locked), 'worker_timeout', true);
-  -- Whole claims, until the limit is reached.
+  -- Whole claims, until the limit is reached. Before leases: a job may be given a lease of its own at this moment, but never the other
+  -- way round.
   v_claims := array(
-    select o.claim_id from millrace.claim_open o where o.process = any (v_dead) order by o.claim_id limit greatest(0, p_limit - v_count) for update skip locked);
-  v_count := v_count + cardinality(millrace.reclaim_claims(array(
+    select o.claim_id from millrace.claim_open o where o.process = any (v_dead) order by o.claim_id limit p_limit for update skip locked);
+  v_count := cardinality(millrace.reclaim_claims(array(
     select s.claim_id from (select o.claim_id, sum(bit_count(o.held)) over (order by o.claim_id) - bit_count(o.held) as before
-                              from millrace.claim_open o where o.claim_id = any (v_claims)) s where s.before < p_limit - v_count), 'worker_timeout', true, false));
+                              from millrace.claim_open o where o.claim_id = any (v_claims)) s where s.before < p_limit), 'worker_timeout', true, false));
+  v_count := v_count + millrace.reclaim_leases(array(
+    select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit greatest(0, p_limit - v_count) for update skip locked), 'worker_timeout', true);
   v_count := v_count + cardinality(millrace.reclaim_claims(array(
     select o.claim_id from millrace.claim_open o where o.lease_until < millrace.now() order by o.lease_until limit greatest(0, least(16, p_limit - v_count))
        for update skip locked), 'worker_timeout', false, false));

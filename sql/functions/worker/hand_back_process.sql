@@ -14,10 +14,11 @@ begin
     return 0;
   end if;
   perform millrace.note_deaths(array[v_nonce]);
-  v_ids := array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked);
-  v_count := millrace.reclaim_leases(v_ids, 'worker_crashed', true, true);
+  -- Claims before leases: a job may be given a lease of its own at this moment, but never the other way round.
   v_claimed := millrace.reclaim_claims(array(
     select o.claim_id from millrace.claim_open o where o.process = v_nonce order by o.claim_id for update skip locked), 'worker_crashed', true, true);
+  v_ids := array(select l.job_id from millrace.lease l where l.process = v_nonce order by l.job_id for update skip locked);
+  v_count := millrace.reclaim_leases(v_ids, 'worker_crashed', true, true);
   v_ids := v_ids || v_claimed;
   perform millrace.promote_rows(array(
     select d.job_id from millrace.delayed d where d.job_id = any (v_ids) and d.due_at <= millrace.now() order by d.job_id for update));

@@ -23,9 +23,10 @@ Result<int> run_restore_check(Context& context, bool dry_run) {
   } else if (foreign == 0) {
     context.note("nothing to do: the lanes carry transaction ids of this server");
   } else if (dry_run) {
-    context.note(fmt::format("{} lanes carry transaction ids of another server; without --dry-run "
-                             "their waiting jobs are lined up anew",
-                             group_digits(foreign)));
+    context.note(
+        fmt::format("{} lanes carry transaction ids of another server; without --dry-run "
+                    "their waiting jobs are lined up anew",
+                    group_digits(foreign)));
   } else {
     context.note(fmt::format("{} lanes are given up, {} waiting jobs are lined up anew",
                              group_digits(done.lanes), group_digits(done.jobs)));
