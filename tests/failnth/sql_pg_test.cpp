@@ -275,11 +275,11 @@ class FailingSql : public ::testing::Test {
       EXPECT_EQ(job.i64("entries"), expected.entries) << expected.type << ": entries in the ledger";
       EXPECT_EQ(runs_[std::string(job.text("job_id"))], 1) << expected.type << ": times run";
     }
-    EXPECT_EQ(
-        text("held",
-             "select concat_ws(' ', (select count(*) from millrace.job_place where place <> 'history'),"
-             " (select count(*) from millrace.provider_slot))"),
-        "0 0")
+    EXPECT_EQ(text("held",
+                   "select concat_ws(' ', (select count(*) from millrace.job_place where place <> "
+                   "'history'),"
+                   " (select count(*) from millrace.provider_slot))"),
+              "0 0")
         << "live jobs, slots of the provider";
     EXPECT_EQ(text("counters",
                    "select concat_ws(' ', sum(enqueued) - sum(completed) - sum(failed), sum(ready),"

@@ -74,7 +74,8 @@ class FailingStore : public ::testing::Test {
   void begin(bool holds) {
     must(admin_.script(
         "delete from millrace.lease; delete from millrace.ready; delete from millrace.delayed;"
-        "delete from millrace.claim_open; delete from millrace.lane_head; delete from millrace.lane;"
+        "delete from millrace.claim_open; delete from millrace.lane_head; delete from "
+        "millrace.lane;"
         "delete from millrace.worker; delete from public.ledger;"
         "delete from millrace.job_type where job_type like 'ensured%'"));
     key_.worker_id = "worker-with-a-name-that-needs-the-heap";

@@ -223,10 +223,13 @@ TEST_F(WorkerPg, DrainHandsBackWithoutCharge) {
   worker.runtime.drain();
   run_until([&] { return worker.ended(); });
   ASSERT_TRUE(worker.report.has_value());
-  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'ready' and attempt = 0"), "4");
+  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'ready' and attempt = 0"),
+            "4");
   EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'lease'"), "0");
   EXPECT_EQ(text("select count(*) from millrace.worker"), "0");
-  EXPECT_EQ(text("select count(*) from millrace.job_place where place = 'ready' and delivery_count = 1"), "2");
+  EXPECT_EQ(
+      text("select count(*) from millrace.job_place where place = 'ready' and delivery_count = 1"),
+      "2");
 }
 
 TEST_F(WorkerPg, AProcessDeclaredDeadRegistersAnewAndItsJobsRunAgain) {

@@ -79,11 +79,11 @@ class World {
   // What the database says about every job, and what the model says.
   std::map<std::string, std::string> actual() {
     std::map<std::string, std::string> all;
-    for (const auto row :
-         sql_.rows("select job_id, case place when 'lease' then 'leased' when 'history' then status "
-                   "when 'delayed' then 'delayed ' || reason else place end || ' attempt ' || "
-                   "attempt || ' delivery ' || delivery_count || ' generation ' || generation "
-                   "from millrace.job_place")) {
+    for (const auto row : sql_.rows(
+             "select job_id, case place when 'lease' then 'leased' when 'history' then status "
+             "when 'delayed' then 'delayed ' || reason else place end || ' attempt ' || "
+             "attempt || ' delivery ' || delivery_count || ' generation ' || generation "
+             "from millrace.job_place")) {
       auto& entry = all[std::string(row.text(0))];
       entry += (entry.empty() ? "" : " AND ") + std::string(row.text(1));
     }

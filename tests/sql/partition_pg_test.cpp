@@ -42,8 +42,8 @@ class Partition : public EngineTest {
 };
 
 TEST_F(Partition, f21_partitions_are_made_ahead_once) {
-  for (const char* table : {"job_fact", "job_history", "attempt", "job_log", "claim", "claim_done", "event",
-                            "audit"}) {
+  for (const char* table :
+       {"job_fact", "job_history", "attempt", "job_log", "claim", "claim_done", "event", "audit"}) {
     EXPECT_EQ(partitions(table), 3) << table;
   }
   EXPECT_EQ(report("made"), 0);

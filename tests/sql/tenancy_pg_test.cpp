@@ -174,10 +174,10 @@ TEST_F(Tenancy, EveryTenantTableForcesRowSecurity) {
 
 // I01: nothing that a caller puts in front can be found by a function.
 TEST_F(Tenancy, EveryFunctionFixesItsSearchPath) {
-  for (const auto row : owner_.rows(
-           "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = "
-           "'millrace'::regnamespace and p.prokind = 'f' and p.prosqlbody is null and not "
-           "coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)")) {
+  for (const auto row :
+       owner_.rows("select p.oid::regprocedure::text from pg_proc p where p.pronamespace = "
+                   "'millrace'::regnamespace and p.prokind = 'f' and p.prosqlbody is null and not "
+                   "coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)")) {
     ADD_FAILURE() << row.text(0) << " has no fixed search_path";
   }
   for (const auto row :
