@@ -255,7 +255,7 @@ Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
     std::vector<pg::Statement> again;
     again.push_back(complete_statement(worker_id, refused));
     MR_CO_TRY(auto late, translate(co_await connection->pipeline(
-                             std::move(again), {timeouts_.call, MR_POINT("settle_late")})));
+                             std::move(again), {timeouts_.call, MR_POINT("settle")})));
     if (!late[0].has_value()) co_return fail(translate(std::move(late[0]).error()));
     MR_CO_TRY_VOID(read_answers(*late[0], answers));
   }
