@@ -336,6 +336,7 @@ void Checks::statement_ran(JobId id, LeaseToken token) {
 void Checks::registered(int number) {
   auto& record = process(number);
   note("registered", number);
+  record.registered_at = loop_.now();
   if (++record.registrations == 1) return;
   reach(Path::registered_again);
   if (!std::exchange(record.told_dead, false)) reach(Path::lost_by_own_clock);
@@ -551,9 +552,11 @@ void Checks::extend_answered(int number, const store::HeldLease& lease, bool ext
 
 // --- Handlers ---
 
-// A delivery whose process could not know better: it stood still.
+// A delivery whose process could not know better: it stood still. One whose clock stood still as
+// well believes in its lease until a beat tells it otherwise.
 bool Checks::excused(const DeliveryRecord& delivery) const {
   const auto& holder = processes_[static_cast<std::size_t>(delivery.process)];
+  if (holder.was_frozen && holder.paused_at >= holder.registered_at) return true;
   return plan_.weather.slowness > 0 || holder.paused || holder.gone ||
          holder.paused_at >= delivery.leased_at;
 }
@@ -628,9 +631,7 @@ void Checks::check_alone(int number, const DeliveryRecord& started, const Claime
   for (const auto token : process(number).deliveries) {
     const auto& other = deliveries_[token];
     if (&other == &started || !other.started || other.returned) continue;
-    // A suspect that was told to stop and does not has had its time alone: it must not hold up the
-    // process for ever.
-    if (other.alone && other.cancel.cancelled()) continue;
+    if (other.sent) continue;  // Given up: nobody waits for a handler that does not stop.
     if (job.alone || other.alone) {
       violate("not_alone", fmt::format("#{} runs beside it", token), started.job);
     }

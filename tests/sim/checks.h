@@ -77,6 +77,7 @@ struct ProcessRecord {
   bool was_paused = false;
   bool was_frozen = false;
   int registrations = 0;
+  Time registered_at{-1};  // The last time.
   bool told_dead = false;
   bool retired = false;
   std::vector<std::uint64_t> deliveries;  // Tokens of what it may still hold.
