@@ -158,11 +158,13 @@ Task<std::unique_ptr<Connection>> Connection::connect(Executor executor, Connect
           PQsetNoticeReceiver(session->handle, forward_notice,
                               static_cast<Session*>(session.get()));
         auto completed = co_await complete(session, left / tries_left);
-        if (completed && PQsetnonblocking(session->handle, 1) == 0) {
-          session->watch();
-          co_return std::unique_ptr<Connection>(new Connection(std::move(session)));
+        if (completed && PQsetnonblocking(session->handle, 1) != 0) {
+          completed = fail(ErrorKind::internal, session->last_message());
         }
-        if (completed) completed = fail(ErrorKind::internal, session->last_message());
+        if (completed && !session->keep_watching()) {
+          completed = fail(ErrorKind::unavailable, "too many open files");
+        }
+        if (completed) co_return std::unique_ptr<Connection>(new Connection(std::move(session)));
         if (completed.error().kind == ErrorKind::cancelled) co_return fail(completed.error());
         note(completed.error());
       }

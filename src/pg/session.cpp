@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 namespace millrace::pg {
 
@@ -68,8 +70,26 @@ void Session::watch() {
   socket.assign(PQsocket(handle));
 }
 
+bool Session::keep_watching() {
+  unwatch();
+  const int own = ::fcntl(PQsocket(handle), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return false;
+  error_code code;
+  socket.assign(own, code);
+  if (code) ::close(own);
+  owns_socket = !code;
+  return owns_socket;
+}
+
 void Session::unwatch() {
-  if (socket.is_open()) socket.release();
+  if (!socket.is_open()) return;
+  error_code ignored;
+  if (owns_socket) {
+    socket.close(ignored);
+  } else {
+    socket.release();
+  }
+  owns_socket = false;
 }
 
 std::string Session::last_message() const {

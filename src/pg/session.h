@@ -1,7 +1,8 @@
 // Session: the machinery under Connection: a libpq handle, its socket on Asio, and the three things
 // one can wait for: bytes sent, the next result, a deadline. Internal to this folder.
 //
-// libpq owns the socket: Asio only watches it and must let go of it before libpq closes it.
+// libpq owns the socket, and closes it without a word when the connection breaks: Asio watches it
+// directly only while libpq is not called, and otherwise through a descriptor of its own.
 // Threading and lifetime as in connection.h.
 #pragma once
 
@@ -42,14 +43,17 @@ struct Session {
   Session& operator=(const Session&) = delete;
 
   void finish();  // Closes the connection; safe twice.
-  void watch();   // Begins to watch libpq's present socket.
+  void watch();   // Watches libpq's present socket, until libpq is called again.
+  // The same for good, by a descriptor of our own. False: the process may have no more of them.
+  bool keep_watching();
   void unwatch();
   bool usable() const { return handle != nullptr && !broken && PQstatus(handle) == CONNECTION_OK; }
   std::string last_message() const;  // libpq's, first line.
 
   PGconn* handle = nullptr;
   boost::asio::posix::stream_descriptor socket;
-  bool broken = false;  // The protocol state is unknown: never to be used again.
+  bool owns_socket = false;  // It is a duplicate, closed by us.
+  bool broken = false;       // The protocol state is unknown: never to be used again.
   bool busy = false;
   std::function<void(std::string_view, std::string_view)> on_notice;
 

@@ -6,6 +6,7 @@
 #include "support/gate.h"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -217,6 +218,28 @@ TEST_F(PgFailure, IsStillUsableAfterWaitingForANotificationWasAbandoned) {
     co_return must(co_await connection->query("select 5"))[0].i64(0);
   };
   EXPECT_EQ(run_blocking(task(database_.url())), 5);
+}
+
+// libpq closes the socket of a connection that breaks, so that its number is soon another's.
+TEST_F(PgFailure, ABrokenConnectionLetsGoOfNothingThatIsAnothers) {
+  const auto task = [this]() -> awaitable<void> {
+    const auto executor = co_await boost::asio::this_coro::executor;
+    auto broken =
+        must(co_await Connection::connect(executor, connect_options(gate_.url(database_.name()))));
+    must(co_await broken->query("select 1"));
+    gate_.cut();
+    while (broken->check_idle()) co_await boost::asio::post(boost::asio::use_awaitable);
+    std::vector<std::unique_ptr<Connection>> others;
+    for (int i = 0; i < 8; ++i) {
+      others.push_back(
+          must(co_await Connection::connect(executor, connect_options(database_.url()))));
+    }
+    broken.reset();
+    for (auto& other : others) {
+      EXPECT_EQ(must(co_await other->query("select 6", {}, QueryOptions(10s)))[0].i64(0), 6);
+    }
+  };
+  run_blocking(task());
 }
 
 }  // namespace
