@@ -66,6 +66,15 @@ void checkpoint(pg::SyncConnection& connection) {
   (void)connection.query("checkpoint", {}, {300s, MR_POINT("admin_write")});
 }
 
+Result<void> set_configuration(pg::SyncConnection& connection, const std::string& key,
+                               const std::string& value) {
+  MR_TRY_VOID(connection.query(
+      "insert into millrace.system_configuration (config_key, config_value) values ($1, $2)"
+      " on conflict (config_key) do update set config_value = excluded.config_value",
+      pg::params(key, value), MR_POINT("admin_write")));
+  return {};
+}
+
 Result<void> copy_keyed_jobs(pg::SyncConnection& connection, const std::string& job_type,
                              const std::string& queue, std::int64_t count,
                              const std::function<IntakeRow(std::int64_t)>& row) {

@@ -35,6 +35,11 @@ Result<void> hold_snapshot(pg::SyncConnection& connection);
 // Every measurement begins behind a checkpoint. Not everybody may ask for one: then it is left out.
 void checkpoint(pg::SyncConnection& connection);
 
+// A setting of the database, also one that the schema knows but does not list: such as partitions
+// of minutes, which only short runs need.
+Result<void> set_configuration(pg::SyncConnection& connection, const std::string& key,
+                               const std::string& value);
+
 // COPY into the intake in one call: `row(i)` gives payload and concurrency key, either may change.
 struct IntakeRow {
   std::string payload;

@@ -27,9 +27,9 @@ struct BenchOptions {
   int batch = 1000;                     // Jobs in one array call.
   std::vector<std::int64_t> processes;  // Of workers; empty: the bench's own.
   int slots = 64;
-  int prefetch = 2'000;
-  double seconds = 0;    // Of benches that run for a time; 0: their own.
-  double rate = 20'000;  // Jobs a second, for soak.
+  std::optional<int> prefetch;  // Empty: as the worker ships.
+  double seconds = 0;           // Of benches that run for a time; 0: their own.
+  double rate = 20'000;         // Jobs a second, for soak.
   std::vector<std::int64_t> depths{1'000, 100'000};
   std::vector<std::pair<std::string, std::string>> configuration;  // In the database, for soak.
   std::filesystem::path folder = "build/bench";

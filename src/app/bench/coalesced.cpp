@@ -1,54 +1,118 @@
-// Single calls of many threads, joined into few commits by the C++ client; each call returns only
-// when its job is durable.
+// Single calls of many threads, joined into few commits by the C++ client; each call is answered
+// only when its job is durable.
 #include "app/bench/rows.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
+#include <millrace/producer.h>
+
+#include <deque>
 
 namespace millrace::app {
+
+// Set where the client library has a producer that joins calls.
+#ifdef MILLRACE_SHARED_PRODUCER
 namespace {
 
-// One acknowledged call, made by many threads at once.
-using EnqueueOne = std::function<Result<void>(const std::string& payload)>;
+using client::SharedProducer;
 
-// The client that joins calls, connected to the world's database. The library has none yet: its
-// producer makes a round trip and a commit per call. This is the one place to connect it.
-std::optional<EnqueueOne> joining_client(World&) { return std::nullopt; }
+client::JobSpec spec(const World& world, std::int64_t number) {
+  client::JobSpec job;
+  job.job_type = kNoopType;
+  job.payload = world.payload(number);
+  job.queue = kBenchQueue;
+  return job;
+}
+
+Error from_client(const client::Error& error) {
+  return {.kind = ErrorKind::unavailable, .message = error.message, .sqlstate = error.sqlstate};
+}
+
+// A thread that waits for each answer before its next call.
+ClientWork waiting(World& world, SharedProducer& producer) {
+  return [&world, &producer](const ClientRun& run) -> Result<std::int64_t> {
+    std::int64_t done = 0;
+    for (; done < run.jobs && !run.stop; ++done) {
+      const auto answer = producer.enqueue(spec(world, done));
+      if (!answer) return fail(from_client(answer.error()));
+    }
+    return done;
+  };
+}
+
+// A thread that keeps so many calls under way; counted when answered.
+ClientWork ahead(World& world, SharedProducer& producer, std::size_t window) {
+  return [&world, &producer, window](const ClientRun& run) -> Result<std::int64_t> {
+    std::deque<std::future<client::Result<client::Enqueued>>> under_way;
+    std::int64_t sent = 0;
+    std::int64_t done = 0;
+    while (done < run.jobs) {
+      const bool more = sent < run.jobs && !run.stop;
+      if (!more && under_way.empty()) break;
+      if (more && under_way.size() < window) {
+        under_way.push_back(producer.enqueue_async(spec(world, sent++)));
+        continue;
+      }
+      const auto answer = under_way.front().get();
+      if (!answer) return fail(from_client(answer.error()));
+      under_way.pop_front();
+      ++done;
+    }
+    return done;
+  };
+}
+
+struct Case {
+  std::string name;
+  std::vector<ClientWork> works;
+};
+
+Result<void> measure(World& world, store::AdminStore& store, const Case& one, Measured& measured) {
+  const double seconds = world.options().seconds > 0 ? world.options().seconds : 3;
+  store::checkpoint(store.connection());
+  MR_TRY(const auto before, world.read(store));
+  MR_TRY(const auto load,
+         run_clients(world, world.options().jobs.value_or(100'000'000), seconds, one.works));
+  MR_TRY(const auto end, world.read(store));
+  measured.cost += cost_between(before, end, end, load.jobs);
+  measured.samples.push_back(load.rate());
+  world.tell(measured.name, load.rate(), measured.unit);
+  return {};
+}
 
 }  // namespace
 
 Cases bench_coalesced(World& world) {
   MR_TRY(auto store, world.connect());
   MR_TRY_VOID(world.set_up(store));
-  const auto threads = world.options().clients.empty() ? 64 : world.options().clients.front();
-  Measured measured{.name = fmt::format("joined calls, {} threads", threads),
-                    .samples = {},
-                    .extra = {{"clients", threads}}};
-  const auto client = joining_client(world);
-  if (!client) {
-    measured.extra["reason"] = "the C++ client does not join single calls yet";
-    return std::vector<Measured>{std::move(measured)};
+  auto connected = SharedProducer::connect(world.database().url);
+  if (!connected) return fail(from_client(connected.error()));
+  const auto threads = static_cast<std::size_t>(
+      world.options().clients.empty() ? 64 : world.options().clients.front());
+  const std::vector<Case> all{{fmt::format("{} threads that wait for each answer", threads),
+                               std::vector<ClientWork>(threads, waiting(world, *connected))},
+                              {"4 threads with 1000 calls under way each",
+                               std::vector<ClientWork>(4, ahead(world, *connected, 1000))}};
+  std::vector<Measured> results;
+  for (const auto& one : all) {
+    results.push_back({.name = one.name, .unit = "calls/s", .samples = {}});
   }
-  const ClientWork work = [&](const ClientRun& run) -> Result<std::int64_t> {
-    std::int64_t done = 0;
-    for (; done < run.jobs && !run.stop; ++done) {
-      MR_TRY_VOID((*client)(world.payload(done)));
-    }
-    return done;
-  };
-  const double seconds = world.options().seconds > 0 ? world.options().seconds : 3;
   for (int repeat = 0; repeat < world.options().repeats; ++repeat) {
-    store::checkpoint(store.connection());
-    MR_TRY(const auto before, world.read(store));
-    MR_TRY(const auto load,
-           run_clients(world, world.options().jobs.value_or(100'000'000), seconds,
-                       std::vector<ClientWork>(static_cast<std::size_t>(threads), work)));
-    MR_TRY(const auto end, world.read(store));
-    measured.cost += cost_between(before, end, end, load.jobs);
-    measured.samples.push_back(load.rate());
-    world.tell(measured.name, load.rate(), measured.unit);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      MR_TRY_VOID(measure(world, store, all[i], results[i]));
+    }
   }
+  return results;
+}
+
+#else
+
+Cases bench_coalesced(World&) {
+  Measured measured{.name = "joined calls", .unit = "calls/s", .samples = {}};
+  measured.extra["reason"] = "the C++ client does not join single calls yet";
   return std::vector<Measured>{std::move(measured)};
 }
+
+#endif
 
 }  // namespace millrace::app

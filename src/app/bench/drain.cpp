@@ -122,12 +122,14 @@ Cases bench_drain(World& world) {
   if (counts.empty()) counts = {1, 2, 4};
   std::vector<Measured> results;
   for (const auto count : counts) {
-    results.push_back({.name = fmt::format("{} process{}", count, count == 1 ? "" : "es"),
-                       .samples = {},
-                       .extra = {{"processes", count},
-                                 {"jobs", jobs},
-                                 {"slots", world.options().slots},
-                                 {"prefetch", world.options().prefetch}}});
+    results.push_back(
+        {.name = fmt::format("{} process{}", count, count == 1 ? "" : "es"),
+         .samples = {},
+         .extra = {{"processes", count},
+                   {"jobs", jobs},
+                   {"slots", world.options().slots},
+                   {"prefetch", world.options().prefetch ? json::Value(*world.options().prefetch)
+                                                         : json::Value("as shipped")}}});
   }
   for (int repeat = 0; repeat < world.options().repeats; ++repeat) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -230,10 +232,9 @@ Cases bench_handlers(World& world) {
     Measured measured{.name = fmt::format("{} ms, {} slots", ms, slots),
                       .samples = {},
                       .extra = {{"handler_ms", ms}, {"slots", slots}, {"possible", possible}}};
-    DrainPlan plan{.workers = {.processes = processes,
-                               .slots = kSlots,
-                               .prefetch = ms <= 1 ? world.options().prefetch : 0},
-                   .jobs = jobs};
+    DrainPlan plan{
+        .workers = {.processes = processes, .slots = kSlots, .prefetch = world.options().prefetch},
+        .jobs = jobs};
     plan.fill = [ms](store::AdminStore& own, std::int64_t missing) {
       return fill_rows(own, kSleepType, missing, [ms](std::int64_t i) {
         return store::IntakeRow{.payload = fmt::format(R"({{"ms":{},"n":{}}})", ms, i),

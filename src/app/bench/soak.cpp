@@ -193,7 +193,7 @@ Cases bench_soak(World& world) {
   MR_TRY(auto store, world.connect());
   MR_TRY_VOID(world.set_up(store));
   for (const auto& [key, value] : world.options().configuration) {
-    auto set = store.set_configuration(key, value);
+    auto set = store::set_configuration(store.connection(), key, value);
     if (!set) return fail_with_context(fmt::format("--set {}", key), set.error());
   }
   MR_TRY_VOID(store.resume_queue(kBenchQueue));

@@ -1,6 +1,5 @@
 #include "app/bench/workers.h"
 
-#include "app/config/schema.h"
 #include "base/file.h"
 
 #include <fmt/format.h>
@@ -39,10 +38,7 @@ std::string worker_settings(const World& world, const WorkerSpec& spec) {
   text +=
       fmt::format("[worker]\nid = \"bench\"\nslots = {}\nprocesses = {}\ntest_outcomes = true\n",
                   spec.slots, spec.processes);
-  // Engines differ in what can be set; what this one does not know is left to it.
-  if (find_setting("worker.prefetch") != nullptr) {
-    text += fmt::format("prefetch = {}\n", spec.prefetch);
-  }
+  if (spec.prefetch) text += fmt::format("prefetch = {}\n", *spec.prefetch);
   for (const auto& [type, run] :
        {std::pair{kNoopType, "noop"}, {kLimitedType, "noop"}, {kSleepType, "sleep"}}) {
     text += fmt::format("[[handler]]\ntype = \"{}\"\nrun = \"{}\"\nqueue = \"{}\"\n", type, run,

@@ -9,6 +9,7 @@
 #include "cluster/process.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace millrace::app {
 struct WorkerSpec {
   int processes = 1;
   int slots = 64;
-  int prefetch = 512;
+  std::optional<int> prefetch = {};  // Empty: as the worker ships.
 };
 
 class WorkerGroup {

@@ -19,7 +19,7 @@ struct Options {
   std::int64_t batch = 1000;
   std::vector<std::string> processes;
   std::int64_t slots = 64;
-  std::int64_t prefetch = 2'000;
+  std::optional<std::int64_t> prefetch;
   std::int64_t seconds = 0;
   std::int64_t rate = 20'000;
   std::vector<std::string> depths;
@@ -72,7 +72,9 @@ Result<int> run(Context& context, std::vector<std::string> what, const Options& 
   MR_TRY(bench.batch, in_range("--batch", options.batch, 1, 10'000));
   MR_TRY(bench.processes, numbers("--processes", options.processes, 1, 256));
   MR_TRY(bench.slots, in_range("--slots", options.slots, 1, 4096));
-  MR_TRY(bench.prefetch, in_range("--prefetch", options.prefetch, 0, 10'000));
+  if (options.prefetch) {
+    MR_TRY(bench.prefetch, in_range("--prefetch", *options.prefetch, 0, 10'000));
+  }
   MR_TRY(bench.seconds, in_range("--seconds", options.seconds, 0, 86'400));
   MR_TRY(bench.rate, in_range("--rate", options.rate, 1, 1'000'000));
   if (options.jobs) {
@@ -110,7 +112,8 @@ void declare_row(Command& bench, const BenchRow& row) {
         "--processes", "N", options->processes,
         what == "drain" ? "Worker processes; repeatable (default 1, 2 and 4)" : "Worker processes");
     command.option("--slots", "N", options->slots, "Of each process (default 64)");
-    command.option("--prefetch", "N", options->prefetch, "Of each process (default 512)");
+    command.option("--prefetch", "N", options->prefetch,
+                   "Of each process (default: worker.prefetch)");
   }
   if (one_of_names(what, {"enqueue", "sustained", "held"})) {
     command.option("--batch", "N", options->batch, "Jobs per call (default 1000)");
