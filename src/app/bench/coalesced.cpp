@@ -64,17 +64,24 @@ ClientWork ahead(World& world, SharedProducer& producer, std::size_t window) {
 
 struct Case {
   std::string name;
-  std::vector<ClientWork> works;
+  std::size_t threads = 1;
+  std::function<ClientWork(SharedProducer& producer)> work;
 };
 
 Result<void> measure(World& world, store::AdminStore& store, const Case& one, Measured& measured) {
   const double seconds = world.options().seconds > 0 ? world.options().seconds : 3;
+  auto connected = SharedProducer::connect(world.database().url);
+  if (!connected) return fail(from_client(connected.error()));
+  std::optional<SharedProducer> producer(std::move(*connected));
+  const std::vector<ClientWork> works(one.threads, one.work(*producer));
   store::checkpoint(store.connection());
   MR_TRY(const auto before, world.read(store));
   MR_TRY(const auto load,
-         run_clients(world, world.options().jobs.value_or(100'000'000), seconds, one.works));
+         run_clients(world, world.options().jobs.value_or(100'000'000), seconds, works));
   MR_TRY(const auto end, world.read(store));
-  measured.cost += cost_between(before, end, end, load.jobs);
+  producer.reset();  // Its backends report what they counted when they end.
+  MR_TRY(const auto after, world.read(store));
+  measured.cost += cost_between(before, end, after, load.jobs);
   measured.samples.push_back(load.rate());
   world.tell(measured.name, load.rate(), measured.unit);
   return {};
@@ -85,14 +92,13 @@ Result<void> measure(World& world, store::AdminStore& store, const Case& one, Me
 Cases bench_coalesced(World& world) {
   MR_TRY(auto store, world.connect());
   MR_TRY_VOID(world.set_up(store));
-  auto connected = SharedProducer::connect(world.database().url);
-  if (!connected) return fail(from_client(connected.error()));
   const auto threads = static_cast<std::size_t>(
       world.options().clients.empty() ? 64 : world.options().clients.front());
-  const std::vector<Case> all{{fmt::format("{} threads that wait for each answer", threads),
-                               std::vector<ClientWork>(threads, waiting(world, *connected))},
-                              {"4 threads with 1000 calls under way each",
-                               std::vector<ClientWork>(4, ahead(world, *connected, 1000))}};
+  const std::vector<Case> all{
+      {fmt::format("{} threads that wait for each answer", threads), threads,
+       [&world](SharedProducer& producer) { return waiting(world, producer); }},
+      {"4 threads with 1000 calls under way each", 4,
+       [&world](SharedProducer& producer) { return ahead(world, producer, 1000); }}};
   std::vector<Measured> results;
   for (const auto& one : all) {
     results.push_back({.name = one.name, .unit = "calls/s", .samples = {}});
