@@ -104,14 +104,23 @@ TEST_F(HeldJobsTest, ACancelRequestIsSeenWhenProgressIsReported) {
 }
 
 TEST_F(HeldJobsTest, PrefetchNeverExceedsItsNumber) {
-  start_with_prefetch(2);
-  store.add_many(10, "gated");
-  const auto running = store.leases.begin();
+  options.slots = 4;
+  options.prefetch = 2;
+  options.prefetch_age_max = 1h;
+  options.beat_interval = 200ms;
+  store.add("noop");
+  start();
+  store.add_many(16, "gated");
+  advance(1s);
+  ASSERT_EQ(gated().started, 4);
+  ASSERT_EQ(runtime().status().waiting, 2U);
+  const auto running = store.leases.begin();  // It ends, and there is room for another one.
   store.cancel_requests = {{.id = running->first, .token = running->second.job.token}};
   for (int i = 0; i < 100; ++i) {
     advance(50ms);
-    EXPECT_LE(store.leases.size(), 3U);
+    EXPECT_LE(store.leases.size(), 6U);
   }
+  EXPECT_EQ(gated().started, 5);
 }
 
 TEST_F(HeldJobsTest, PrefetchedJobsOfALostProcessAreNotRun) {

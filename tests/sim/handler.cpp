@@ -77,11 +77,11 @@ Outcome ScriptedHandler::end_of(worker::JobContext& context, const Script& scrip
         break;
     }
   }
-  if (context.cancelled()) return Outcome::ok();  // Too late to count.
   if (script.statement) {
     const bool fails = script.statement_fails && first;
     context.in_settlement({{.sql = fails ? "fail" : "insert", .params = {}}});
   }
+  if (context.cancelled()) return Outcome::ok();  // Too late to count, as are its statements.
   if (script.follow_up) {
     json::Object spec;
     spec["id"] = script.follow_up->to_string();
