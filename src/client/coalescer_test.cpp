@@ -40,9 +40,10 @@ TEST_F(CoalescerTest, CallsThatArriveMeanwhileShareTheNextTransaction) {
 TEST_F(CoalescerTest, ATransactionHasAtMostBatchMaxJobs) {
   start({.queue = {.batch_max = 4}});
   auto first = occupy(plain(1));
-  auto others = submit_plain(2, 11);
+  (void)submit_plain(2, 11);
   database.release();
   coalescer->flush();
+  EXPECT_TRUE(first.get());
   EXPECT_EQ(database.sizes(), (std::vector<std::size_t>{1, 4, 4, 2}));
   EXPECT_EQ(database.stored(), payloads(1, 11));
 }
@@ -53,10 +54,11 @@ TEST_F(CoalescerTest, ATransactionIsBoundedInBytesAndALargeJobTravelsAlone) {
   auto large = plain(2);
   large.payload = R"({"text":"longer than the bound of a batch"})";
   const std::string large_payload = large.payload;
-  auto a = submit(std::move(large));
-  auto others = submit_plain(3, 6);  // Seven bytes each.
+  (void)submit(std::move(large));
+  (void)submit_plain(3, 6);  // Seven bytes each.
   database.release();
   coalescer->flush();
+  EXPECT_TRUE(first.get());
   EXPECT_EQ(database.sizes(), (std::vector<std::size_t>{1, 1, 2, 2}));
   EXPECT_EQ(database.stored()[1], large_payload);
 }
@@ -74,6 +76,7 @@ TEST_F(CoalescerTest, KindsTravelApart) {
   for (auto& job : jobs) futures.push_back(submit(std::move(job)));
   database.release();
   coalescer->flush();
+  EXPECT_TRUE(first.get());
 
   const auto sent = database.sent();
   ASSERT_EQ(sent.size(), 6U);  // The lines that were free, as they came; the busy one at last.
@@ -174,8 +177,8 @@ TEST_F(CoalescerTest, SharesOfOneKindDoNotWaitForEachOther) {
 
 TEST_F(CoalescerTest, AFullQueueRefusesThoseWhoDoNotWait) {
   start({.queue = {.pending_max = 3}});
-  auto first = occupy(plain(1));
-  auto others = submit_plain(2, 3);
+  (void)occupy(plain(1));
+  (void)submit_plain(2, 3);
   const auto refused = submit(plain(4), WhenFull::refuse).get();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::throttled);
@@ -187,8 +190,8 @@ TEST_F(CoalescerTest, AFullQueueRefusesThoseWhoDoNotWait) {
 
 TEST_F(CoalescerTest, AFullQueueMakesOthersWaitUntilThereIsRoom) {
   start({.queue = {.pending_max = 2}});
-  auto first = occupy(plain(1));
-  auto second = submit(plain(2));
+  (void)occupy(plain(1));
+  (void)submit(plain(2));
   std::promise<void> began;
   auto third = std::async(std::launch::async, [&] {
     began.set_value();
@@ -209,8 +212,8 @@ TEST_F(CoalescerTest, WhoHasItsAnswerFindsRoom) {
 
 TEST_F(CoalescerTest, PendingJobsAreBoundedInBytesButALargeOneGetsThrough) {
   start({.queue = {.pending_bytes_max = 15}});
-  auto first = occupy(plain(1));
-  auto second = submit(plain(2));
+  (void)occupy(plain(1));
+  (void)submit(plain(2));
   EXPECT_EQ(submit(plain(3), WhenFull::refuse).get().error().kind, ErrorKind::throttled);
   database.release();
   coalescer->flush();
@@ -221,7 +224,7 @@ TEST_F(CoalescerTest, PendingJobsAreBoundedInBytesButALargeOneGetsThrough) {
 
 TEST_F(CoalescerTest, FlushWaitsForWhatCameBeforeAndNotForWhatCameAfter) {
   start({}, 2);
-  auto first = occupy(plain(1));
+  (void)occupy(plain(1));
   auto before = submit_plain(2, 5);
   std::promise<void> began;
   auto flushed = std::async(std::launch::async, [&] {

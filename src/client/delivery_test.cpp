@@ -195,6 +195,7 @@ TEST_F(DeliveryTest, ACallThatWaitedLongIsTriedAgainNevertheless) {
     return away();
   });
   database.release();
+  EXPECT_TRUE(first.get());
   EXPECT_TRUE(second.get());
 }
 
