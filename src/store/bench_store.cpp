@@ -46,6 +46,15 @@ Result<ServerCounters> server_counters(pg::SyncConnection& connection) {
                         .rows_dead = row.i64("dead")};
 }
 
+Result<std::int64_t> other_sessions(pg::SyncConnection& connection) {
+  MR_TRY(const auto result,
+         connection.query("select count(*) as sessions from pg_stat_activity a"
+                          " where a.datname = current_database() and a.pid <> pg_backend_pid()"
+                          "   and a.backend_type = 'client backend'",
+                          {}, {60s, MR_POINT("admin_read"), true}));
+  return result[0].i64("sessions");
+}
+
 Result<std::int64_t> relation_bytes(pg::SyncConnection& connection) {
   MR_TRY(const auto result,
          connection.query("select coalesce(sum(pg_relation_size(c.oid)), 0)::bigint as bytes"

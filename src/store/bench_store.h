@@ -29,6 +29,9 @@ struct ServerCounters {
 };
 
 Result<ServerCounters> server_counters(pg::SyncConnection& connection);
+// Sessions of clients in this database besides this one. A backend reports what it counted before
+// it is gone from here.
+Result<std::int64_t> other_sessions(pg::SyncConnection& connection);
 Result<std::int64_t> relation_bytes(pg::SyncConnection& connection);
 // Opens a REPEATABLE READ transaction with a snapshot; it lasts until the connection is closed.
 Result<void> hold_snapshot(pg::SyncConnection& connection);

@@ -70,6 +70,7 @@ struct Case {
 
 Result<void> measure(World& world, store::AdminStore& store, const Case& one, Measured& measured) {
   const double seconds = world.options().seconds > 0 ? world.options().seconds : 3;
+  MR_TRY(const auto quiet, store::other_sessions(store.connection()));
   auto connected = SharedProducer::connect(world.database().url);
   if (!connected) return fail(from_client(connected.error()));
   std::optional<SharedProducer> producer(std::move(*connected));
@@ -80,7 +81,7 @@ Result<void> measure(World& world, store::AdminStore& store, const Case& one, Me
          run_clients(world, world.options().jobs.value_or(100'000'000), seconds, works));
   MR_TRY(const auto end, world.read(store));
   producer.reset();  // Its backends report what they counted when they end.
-  MR_TRY(const auto after, world.read(store));
+  MR_TRY(const auto after, world.read_after(store, quiet));
   measured.cost += cost_between(before, end, after, load.jobs);
   measured.samples.push_back(load.rate());
   world.tell(measured.name, load.rate(), measured.unit);

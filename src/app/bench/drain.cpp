@@ -80,6 +80,7 @@ Result<std::int64_t> await_completed(const World& world, store::AdminStore& stor
 
 Result<void> drain_once(World& world, const DrainPlan& plan, Measured& measured) {
   MR_TRY(auto store, world.connect());
+  MR_TRY(const auto quiet, store::other_sessions(store.connection()));
   MR_TRY_VOID(store.pause_queue(kBenchQueue, "bench"));
   MR_TRY(const auto there, store.counts(kBenchQueue));
   {
@@ -99,7 +100,7 @@ Result<void> drain_once(World& world, const DrainPlan& plan, Measured& measured)
   MR_TRY(const auto end, world.read(store));
   if (plan.backlog > 0) MR_TRY_VOID(store.pause_queue(kBenchQueue, "bench"));
   MR_TRY_VOID(workers.stop());
-  MR_TRY(const auto after, world.read(store));
+  MR_TRY(const auto after, world.read_after(store, quiet));
   MR_TRY(const auto finally, store.counts(kBenchQueue));
   auto cost = cost_between(before, end, after, done);
   // What the workers still did after the clock stopped is in the rows, but not in the jobs.

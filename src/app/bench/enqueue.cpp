@@ -19,13 +19,14 @@ struct Case {
 
 Result<void> measure(World& world, const Case& one, Measured& measured) {
   MR_TRY(auto store, world.connect());
+  MR_TRY(const auto quiet, store::other_sessions(store.connection()));
   MR_TRY(auto clients, one.connect(one.clients));
   store::checkpoint(store.connection());
   MR_TRY(const auto before, world.read(store));
   MR_TRY(const auto load, run_clients(world, one.jobs, one.seconds, clients));
   MR_TRY(const auto end, world.read(store));
   clients.clear();  // Their backends report what they counted when they end.
-  MR_TRY(const auto after, world.read(store));
+  MR_TRY(const auto after, world.read_after(store, quiet));
   measured.cost += cost_between(before, end, after, load.jobs);
   measured.samples.push_back(load.rate());
   world.tell(measured.name, load.rate(), measured.unit);

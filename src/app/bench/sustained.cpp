@@ -95,6 +95,7 @@ Result<std::int64_t> await_empty(World& world, store::AdminStore& store,
 Result<SustainedRun> sustain(World& world, double seconds, bool held) {
   MR_TRY_VOID(world.fresh());
   MR_TRY(auto store, world.connect());
+  MR_TRY(const auto quiet, store::other_sessions(store.connection()));
   MR_TRY_VOID(world.set_up(store));
   const auto& given = world.options().processes;
   MR_TRY(auto workers,
@@ -120,7 +121,8 @@ Result<SustainedRun> sustain(World& world, double seconds, bool held) {
   MR_TRY(const auto total, await_empty(world, store, workers));
   MR_TRY(const auto drained, world.read(store));
   MR_TRY_VOID(workers.stop());
-  MR_TRY(const auto after, world.read(store));
+  holder.close();
+  MR_TRY(const auto after, world.read_after(store, quiet));
   run.seconds = seconds;
   run.cost = cost_between(before, drained, after, total - first.completed);
   return run;

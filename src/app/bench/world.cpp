@@ -167,6 +167,17 @@ Result<Reading> World::read(store::AdminStore& store) const {
   return reading;
 }
 
+Result<Reading> World::read_after(store::AdminStore& store, std::int64_t quiet) const {
+  using namespace std::chrono_literals;
+  const auto begin = context_.clock.now();
+  while (since(begin) < 2) {
+    MR_TRY(const auto others, store::other_sessions(store.connection()));
+    if (others <= quiet) break;
+    pause_until(context_.clock.now() + 10ms);
+  }
+  return read(store);
+}
+
 void World::tell(const std::string& name, double value, const std::string& unit) const {
   if (context_.terminal.err_tty && !context_.json()) {
     context_.note(

@@ -56,6 +56,9 @@ class World {
   Result<store::AdminStore> connect() { return context_.connect_to(database_); }
   std::string payload(std::int64_t number) const;
   Result<Reading> read(store::AdminStore& store) const;
+  // When the clients have left: waits a moment until their backends have reported and ended, that
+  // is until no more than `quiet` other sessions are there.
+  Result<Reading> read_after(store::AdminStore& store, std::int64_t quiet) const;
   void tell(const std::string& name, double value, const std::string& unit) const;
   // Seconds since `begin`.
   double since(Clock::Steady begin) const;
