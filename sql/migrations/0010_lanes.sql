@@ -102,8 +102,8 @@ $$;
 drop index millrace.audit_job_idx;
 create index audit_jobs_idx on millrace.audit using gist (millrace.ids_range(job_ids)) where cardinality(job_ids) > 1;
 
--- One job as a claim hands it out. Jobs of a lane come behind a row without job_id that says once what they have in common: its token
--- is the claim's id, and theirs are that id plus their position.
+-- One job as a claim hands it out; or, without job_id, the jobs of a lane: what they have in common, and a line for each in `jobs`: its id,
+-- payload and, where it has more to say, the rest as JSON, with tabs between. The token is the claim's id, theirs are that plus their position.
 create type millrace.delivery as (
   job_id         uuid,
   token          uuid,
@@ -128,21 +128,16 @@ create type millrace.delivery as (
   serial_key     text,
   carry          jsonb,
   alone          boolean,
-  mark           text
+  mark           text,
+  jobs           text
 );
 
--- One job of a lane, as it is read from there.
-create type millrace.lane_job as (
-  seq            bigint,
-  job_id         uuid,
-  payload        jsonb,
-  job_name       text,
-  correlation_id text,
-  traceparent    text,
-  pipeline       text,
-  stage          text,
-  parent_id      uuid,
-  created_at     timestamptz
+-- The next jobs of a lane, as they are read from there; ids and lines (see millrace.delivery) in the same order.
+create type millrace.lane_stretch as (
+  job_ids  uuid[],
+  seq_from bigint,
+  seq_to   bigint,
+  lines    text
 );
 
 -- Made anew with other arguments or another answer.

@@ -1,5 +1,6 @@
 #include "store/claims.h"
 
+#include "base/json.h"
 #include "store/answers.h"
 
 #include <algorithm>
@@ -20,19 +21,44 @@ LeaseToken token_at(Uuid claim, std::size_t position) {
   return LeaseToken{claim};
 }
 
-// Columns of millrace.delivery, for the rows that there are many of.
-constexpr std::size_t kJobId = 0;
-constexpr std::size_t kToken = 1;
-constexpr std::size_t kPayload = 4;
-constexpr std::size_t kJobName = 12;
-constexpr std::size_t kCorrelationId = 14;
-constexpr std::size_t kTraceparent = 15;
-constexpr std::size_t kPipeline = 16;
-constexpr std::size_t kStage = 17;
-constexpr std::size_t kParentId = 19;
+std::string_view next_field(std::string_view& text, char end) {
+  const auto at = text.find(end);
+  const auto field = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return field;
+}
 
-std::string text_or_empty(const pg::Row& row, std::size_t column) {
-  return row.is_null(column) ? std::string() : std::string(row.text(column));
+// What few jobs have besides id and payload.
+void read_rest(std::string_view text, ClaimedJob& job) {
+  const auto rest = parse_json_object(text);
+  if (!rest) throw pg::RowError("a job of a claim: " + rest.error().message);
+  const auto member = [&](const char* name) {
+    const auto* value = rest->if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string())
+                                                  : std::string();
+  };
+  job.job_name = member("job_name");
+  job.correlation_id = member("correlation_id");
+  job.traceparent = member("traceparent");
+  job.pipeline = member("pipeline");
+  job.stage = member("stage");
+  if (const auto parent = Uuid::parse(member("parent_id"))) job.parent = *parent;
+}
+
+// "id\tpayload" or "id\tpayload\trest", a line each.
+void read_lines(std::string_view lines, const ClaimedJob& head, std::vector<ClaimedJob>& jobs) {
+  const auto count = read_two(head.token.value, kSizeAt);
+  for (std::size_t position = 0; position < count; ++position) {
+    auto line = next_field(lines, '\n');
+    const auto id = JobId::parse(next_field(line, '\t'));
+    if (!id) throw pg::RowError("a claim lacks the line of a job");
+    auto& job = jobs.emplace_back(head);
+    job.id = *id;
+    job.token = token_at(head.token.value, position);
+    job.payload_json = next_field(line, '\t');
+    if (!line.empty()) read_rest(line, job);
+    if (position > 0) job.mark.clear();  // One is enough.
+  }
 }
 
 }  // namespace
@@ -41,30 +67,14 @@ bool is_claim_token(const LeaseToken& token) { return token.value.bytes[6] >> 4U
 
 std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows, const std::string& queue) {
   std::vector<ClaimedJob> jobs;
-  jobs.reserve(rows.rows());
-  ClaimedJob head;
-  std::size_t position = 0;
   for (const auto row : rows) {
-    if (row.is_null(kJobId)) {
-      head = read_claimed(row, queue);
-      position = 0;
-      continue;
+    auto job = read_claimed(row, queue);
+    if (job.id.is_nil()) {
+      jobs.reserve(jobs.size() + read_two(job.token.value, kSizeAt));
+      read_lines(row.text("jobs"), job, jobs);
+    } else {
+      jobs.push_back(std::move(job));
     }
-    if (!row.is_null(kToken)) {
-      jobs.push_back(read_claimed(row, queue));
-      continue;
-    }
-    auto& job = jobs.emplace_back(head);
-    head.mark.clear();  // One is enough.
-    job.id = row.id<JobId>(kJobId);
-    job.token = token_at(head.token.value, position++);
-    job.payload_json = row.text(kPayload);
-    job.job_name = text_or_empty(row, kJobName);
-    job.correlation_id = text_or_empty(row, kCorrelationId);
-    job.traceparent = text_or_empty(row, kTraceparent);
-    job.pipeline = text_or_empty(row, kPipeline);
-    job.stage = text_or_empty(row, kStage);
-    job.parent = row.opt_uuid(kParentId);
   }
   return jobs;
 }

@@ -17,8 +17,7 @@ namespace millrace::store {
 
 bool is_claim_token(const LeaseToken& token);
 
-// The rows of millrace.claim_jobs: leases of their own, and behind a row without job_id the jobs
-// of a claim.
+// The rows of millrace.claim_jobs: jobs with a lease of their own, and without job_id claims.
 std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows, const std::string& queue);
 
 // Plain successes under claims: a bit per job.

@@ -63,9 +63,9 @@ inline const std::vector<Transition>& transitions() {
        {"ready", "fading", "dead", "shared", "shared_ready", "lane"}},
       // The next of a lane together, as the engine's workers claim.
       {"claim_lane",
-       "select coalesce(string_agg(millrace_test.name(job_id) || ' d' || coalesce(delivery_count, "
-       "1), ' '), 'none') from millrace.claim_jobs('w', '@P', '@Q', 10, p_ranges => true) where "
-       "job_id is not null",
+       "select coalesce(string_agg(millrace_test.name(coalesce(d.job_id, left(l, 36)::uuid)) || "
+       "' d' || d.delivery_count, ' '), 'none') from millrace.claim_jobs('w', '@P', '@Q', 10, "
+       "p_ranges => true) d left join lateral string_to_table(d.jobs, E'\\n') l on true",
        {"lane", "ready"}},
       {"heartbeat",
        "select case when (b ->> 'alive')::boolean then 'alive' else 'dead' end || case when "

@@ -21,21 +21,19 @@ class LaneWorker : public Worker {
 
   std::vector<Delivery> claim_lanes(int limit, const std::string& queue = "default") {
     std::vector<Delivery> all;
-    std::string claim;
-    int position = 0;
     for (const auto row :
-         sql_->rows("select job_id, token from millrace.claim_jobs($1, $2::uuid, $3, $4::int, "
-                    "p_ranges => true)",
+         sql_->rows("select d.token, d.job_id, l.line, l.n - 1 from millrace.claim_jobs($1, "
+                    "$2::uuid, $3, $4::int, p_ranges => true) d left join lateral "
+                    "string_to_table(d.jobs, E'\\n') with ordinality l(line, n) on true",
                     pg::params(id(), process(), queue, limit))) {
-      if (row.is_null(0)) {
-        claim = row.text(1);
-        position = 0;
-        continue;
-      }
       Delivery delivery;
-      delivery.id = row.text(0);
-      delivery.token = row.is_null(1) ? fmt::format("{}{:04x}", claim.substr(0, 32), position++)
-                                      : std::string(row.text(1));
+      delivery.token = row.text(0);
+      if (row.is_null(1)) {
+        delivery.id = row.text(2).substr(0, 36);
+        delivery.token = fmt::format("{}{:04x}", delivery.token.substr(0, 32), row.i64(3));
+      } else {
+        delivery.id = row.text(1);
+      }
       all.push_back(std::move(delivery));
     }
     return all;

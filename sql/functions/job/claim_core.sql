@@ -24,6 +24,7 @@ declare
   v_key text;
   v_cutoff timestamptz;
   v_busy integer;
+  v_claim millrace.delivery;
   v_patience text;
 begin
   for v_group in
@@ -53,9 +54,12 @@ begin
                      then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
                      else 'infinity' end;
     if v_group.lane_id is not null and p_ranges and v_group.plain then
-      return query select d.* from millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false) d;
-      get diagnostics v_got = row_count;
-      v_got := greatest(0, v_got - 1);
+      v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false);
+      v_got := 0;
+      if v_claim.token is not null then
+        return next v_claim;
+        v_got := millrace.claim_size(v_claim.token);
+      end if;
       v_busy := coalesce(v_busy, case when v_got = 0 then v_group.lane_id end);
     else
       if v_group.lane_id is not null then
@@ -82,7 +86,10 @@ begin
     begin
       v_patience := current_setting('lock_timeout');
       perform set_config('lock_timeout', '100ms', true);
-      return query select d.* from millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true) d;
+      v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true);
+      if v_claim.token is not null then
+        return next v_claim;
+      end if;
       perform set_config('lock_timeout', v_patience, true);
     exception when lock_not_available then
       null;  -- Somebody holds it for long; others may have work.

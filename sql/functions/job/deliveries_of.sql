@@ -11,7 +11,7 @@ begin
          f.pipeline, f.stage, f.batch_id, f.parent_id, f.serial_key,
          case when l.flags & 64 <> 0 then (select a.carry from millrace.attempt a where a.job_id = l.job_id and a.carry is not null
                                             order by a.attempt_seq desc limit 1) end,
-         l.alone, l.type_id || ':' || l.tenant_id || ':' || l.priority || ':' || l.ready_seq
+         l.alone, l.type_id || ':' || l.tenant_id || ':' || l.priority || ':' || l.ready_seq, null::text
     from unnest(p_leases) with ordinality l
     join millrace.job_fact f on f.job_id = l.job_id
     join millrace.job_type t on t.type_id = l.type_id

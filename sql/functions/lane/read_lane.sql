@@ -1,12 +1,13 @@
 -- millrace.read_lane: takes up to p_limit jobs from the head of a lane, in order, and moves the head behind them. The caller puts them
--- elsewhere in the same transaction. Nothing while another reads the lane, unless p_wait.
+-- elsewhere in the same transaction. Answered in few rows, however many they are: a row for each would cost more than to read it.
+-- Nothing while another reads the lane, unless p_wait.
 --
 -- A lane is ordered by the transaction that wrote a job. What this reading cannot see below its new head belongs to transactions that
 -- its own snapshot lists as running: exactly those are remembered, and read once they have ended. So no job is passed over, however
 -- long its producer takes to commit, and none is read twice. Jobs of the reader's own transaction may lie beyond what its snapshot can
 -- list, and are left for a later one.
 create or replace function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_wait boolean)
-  returns setof millrace.lane_job language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.lane_stretch language plpgsql set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
   set enable_mergejoin = off
 as $$
@@ -14,7 +15,7 @@ declare
   v_head millrace.lane_head;
   v_gaps boolean;
   v_left integer := p_limit;
-  v_got integer;
+  v_read millrace.lane_stretch;
   v_claim_no bigint;
 begin
   if p_wait then
@@ -32,7 +33,6 @@ begin
   -- Jobs that left the lane before take a turn, and what stands behind them is read in the same call; but only so often.
   for v_round in 1 .. 100 loop
     -- In a statement of its own: the jobs must be read with a snapshot taken after the lock was had.
-    return query
     with snap as materialized (select pg_current_snapshot() as s),
     line as materialized (
       select row_number() over () as place, x.* from (
@@ -74,10 +74,17 @@ begin
     gone as (
       delete from millrace.lane_gap g using line y, cut
        where v_gaps and y.place < cut.place and g.lane_id = p_lane_id and g.lane_xid = y.lane_xid and g.seq = y.seq returning y.place)
-    select y.seq, y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id, y.created_at
+    -- JSON has no tab or line feed outside of strings, and none unescaped in them.
+    select array_agg(y.job_id), min(y.seq), max(y.seq),
+           string_agg(y.job_id::text || E'\t' || y.payload::text || case when num_nonnulls(y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id) = 0 then ''
+             else E'\t' || jsonb_strip_nulls(jsonb_build_object('job_name', y.job_name, 'correlation_id', y.correlation_id, 'traceparent', y.traceparent,
+                                                               'pipeline', y.pipeline, 'stage', y.stage, 'parent_id', y.parent_id))::text end, E'\n')
+      into v_read
       from line y, cut where y.place < cut.place and (not v_gaps or not y.place in (select g.place from gone g));
-    get diagnostics v_got = row_count;
-    v_left := v_left - v_got;
+    if v_read.job_ids is not null then
+      return next v_read;
+      v_left := v_left - cardinality(v_read.job_ids);
+    end if;
     exit when v_left <= 0 or not v_gaps;
     v_claim_no := v_head.claim_no;
     select h.* into v_head from millrace.lane_head h where h.lane_id = p_lane_id order by h.claim_no desc limit 1;

@@ -5,6 +5,7 @@ create or replace function millrace.spill_lane(p_lane_id integer, p_limit intege
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_ids uuid[];
   v_count integer;
 begin
   -- Whoever holds the row sets the same time.
@@ -12,11 +13,13 @@ begin
     from (select o.lane_id from millrace.lane o where o.lane_id = p_lane_id and coalesce(o.by_hand_until < millrace.now() + interval '30 minutes', true)
              for no key update skip locked) s
    where l.lane_id = s.lane_id;
+  -- Before the statement that joins their facts: it must see them.
+  v_ids := array(select u from millrace.read_lane(p_lane_id, p_limit, 'infinity', false) r cross join lateral unnest(r.job_ids) u);
   insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, ready_at)
-  select r.job_id, l.tenant_id, l.queue_id, l.type_id, l.priority, 0, 1, 0, 0, 0, 0, 0, r.created_at, r.created_at
-    from millrace.lane l cross join lateral millrace.read_lane(p_lane_id, p_limit, 'infinity', false) r
-   where l.lane_id = p_lane_id;
+  select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, f.created_at, f.created_at
+    from unnest(v_ids) with ordinality u(job_id, n) join millrace.job_fact f on f.job_id = u.job_id
+   order by u.n;
   get diagnostics v_count = row_count;
   -- Jobs of this very transaction are not read from the lane, but whoever enqueued them here may claim them here.
   if v_count = 0 then
