@@ -29,7 +29,8 @@ create type millrace.delivery as (
   serial_key text,
   carry jsonb,
   alone boolean,
-  mark text
+  mark text,
+  jobs text
 );
 create type millrace.held_key as (
   tenant_id uuid,
@@ -66,17 +67,11 @@ create type millrace.job_spec as (
   run_timeout interval,
   start_deadline timestamp with time zone
 );
-create type millrace.lane_job as (
-  seq bigint,
-  job_id uuid,
-  payload jsonb,
-  job_name text,
-  correlation_id text,
-  traceparent text,
-  pipeline text,
-  stage text,
-  parent_id uuid,
-  created_at timestamp with time zone
+create type millrace.lane_stretch as (
+  job_ids uuid[],
+  seq_from bigint,
+  seq_to bigint,
+  lines text
 );
 create type millrace.moving as (
   job_id uuid,
@@ -1167,12 +1162,13 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
 -- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
--- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean) returns SETOF millrace.delivery volatile
+-- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean) returns millrace.delivery volatile
 -- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
 -- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
 -- function millrace.claim_of(p_token uuid) returns uuid immutable
 -- function millrace.claim_order(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_limit integer, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns TABLE(round integer, turn double precision, quota integer, queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, lane_id integer, ready_at timestamp with time zone, age_step interval, provider_id integer, plain boolean, effective numeric, next_effective numeric) volatile
+-- function millrace.claim_size(p_claim_id uuid) returns integer immutable
 -- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
@@ -1284,7 +1280,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
--- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean) returns SETOF millrace.lane_job volatile
+-- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean) returns SETOF millrace.lane_stretch volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
