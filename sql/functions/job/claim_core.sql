@@ -32,6 +32,8 @@ begin
   loop
     exit when v_left <= 0;
     v_key := concat_ws(':', v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_group.lane_id);
+    -- An owner's jobs are never in a lane.
+    continue when v_group.lane_id is not null and p_owner is not null;
     continue when v_group.provider_id = any (v_closed) or v_key = any (v_dry);
     if v_group.provider_id is not null and not v_group.provider_id = any (v_locked) then
       perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for update skip locked;

@@ -43,7 +43,10 @@ Result<std::vector<std::int64_t>> numbers(const char* name, const std::vector<st
   for (const auto& text : texts) {
     std::int64_t value = -1;
     const auto* end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, value).ptr != end) value = -1;
+    if (std::from_chars(text.data(), end, value).ptr != end) {
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("{}: '{}' is not a whole number", name, text));
+    }
     MR_TRY(const auto checked, in_range(name, value, low, high));
     values.push_back(checked);
   }
