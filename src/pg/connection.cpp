@@ -85,6 +85,8 @@ Task<ResultSet> Connection::script(std::string sql, QueryOptions options) {
                          [&] { return PQsendQuery(session->handle, sql.c_str()); });
 }
 
+bool Connection::knows(std::string_view name) const { return impl_->prepared.contains(name); }
+
 Task<ResultSet> Connection::prepared(std::string name, std::string sql, Params params,
                                      QueryOptions options) {
   auto session = impl_;

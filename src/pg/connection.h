@@ -70,6 +70,8 @@ class Connection {
   // between servers it notices (26000, 42P05) and goes on without.
   Task<ResultSet> prepared(std::string name, std::string sql, Params params = {},
                            QueryOptions options = {});
+  // Whether this session has planned `name` before: its server then has all that it needs at hand.
+  bool knows(std::string_view name) const;
   // All statements in one round trip. Outside a transaction they are one: if any fails, nothing
   // happened. A result per statement; those after a failed one say that they were not run. The
   // outer error is for what concerns all: connection lost, or the commit at the end failed.

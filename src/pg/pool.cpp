@@ -166,7 +166,7 @@ Pool::Counts Pool::counts() const {
   return {.open = state_->open, .idle = state_->idle.size(), .waiting = state_->waiters.size()};
 }
 
-Task<PooledConnection> Pool::acquire(milliseconds timeout) {
+Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement) {
   auto state = state_;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::shared_ptr<Waiter> waiter;
@@ -176,8 +176,11 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout) {
     const std::lock_guard lock(state->mutex);
     if (state->closed) co_return fail(closed_error());
     while (!connection && !state->idle.empty()) {
-      connection = std::move(state->idle.back());
-      state->idle.pop_back();
+      auto chosen = std::ranges::find_if(state->idle.rbegin(), state->idle.rend(),
+                                         [&](const auto& one) { return one->knows(statement); });
+      if (chosen == state->idle.rend()) chosen = state->idle.rbegin();
+      connection = std::move(*chosen);
+      state->idle.erase(std::next(chosen).base());
       if (connection->check_idle()) break;
       --state->open;
       dead.push_back(std::move(connection));

@@ -1,10 +1,10 @@
 // Pool: a fixed small number of connections shared by many coroutines.
 //
-// Connections are opened when first needed, reused last-in first-out, checked when handed out, and
-// dropped when they come back broken or inside a transaction. When the server is away, attempts are
-// spaced by a backoff with jitter that all callers share. Waiters are served in order and their
-// number is bounded. Threading: all members from any thread. Lifetime: a PooledConnection may
-// outlive its Pool.
+// Connections are opened when first needed, reused last-in first-out (those that know the caller's
+// statement before others), checked when handed out, and dropped when they come back broken or
+// inside a transaction. When the server is away, attempts are spaced by a backoff with jitter that
+// all callers share. Waiters are served in order and their number is bounded. Threading: all
+// members from any thread. Lifetime: a PooledConnection may outlive its Pool.
 #pragma once
 
 #include "base/random.h"
@@ -35,8 +35,10 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   // Waits for a free connection or opens one, retrying until `timeout`; then `unavailable` with the
-  // last reason. `throttled` at once when too many wait already, `cancelled` after close().
-  Task<PooledConnection> acquire(std::chrono::milliseconds timeout);
+  // last reason. `statement`: the name of what will be asked, if it is prepared; a session that
+  // asked it before need not plan it, nor look its tables up, again. `throttled` at once when too
+  // many wait already, `cancelled` after close().
+  Task<PooledConnection> acquire(std::chrono::milliseconds timeout, std::string statement = {});
 
   // Drops idle connections and refuses from now on; connections in use are dropped when returned.
   void close();

@@ -16,10 +16,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace millrace::pg {
@@ -62,7 +62,7 @@ struct Session {
     std::string sql;
     std::string server_name;
   };
-  std::unordered_map<std::string, Prepared> prepared;
+  std::map<std::string, Prepared, std::less<>> prepared;
   bool may_prepare = true;  // False once a pooler was noticed.
   std::uint64_t prepared_count = 0;
 };

@@ -105,6 +105,9 @@ class JobStore {
   // Registers types that are not there yet, in `queue`; never changes an existing one.
   virtual Task<void> ensure_job_types(std::vector<std::string> job_types, std::string queue) = 0;
 
+  // Plans what claims of `queue` and settlements need, so that the first ones do not wait for it.
+  virtual Task<void> warm_up(std::string /*queue*/) { co_return ok(); }
+
   virtual Task<Uuid> register_worker(std::string worker_id, WorkerInfo info) = 0;
   virtual Task<BeatAnswer> beat_worker(WorkerKey worker, BeatInfo info) = 0;
   // Hands back what the process still holds, without charge, and forgets it.

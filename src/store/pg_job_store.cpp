@@ -6,6 +6,7 @@
 #include "store/settlement_json.h"
 #include "store/sqlstate.h"
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <fmt/format.h>
 
 #include <utility>
@@ -33,6 +34,21 @@ json::Object worker_info_json(const WorkerInfo& info) {
   object["lease_ms"] = info.lease.count();
   object["client_time_ms"] = info.client_time_ms;
   return object;
+}
+
+pg::Statement claim_statement(const ClaimRequest& request, bool plan_only = false) {
+  pg::Params params;
+  params.add(request.worker.worker_id).add(request.worker.process).add(request.queue);
+  params.add(request.limit).add_array(request.job_types);
+  if (request.marks) {
+    params.add(marks_json(*request.marks));
+  } else {
+    params.add_null();
+  }
+  params.add(request.alone).add(plan_only);
+  return {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true, $8)",
+          .params = std::move(params),
+          .name = "mr_claim_jobs"};
 }
 
 pg::Statement complete_statement(const std::string& worker_id,
@@ -111,7 +127,7 @@ SettlePlan plan_settlements(const std::string& worker_id,
 // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
 Task<pg::ResultSet> PgJobStore::call(pg::Pool& pool, pg::Statement statement,
                                      pg::QueryOptions options) {
-  MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire));
+  MR_CO_TRY(auto connection, co_await pool.acquire(timeouts_.acquire, statement.name));
   auto name = std::move(statement.name);
   if (name.empty()) {
     co_return translate(
@@ -133,6 +149,18 @@ Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std:
   MR_CO_TRY_VOID(co_await call(
       work_, {.sql = "select millrace.ensure_job_types($1, $2)", .params = std::move(params)},
       {timeouts_.call, MR_POINT("ensure_types")}));
+  co_return ok();
+}
+
+// At the same time, so that each gets a connection of its own, as in the work to come.
+Task<void> PgJobStore::warm_up(std::string queue) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  const ClaimRequest nothing{.queue = std::move(queue)};
+  auto [claimed, settled] = co_await (
+      call(work_, claim_statement(nothing, true), {timeouts_.beat, MR_POINT("warm_up")}) &&
+      call(work_, ClaimBits().statement({}), {timeouts_.beat, MR_POINT("warm_up")}));
+  if (!claimed.has_value()) co_return fail(std::move(claimed).error());
+  if (!settled.has_value()) co_return fail(std::move(settled).error());
   co_return ok();
 }
 
@@ -192,22 +220,8 @@ Task<int> PgJobStore::hand_back_process(std::string supervisor_id, std::string w
 }
 
 Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
-  pg::Params params;
-  params.add(request.worker.worker_id).add(request.worker.process).add(request.queue);
-  params.add(request.limit).add_array(request.job_types);
-  if (request.marks) {
-    params.add(marks_json(*request.marks));
-  } else {
-    params.add_null();
-  }
-  params.add(request.alone);
-  MR_CO_TRY(
-      auto rows,
-      co_await call(work_,
-                    {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true)",
-                     .params = std::move(params),
-                     .name = "mr_claim_jobs"},
-                    {timeouts_.call, MR_POINT("claim")}));
+  MR_CO_TRY(auto rows,
+            co_await call(work_, claim_statement(request), {timeouts_.call, MR_POINT("claim")}));
   co_return read_claims(rows, request.queue);
 }
 
@@ -239,7 +253,9 @@ Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,
 Task<std::vector<JobAnswer>> PgJobStore::settle(std::string worker_id,
                                                 std::vector<Settlement> settlements) {
   auto plan = plan_settlements(worker_id, settlements);
-  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
+  if (plan.statements.empty()) co_return std::vector<JobAnswer>{};
+  MR_CO_TRY(auto connection,
+            co_await work_.acquire(timeouts_.acquire, plan.statements.front().name));
   MR_CO_TRY(auto results, translate(co_await connection->pipeline(
                               std::move(plan.statements), {timeouts_.call, MR_POINT("settle")})));
   AnswerMap answers;
@@ -288,7 +304,7 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
     for (const auto& value : statement.params) params.add(value);
     all.push_back({.sql = std::move(statement.sql), .params = std::move(params)});
   }
-  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire));
+  MR_CO_TRY(auto connection, co_await work_.acquire(timeouts_.acquire, all[fence].name));
   MR_CO_TRY(auto results, translate(co_await connection->pipeline(
                               std::move(all), {timeouts_.call, MR_POINT("settle_with")})));
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -25,6 +25,7 @@ class PgJobStore final : public JobStore {
       : work_(work), beats_(beats), timeouts_(timeouts) {}
 
   Task<void> ensure_job_types(std::vector<std::string> job_types, std::string queue) override;
+  Task<void> warm_up(std::string queue) override;
   Task<Uuid> register_worker(std::string worker_id, WorkerInfo info) override;
   Task<BeatAnswer> beat_worker(WorkerKey worker, BeatInfo info) override;
   Task<int> retire_worker(WorkerKey worker) override;

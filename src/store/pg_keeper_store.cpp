@@ -18,9 +18,10 @@ constexpr milliseconds kElectMin{1'000};
 Task<pg::ResultSet> PgKeeperStore::call(fault::Point point, std::string sql, pg::Params params,
                                         milliseconds timeout) {
   const history::Call record(point.name, {});
-  MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire));
-  auto rows =
-      translate(co_await connection->query(std::move(sql), std::move(params), {timeout, point}));
+  auto name = "mr_keep_" + std::string(point.name);
+  MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire, name));
+  auto rows = translate(co_await connection->prepared(std::move(name), std::move(sql),
+                                                      std::move(params), {timeout, point}));
   if (!rows) {
     record.failed(rows.error());
   } else {

@@ -15,6 +15,7 @@ class RecordedJobStore final : public JobStore {
   explicit RecordedJobStore(JobStore& store) : store_(store) {}
 
   Task<void> ensure_job_types(std::vector<std::string> job_types, std::string queue) override;
+  Task<void> warm_up(std::string queue) override { return store_.warm_up(std::move(queue)); }
   Task<Uuid> register_worker(std::string worker_id, WorkerInfo info) override;
   Task<BeatAnswer> beat_worker(WorkerKey worker, BeatInfo info) override;
   Task<int> retire_worker(WorkerKey worker) override;

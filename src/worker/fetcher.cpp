@@ -223,7 +223,9 @@ Task<int> Fetcher::claim(Queue* queue, int limit) {
   const int got = static_cast<int>(jobs.size());
   MR_ALWAYS(got <= limit, "claim_within_limit");
   note_marks(*queue, limit, jobs);
-  if (got > 0) queue->empty_in_a_row = 0;
+  // A full scan that found fewer than it asked for has asked for a notification, as an empty one
+  // has.
+  if (got > 0) queue->empty_in_a_row = rescan && got < limit ? 1 : 0;
   // With marks an empty answer says nothing about what lies before them.
   if (got == 0 && rescan && !queue->rescan) note_empty(*queue);
   if (got < limit) queue->rescan = true;

@@ -2,7 +2,7 @@
 //
 // As many as it gets done in a moment: enough that the slots do not run dry while a claim is under
 // way, and so few that what waits here would not have been run sooner elsewhere. It is found by
-// doubling, from about as many as there are slots, while claims bring all that they ask for. One
+// growing, from about as many as there are slots, while claims bring all that they ask for. One
 // that does not says that the queue is empty: what comes next may find another process free, so the
 // number goes down again. Threading: one strand.
 #pragma once
@@ -17,7 +17,7 @@ namespace millrace::worker {
 struct PrefetchFacts {
   int slots = 1;
   int max = 0;
-  int step = 0;                            // How far doubling has come.
+  int step = 0;                            // How far growth has come.
   double average_run_ms = -1;              // Of recent jobs; negative until there is one.
   double starts_per_ms = -1;               // While jobs waited; negative when not known.
   std::chrono::milliseconds run_max{500};  // Longer jobs on average: none.

@@ -152,6 +152,12 @@ Task<void> Runtime::Parts::prepare() {
       co_await wait_for(services.clock, drain, pause);
     }
   }
+  if (!options.queues.empty() && !drain.is_set()) {
+    const auto warm = co_await services.store.warm_up(options.queues.front().name);
+    if (!warm.has_value()) {
+      services.log.debug("not_warmed_up", {{"error", warm.error().describe()}});
+    }
+  }
   co_return ok();
 }
 

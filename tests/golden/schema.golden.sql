@@ -1161,7 +1161,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
--- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
+-- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false, p_plan boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
 -- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean) returns millrace.delivery volatile
 -- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
@@ -1234,6 +1234,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_service_role() returns boolean stable
 -- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
+-- function millrace.job_line(p_job_id uuid, p_payload jsonb, p_job_name text, p_correlation_id text, p_traceparent text, p_pipeline text, p_stage text, p_parent_id uuid) returns text stable
 -- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
 -- function millrace.job_partitions() returns TABLE(suffix text, starts_at timestamp with time zone, ends_at timestamp with time zone) stable
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
@@ -1270,6 +1271,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
 -- function millrace.place_of(p_job_id uuid) returns text stable
+-- function millrace.plain_options(p_options jsonb) returns boolean immutable
 -- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
 -- function millrace.position_of(p_token uuid) returns integer immutable
 -- function millrace.promote_due(p_limit integer) returns integer volatile security definer
@@ -1281,6 +1283,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
 -- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean) returns SETOF millrace.lane_stretch volatile
+-- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, OUT jobs millrace.lane_stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer

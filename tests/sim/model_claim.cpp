@@ -116,7 +116,7 @@ Result<std::vector<ClaimedJob>> Model::claim_jobs(const store::ClaimRequest& req
   std::vector<ClaimedJob> result;
   result.reserve(taken.size());
   for (const auto* job : taken) result.push_back(claimed(*job));
-  if (taken.empty() && !request.alone) armed_.insert(claim.queue);
+  if (std::ssize(taken) < limit && !request.marks && !request.alone) armed_.insert(claim.queue);
   return result;
 }
 

@@ -2,6 +2,8 @@
 // job reports.
 #include "sql/engine.h"
 
+#include <atomic>
+
 namespace millrace::test {
 namespace {
 
@@ -395,6 +397,31 @@ TEST_F(Lease, b15_retiring_hands_back_in_order_and_without_charge) {
   EXPECT_EQ(ids_of(again), ids);
   EXPECT_EQ(again[0].attempt, 1);
   EXPECT_EQ(again[0].delivery, 2);
+}
+
+TEST_F(Lease, b15_a_claim_under_way_is_waited_for_and_handed_back) {
+  const auto ids = enqueue_many(sql, 3, R"({"max_attempts": 1})");
+  Session claiming(database);
+  const Worker leaving(claiming, "leaving");
+  must(claiming.connection().begin());
+  claiming.rows("select * from millrace.claim_jobs('leaving', $1::uuid, 'default', 10)",
+                pg::params(leaving.process()));
+  std::atomic<std::int64_t> returned = -1;
+  std::jthread retiring([&] {
+    Session own(database);
+    returned = own.number("select millrace.retire_worker('leaving', $1::uuid)",
+                          pg::params(leaving.process()));
+  });
+  Session observer(database);
+  while (returned < 0 &&
+         !observer.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' "
+                       "and datname = current_database())")) {
+  }
+  must(claiming.connection().commit());
+  retiring.join();
+  EXPECT_EQ(returned, 3);
+  Worker next(sql, "next");
+  EXPECT_EQ(ids_of(next.claim(10)), ids);
 }
 
 TEST_F(Lease, supervisor_hands_back_its_crashed_child_at_once_and_nobody_elses) {

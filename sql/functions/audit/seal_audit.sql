@@ -3,7 +3,7 @@
 -- rows are taken in (xid, audit_id) order, and the position is kept in the row that is the sealer's lock. A late
 -- commit has an id at or above that horizon and is simply sealed later. While another sealer works: 0.
 create or replace function millrace.seal_audit(p_limit integer) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_state millrace.audit_seal_state;

@@ -1,7 +1,10 @@
 -- millrace.config_integer: an integer of system_configuration, or the default where the key is missing. Values are
 -- checked when they are written, so a stored value always casts.
 create or replace function millrace.config_integer(p_key text, p_default integer) returns integer
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select c.config_value::integer from millrace.system_configuration c where c.config_key = p_key), p_default)
+begin
+  return (
+    select coalesce((select c.config_value::integer from millrace.system_configuration c where c.config_key = p_key), p_default));
+end;
 $$;

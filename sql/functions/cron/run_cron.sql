@@ -6,7 +6,7 @@
 -- and the entry moves on; one whose schedule cannot be read any more is switched off. Neither stops
 -- the others.
 create or replace function millrace.run_cron(p_limit integer) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now timestamptz := millrace.now();

@@ -1,6 +1,7 @@
 -- millrace.enqueue_array: bulk form for many payloads of one type with the same options; ids come back in the order given.
 create or replace function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb default '{}')
-  returns setof uuid language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  returns setof uuid language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_model millrace.job_spec;
@@ -9,8 +10,7 @@ begin
     raise exception 'options of a bulk call cannot hold id, dedupe_key, idempotency_key, payload or job_type'
       using errcode = 'MR024', hint = 'use millrace.enqueue_jobs';
   end if;
-  if coalesce(p_options, '{}') - 'queue' - 'priority' = '{}' and jsonb_typeof(coalesce(p_options -> 'queue', '""')) = 'string'
-     and coalesce(p_options ->> 'priority', '0') ~ '^[0-9]{1,4}$' then
+  if millrace.plain_options(p_options) then
     return query select e from millrace.enqueue_plain(p_job_type, p_options ->> 'queue', (p_options ->> 'priority')::integer, p_payloads, millrace.current_tenant()) e;
     if found then
       return;

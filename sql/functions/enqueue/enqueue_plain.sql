@@ -3,7 +3,7 @@
 -- millrace.enqueue_specs does it, or says what is wrong.
 -- The ids of one call follow each other: random as a whole, and in one piece in every index.
 create or replace function millrace.enqueue_plain(p_job_type text, p_queue text, p_priority integer, p_payloads jsonb[], p_tenant uuid) returns setof uuid
-  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type record;

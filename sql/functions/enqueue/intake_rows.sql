@@ -1,7 +1,8 @@
 -- millrace.intake_rows: statement trigger of millrace.job_intake: what COPY (or INSERT) brought becomes jobs of the same
 -- transaction; the intake itself stays empty.
 create or replace function millrace.intake_rows() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_all record;

@@ -1,7 +1,8 @@
 -- millrace.append_logs: log lines of held jobs; at most 1000 lines per delivery are kept, each cut at 8 KiB. Lines of a stale
 -- delivery are dropped. Answers the number of lines kept.
 create or replace function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_kept integer;

@@ -2,7 +2,8 @@
 -- heartbeat. Answers per job: cancelled, cancel_requested, already_final, not_found.
 create or replace function millrace.cancel_jobs(p_job_ids uuid[], p_reason text default null)
   returns table (job_id uuid, answer text)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

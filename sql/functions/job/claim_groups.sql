@@ -3,7 +3,7 @@
 -- and wraps round: where there are more than 256 groups, each tenant gets its turn.
 create or replace function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid)
   returns table (queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamptz)
-  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

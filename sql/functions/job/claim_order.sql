@@ -5,7 +5,7 @@ create or replace function millrace.claim_order(
     p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_limit integer, p_take_capacity boolean, p_marks jsonb, p_alone boolean)
   returns table (round integer, turn double precision, quota integer, queue_id smallint, type_id smallint, tenant_id uuid, priority smallint,
     mark bigint, lane_id integer, ready_at timestamptz, age_step interval, provider_id integer, plain boolean, effective numeric, next_effective numeric)
-  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -2,7 +2,8 @@
 -- p_results: null, or a JSON array with one entry per job in the same order.
 create or replace function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb default null)
   returns table (job_id uuid, answer text)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_items millrace.moving[];

@@ -2,7 +2,8 @@
 -- in the order of the question: a job may be asked about with an old and a new token.
 create or replace function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint)
   returns table (job_id uuid, answer text, cancel_requested boolean)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_extended uuid[];

@@ -1,7 +1,8 @@
 -- millrace.report_progress: progress of held jobs, 0 to 100, never backwards within one delivery. A stale caller changes nothing.
 create or replace function millrace.report_progress(p_worker_id text, p_items jsonb)
   returns table (job_id uuid, answer text, cancel_requested boolean)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   perform millrace.pin_claimed(p_worker_id, array_agg(millrace.uuid_or_null(e.item ->> 'job_id')), array_agg(millrace.uuid_or_null(e.item ->> 'token')))

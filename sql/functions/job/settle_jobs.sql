@@ -5,7 +5,8 @@
 -- One stale job never disturbs the others of the call.
 create or replace function millrace.settle_jobs(p_worker_id text, p_settlements jsonb)
   returns table (job_id uuid, answer text)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_items millrace.moving[];

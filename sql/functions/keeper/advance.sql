@@ -2,7 +2,8 @@
 -- deleted in the transaction that acts on it; a key that somebody judges at this moment gets a new note. A note that fails is written
 -- again behind the others, so that it holds up nobody.
 create or replace function millrace.advance(p_limit integer) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_notes millrace.handoff[];

@@ -1,7 +1,8 @@
 -- millrace.expire_waiting: jobs that were not started before their start deadline end as failed (expired); and jobs that wait for a key or
 -- another job although nothing holds them back any more get their note again.
 create or replace function millrace.expire_waiting(p_limit integer) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_ready millrace.ready[];

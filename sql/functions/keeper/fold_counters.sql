@@ -1,6 +1,6 @@
 -- millrace.fold_counters: adds the appended deltas to the counters; both change in one transaction, so their sum is always right.
 create or replace function millrace.fold_counters() returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_count integer;

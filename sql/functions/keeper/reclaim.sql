@@ -2,7 +2,8 @@
 -- whose own deadline has passed. Rows that somebody settles at this moment are skipped. At most p_limit jobs a call.
 -- The process rows go first, in a statement of their own: the second statement then sees every lease they still have.
 create or replace function millrace.reclaim(p_limit integer) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_count integer;

@@ -3,7 +3,7 @@
 -- Fence: the bits of millrace.claim_open. An answer that was lost is repaired by way of millrace.unheld_leases or by the lease.
 create or replace function millrace.claim_lane(
     p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_worker_id text, p_process uuid, p_wait boolean)
-  returns millrace.delivery language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  returns millrace.delivery language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lane record;
@@ -17,26 +17,38 @@ begin
     v_read := (v_read.job_ids || v_more.job_ids, least(v_read.seq_from, v_more.seq_from), greatest(v_read.seq_to, v_more.seq_to),
                concat_ws(E'\n', v_read.lines, v_more.lines));
   end loop;
-  if v_read.job_ids is null then
+  -- Lane 0 does not exist: its claim writes nothing, but plans all that another needs.
+  if v_read.job_ids is null and p_lane_id <> 0 then
     return null;
   end if;
   v_jobs := cardinality(v_read.job_ids);
   v_claim := millrace.new_claim_id(v_jobs);
-  select l.queue_id, l.type_id, l.tenant_id, l.priority, t.job_type, coalesce(t.max_attempts, q.max_attempts)::integer as max_attempts,
-         coalesce(t.run_timeout, q.run_timeout) as run_timeout, coalesce(t.run_timeout, q.run_timeout) + q.lease as lease into strict v_lane
-    from millrace.lane l join millrace.queue q on q.queue_id = l.queue_id join millrace.job_type t on t.type_id = l.type_id
-   where l.lane_id = p_lane_id;
-  insert into millrace.claim (claim_id, lane_id, tenant_id, queue_id, type_id, worker_id, process, claimed_at, job_ids, span)
-  values (v_claim, p_lane_id, v_lane.tenant_id, v_lane.queue_id, v_lane.type_id, p_worker_id, p_process, v_now, v_read.job_ids,
-          box(point(p_lane_id, v_read.seq_from), point(p_lane_id, v_read.seq_to)));
-  insert into millrace.claim_open (claim_id, tenant_id, queue_id, type_id, worker_id, process, claimed_at, lease_until, held)
-  values (v_claim, v_lane.tenant_id, v_lane.queue_id, v_lane.type_id, p_worker_id, p_process, v_now, v_now + v_lane.lease, repeat('1', v_jobs)::bit varying);
-  insert into millrace.audit (at, tenant_id, actor, worker_id, table_name, record_id, operation, action, new_values, reason)
-  values (v_now, v_lane.tenant_id, p_worker_id, p_worker_id, 'claim', v_claim::text, 'INSERT', 'claimed',
-          jsonb_build_object('jobs', v_jobs, 'job_ids_sha256', encode(sha256(array_send(v_read.job_ids)), 'hex'), 'worker_id', p_worker_id), 'Jobs claimed');
-  insert into millrace.event (at, tenant_id, kind, queue_id, data)
-  values (v_now, v_lane.tenant_id, 'job.claimed', v_lane.queue_id, jsonb_build_object('claim', v_claim, 'jobs', v_jobs));
-  insert into millrace.counter_delta (queue_id, tenant_id, ready, leased) values (v_lane.queue_id, v_lane.tenant_id, -v_jobs, v_jobs);
+  with l as materialized (
+    select l.queue_id, l.type_id, l.tenant_id, l.priority, t.job_type, coalesce(t.max_attempts, q.max_attempts)::integer as max_attempts,
+           coalesce(t.run_timeout, q.run_timeout) as run_timeout, coalesce(t.run_timeout, q.run_timeout) + q.lease as lease
+      from millrace.lane l join millrace.queue q on q.queue_id = l.queue_id join millrace.job_type t on t.type_id = l.type_id
+     where l.lane_id = p_lane_id),
+  kept as (
+    insert into millrace.claim (claim_id, lane_id, tenant_id, queue_id, type_id, worker_id, process, claimed_at, job_ids, span)
+    select v_claim, p_lane_id, l.tenant_id, l.queue_id, l.type_id, p_worker_id, p_process, v_now, v_read.job_ids,
+           box(point(p_lane_id, v_read.seq_from), point(p_lane_id, v_read.seq_to)) from l),
+  opened as (
+    insert into millrace.claim_open (claim_id, tenant_id, queue_id, type_id, worker_id, process, claimed_at, lease_until, held)
+    select v_claim, l.tenant_id, l.queue_id, l.type_id, p_worker_id, p_process, v_now, v_now + l.lease, repeat('1', v_jobs)::bit varying from l),
+  audited as (
+    insert into millrace.audit (at, tenant_id, actor, worker_id, table_name, record_id, operation, action, new_values, reason)
+    select v_now, l.tenant_id, p_worker_id, p_worker_id, 'claim', v_claim::text, 'INSERT', 'claimed',
+           jsonb_build_object('jobs', v_jobs, 'job_ids_sha256', encode(sha256(array_send(v_read.job_ids)), 'hex'), 'worker_id', p_worker_id), 'Jobs claimed'
+      from l),
+  told as (
+    insert into millrace.event (at, tenant_id, kind, queue_id, data)
+    select v_now, l.tenant_id, 'job.claimed', l.queue_id, jsonb_build_object('claim', v_claim, 'jobs', v_jobs) from l),
+  counted as (
+    insert into millrace.counter_delta (queue_id, tenant_id, ready, leased) select l.queue_id, l.tenant_id, -v_jobs, v_jobs from l)
+  select l.* into v_lane from l;
+  if not found then
+    return null;
+  end if;
   return (null, v_claim, v_lane.tenant_id, v_lane.job_type, null, v_lane.priority, 1, v_lane.max_attempts, 1, 1,
           (extract(epoch from v_lane.run_timeout) * 1000)::bigint, (extract(epoch from v_lane.lease) * 1000)::bigint,
           null, null, null, null, null, null, null, null, null, null, false, 'lane:' || p_lane_id || ':0', v_read.lines)::millrace.delivery;

@@ -2,8 +2,8 @@
 -- claim, whatever their number. Answers, in the order given, the bits that were accepted; the others are not held (any more) under
 -- the claim, and millrace.complete_jobs says what became of each. A claim must not be named twice.
 create or replace function millrace.complete_claims(p_worker_id text, p_claim_ids uuid[], p_done bit varying[])
-  returns setof bit varying language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
-  set plan_cache_mode = force_generic_plan
+  returns setof bit varying language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz;

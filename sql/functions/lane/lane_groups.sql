@@ -3,8 +3,7 @@
 -- nothing ready are passed over. A count that is wrong is put right by the keeper.
 create or replace function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[])
   returns table (queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamptz)
-  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
-  set enable_mergejoin = off
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -3,7 +3,7 @@
 -- it is not released. Not idempotent: every true is one grant.
 create or replace function millrace.acquire_api_capacity(
     p_provider_name text, p_api_endpoint text, p_estimated_tokens integer default 1000)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_provider integer;

@@ -5,7 +5,7 @@
 create or replace function millrace.release_api_capacity(
     p_provider_name text, p_api_endpoint text, p_estimated_tokens integer default 1000,
     p_actual_tokens integer default null)
-  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_row record;

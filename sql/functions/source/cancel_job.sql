@@ -1,7 +1,8 @@
 -- millrace.cancel_job: a waiting job is cancelled at once, a running one is asked to stop (its worker learns it at the next heartbeat
 -- or progress report); true for both. A finished job: MR010. Unknown, another user's or another tenant's: MR009.
 create or replace function millrace.cancel_job(p_job_id uuid, p_user_id uuid default null, p_reason text default null)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

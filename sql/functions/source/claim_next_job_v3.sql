@@ -2,7 +2,8 @@
 -- itself and renewed by millrace.update_job_heartbeat. Fence: job id and worker id; clients that share one worker id share it.
 create or replace function millrace.claim_next_job_v3(worker_id text, job_types text[] default null)
   returns table (job_id uuid, job_type text, job_payload jsonb, retry_count integer)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_types smallint[];

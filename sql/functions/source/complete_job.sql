@@ -1,7 +1,8 @@
 -- millrace.complete_job: success of the delivery this worker holds. Fence: a worker whose lease was given away changes nothing, writes
 -- no audit row, and gets false. Idempotent: the worker that completed the job gets true again.
 create or replace function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb default null)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

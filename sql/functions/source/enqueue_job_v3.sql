@@ -3,7 +3,8 @@
 create or replace function millrace.enqueue_job_v3(
     job_type text, job_name text, job_payload jsonb, job_category text default 'standard', priority integer default 5,
     scheduled_at timestamptz default now())
-  returns uuid language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns uuid language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_payload jsonb := enqueue_job_v3.job_payload;

@@ -2,7 +2,8 @@
 -- attempts are left, else, or when p_retryable is false, dead-lettered. Fence and repeat as in millrace.complete_job.
 create or replace function millrace.fail_job(
     p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean default true, p_retry_after integer default null)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

@@ -4,7 +4,8 @@ create or replace function millrace.fetch_next_export_job(p_user_id uuid default
   returns table (id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer,
     max_attempts integer, run_after timestamptz, result_url text, file_size integer, page_count integer, error_message text,
     locked_by text, started_at timestamptz, completed_at timestamptz, created_at timestamptz)
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_type smallint;

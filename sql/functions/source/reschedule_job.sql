@@ -3,7 +3,8 @@
 -- queue's age and snooze limits. The reason says nothing about the provider: others go on.
 create or replace function millrace.reschedule_job(
     p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean default true, p_worker_id text default null)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz := millrace.now();

@@ -2,7 +2,8 @@
 -- stop without writing results. A job whose cancellation was asked for ends cancelled here.
 -- The lease of an engine worker is renewed by its process; here it is only confirmed.
 create or replace function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

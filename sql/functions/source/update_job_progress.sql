@@ -1,7 +1,8 @@
 -- millrace.update_job_progress: progress of a running export, never backwards; false when it is not running (any more). A job whose
 -- cancellation was asked for ends cancelled here, with false.
 create or replace function millrace.update_job_progress(p_job_id uuid, p_pct integer)
-  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

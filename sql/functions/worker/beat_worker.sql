@@ -1,7 +1,8 @@
 -- millrace.beat_worker: renews the lease of a worker process. 'alive' false means it was declared dead: its jobs belong to others,
 -- it must stop them and register anew. The answer carries cancellations and the number of suspects that wait to be run alone.
 create or replace function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb default '{}') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz := millrace.now();

@@ -1,6 +1,6 @@
 -- millrace.ensure_job_types: registers the types a worker has handlers for and nobody registered yet. Existing ones stay as they are.
 create or replace function millrace.ensure_job_types(p_types text[], p_queue text) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_queue_id smallint;

@@ -1,7 +1,8 @@
 -- millrace.hand_back_process: the supervisor saw its child die: the child's row goes and its jobs are reclaimed, as after an expired
 -- lease, and ready again at once.
 create or replace function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_nonce uuid;

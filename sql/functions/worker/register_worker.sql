@@ -1,7 +1,7 @@
 -- millrace.register_worker: a worker process announces itself and gets the nonce its leases are bound to. An id can be registered
 -- once while it lives: two processes never share one.
 create or replace function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_nonce uuid := gen_random_uuid();

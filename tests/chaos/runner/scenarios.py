@@ -17,8 +17,8 @@ from nemesis.postgres import Postgres
 
 KEEPER = ("elect", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "expire_keys",
           "expire_slots", "partitions", "seal_audit", "horizon")
-WORKER = ("ensure_types", "register", "beat", "claim", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
-RARE = {"ensure_types", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
+WORKER = ("ensure_types", "warm_up", "register", "beat", "claim", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
+RARE = {"ensure_types", "warm_up", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
         "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http", "progress", "logs"}
 
 
