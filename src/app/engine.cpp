@@ -78,7 +78,10 @@ awaitable<void> Engine::Parts::work() {
                         {.holder = fmt::format("{}-{}-{:08x}", host_name(), ::getpid(),
                                                static_cast<std::uint32_t>(context.random.next())),
                          .ttl = keeper::keeper_ttl(options.worker.lease)});
-  if (options.run_keeper) keeper.start();
+  if (options.run_keeper) {
+    keeper.start();
+    options.worker.on_hint = [&keeper] { keeper.nudge(); };
+  }
   if (options.run_worker) {
     report = co_await run_worker();
   } else {

@@ -19,6 +19,7 @@ struct Duty {
   // What it may handle in one call; a call that handled this many is repeated at once. 0: never.
   int batch_max = 0;
   std::function<Task<std::int64_t>(store::KeeperStore& store, Logger& log, int batch_max)> run;
+  std::chrono::milliseconds quiet_interval{0};  // While nothing is at hand. 0: as ever.
 };
 
 struct DutyOptions {

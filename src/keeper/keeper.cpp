@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 using namespace either;
 
 constexpr const char* kDuty = "keeper";
+constexpr auto kWatchInterval = milliseconds(2'000);
 constexpr int kRoundsMax = 100;  // Full batches in a row before the others' connections get a turn.
 
 }  // namespace
@@ -35,6 +36,7 @@ void Keeper::start() {
   if (started_ || stopping_.is_set()) return;
   started_ = true;
   tasks_.add("keeper election", run_election());
+  tasks_.add("keeper watch", run_watch());
   for (std::size_t i = 0; i < duties_.size(); ++i) {
     tasks_.add("keeper duty " + duties_[i].name, run_duty(i));
   }
@@ -58,6 +60,7 @@ void Keeper::set_leading(bool leading, Clock::Steady held_until) {
   if (leading == leading_) return;
   leading_ = leading;
   if (leading) {
+    busy_.set();
     elected_.set();
     log_.info("keeper_elected", {{"holder", options_.holder}});
   } else {
@@ -85,6 +88,29 @@ awaitable<void> Keeper::run_election() {
   }
 }
 
+void Keeper::nudge() { nudged_.set(); }
+
+awaitable<void> Keeper::run_watch() {
+  while (!stopping_.is_set()) {
+    if (!leading()) {
+      if (!elected_.is_set()) co_await (elected_.wait() || stopping_.wait());
+      if (!stopping_.is_set() && !leading()) co_await pause(kWatchInterval);
+      continue;
+    }
+    nudged_.reset();
+    const auto at_hand = co_await store_.work_at_hand();
+    // Who cannot be asked may have something.
+    if (!at_hand.has_value() || *at_hand) {
+      busy_.set();
+    } else {
+      busy_.reset();
+    }
+    if (stopping_.is_set()) co_return;
+    co_await (clock_.sleep_for(random_.jitter(kWatchInterval, 0.1)) || nudged_.wait() ||
+              stopping_.wait());
+  }
+}
+
 awaitable<void> Keeper::run_duty(std::size_t index) {
   const Duty& duty = duties_[index];
   auto wait = duty.interval;
@@ -98,7 +124,12 @@ awaitable<void> Keeper::run_duty(std::size_t index) {
     const bool succeeded = co_await run_batches(duty);
     wait = succeeded ? duty.interval
                      : std::min(std::max(wait * 2, milliseconds(500)), options_.failure_pause_max);
-    co_await pause(std::max(wait, duty.interval));
+    if (succeeded && !busy_.is_set() && duty.quiet_interval > duty.interval) {
+      if (stopping_.is_set()) co_return;
+      co_await (clock_.sleep_for(duty.quiet_interval) || busy_.wait() || stopping_.wait());
+    } else {
+      co_await pause(std::max(wait, duty.interval));
+    }
   }
 }
 

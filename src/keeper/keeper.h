@@ -1,10 +1,11 @@
 // Keeper: does the engine's periodic duties while it holds the keeper's lease row.
 //
 // Flow: the election loop calls KeeperStore::elect every third of the ttl; while elected, each duty
-// runs in its own loop at its own interval. A lost election stops the duties at their next step; a
-// database that does not answer counts as lost once the ttl, measured from before the last
-// successful call was sent, has passed. Threading: one strand. Lifetime: store, clock, random and
-// log outlive it; stop() must have returned before it goes away.
+// runs in its own loop at its own interval, and rarely while the database says that nothing is at
+// hand (asked every two seconds, and when a notification came). A lost election stops the duties at
+// their next step; a database that does not answer counts as lost once the ttl, measured from
+// before the last successful call was sent, has passed. Threading: one strand. Lifetime: store,
+// clock, random and log outlive it; stop() must have returned before it goes away.
 #pragma once
 
 #include "base/clock.h"
@@ -40,9 +41,11 @@ class Keeper {
   // Finishes the calls under way and gives up the lease row. Safe twice and before start().
   awaitable<void> stop();
   bool leading() const;
+  void nudge();  // There may be something to do soon.
 
  private:
   awaitable<void> run_election();
+  awaitable<void> run_watch();
   awaitable<void> run_duty(std::size_t index);
   awaitable<bool> run_batches(const Duty& duty);  // False when it failed.
   awaitable<void> pause(std::chrono::milliseconds duration);
@@ -56,6 +59,8 @@ class Keeper {
   std::vector<Duty> duties_;
   TaskGroup tasks_;
   Event elected_;  // Set while leading.
+  Event busy_;     // Set while something is at hand, as far as is known.
+  Event nudged_;
   Event stopping_;
   Clock::Steady held_until_{};
   bool leading_ = false;

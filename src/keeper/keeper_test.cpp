@@ -31,6 +31,10 @@ class FakeKeeperStore final : public store::KeeperStore {
     ++resigned;
     co_return ok();
   }
+  Task<bool> work_at_hand() override {
+    ++calls["work_at_hand"];
+    co_return at_hand;
+  }
   Task<std::int64_t> reclaim(int) override { return take("reclaim"); }
   Task<std::int64_t> promote_due(int) override { return take("promote_due"); }
   Task<std::int64_t> advance(int) override { return take("advance"); }
@@ -49,6 +53,7 @@ class FakeKeeperStore final : public store::KeeperStore {
 
   std::string taken_by;
   bool election_error = false;
+  bool at_hand = true;
   std::optional<Event> election_gate;  // Elections are answered when it is set.
   int elections = 0;
   int resigned = 0;
@@ -128,6 +133,33 @@ TEST_F(KeeperTest, DoesNothingWhileAnotherIsElected) {
   EXPECT_GE(store.calls["reclaim"], 1);
 }
 
+TEST_F(KeeperTest, LooksRarelyWhileNothingIsAtHand) {
+  store.at_hand = false;
+  start();
+  advance(5s);
+  store.calls.clear();
+  advance(20s);
+  int asked = 0;
+  for (const auto& [name, count] : store.calls) asked += count;
+  EXPECT_LE(asked, 20);
+  EXPECT_GE(store.calls["work_at_hand"], 8);
+  advance(15s);
+  EXPECT_GE(store.calls["promote_due"], 1) << "that it looks at all is the guarantee";
+}
+
+TEST_F(KeeperTest, IsWideAwakeAsSoonAsItIsToldOfWork) {
+  store.at_hand = false;
+  start();
+  advance(5s);
+  store.calls.clear();
+  store.at_hand = true;
+  keeper.nudge();
+  settle();
+  EXPECT_EQ(store.calls["promote_due"], 1);
+  advance(1s);
+  EXPECT_GE(store.calls["promote_due"], 8);
+}
+
 TEST_F(KeeperTest, RepeatsAFullBatchAtOnceAndWaitsAfterAShortOne) {
   store.counts["promote_due"] = {1000, 1000, 3};
   start();
@@ -204,10 +236,16 @@ TEST_F(KeeperTest, ResignsWhenStoppedSoThatAnotherNeedNotWait) {
 
 TEST_F(KeeperTest, WarnsWhenAnOldSnapshotHoldsTheHorizon) {
   store.holders = {{.kind = "session", .name = "worker", .pid = 1, .age = 2s},
-                   {.kind = "session", .name = "report", .pid = 4711, .age = 61s}};
+                   {.kind = "session",
+                    .name = "report",
+                    .pid = 4711,
+                    .age = 61s,
+                    .dead_rows = 98765,
+                    .dead_table = "claim_open"}};
   start();
   const auto warned = std::ranges::count_if(lines, [](const std::string& line) {
-    return line.contains("horizon_held") && line.contains("4711") && line.contains("report");
+    return line.contains("horizon_held") && line.contains("4711") && line.contains("report") &&
+           line.contains("98765") && line.contains("claim_open");
   });
   EXPECT_EQ(warned, 1);
 }

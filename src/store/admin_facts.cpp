@@ -90,6 +90,7 @@ Result<json::Array> AdminStore::missing_grants() {
 
 Result<json::Array> AdminStore::horizon() {
   return rows(
+      "select h.*, d.dead_rows, d.dead_table from ("
       "select a.pid, a.application_name, a.usename, a.state,"
       "       extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.query_start))::bigint"
       "         as age_seconds,"
@@ -107,8 +108,12 @@ Result<json::Array> AdminStore::horizon() {
       "select s.active_pid, s.slot_name::text, null, case when s.active then 'active' else"
       "       'inactive' end, null, null, null, greatest(age(s.xmin), age(s.catalog_xmin)),"
       "       'replication slot'"
-      "  from pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null"
-      " order by age_seconds desc nulls last limit 20");
+      "  from pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null) h"
+      // What it costs: dead rows that are kept, and where most of them are.
+      " cross join (select coalesce(sum(s.n_dead_tup), 0)::bigint as dead_rows,"
+      "         (array_agg(s.relname::text order by s.n_dead_tup desc))[1] as dead_table"
+      "    from pg_stat_user_tables s where s.schemaname = 'millrace') d"
+      " order by h.age_seconds desc nulls last limit 20");
 }
 
 Result<json::Array> AdminStore::hot_tables() {

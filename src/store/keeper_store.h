@@ -18,7 +18,9 @@ struct HorizonHolder {
   int pid = 0;       // 0: none.
   std::string state;
   std::chrono::seconds age{0};
-  std::string hint;  // What would end it.
+  std::string hint;            // What would end it.
+  std::int64_t dead_rows = 0;  // Of the engine, that are kept.
+  std::string dead_table;      // Where most of them are.
 };
 
 class KeeperStore {
@@ -28,6 +30,9 @@ class KeeperStore {
   // True while `holder` has the duty; calling again renews.
   virtual Task<bool> elect(std::string duty, std::string holder, std::chrono::milliseconds ttl) = 0;
   virtual Task<void> resign(std::string duty, std::string holder) = 0;
+
+  // Whether the frequent duties may find something within the next seconds.
+  virtual Task<bool> work_at_hand() = 0;
 
   virtual Task<std::int64_t> reclaim(int limit) = 0;
   virtual Task<std::int64_t> promote_due(int limit) = 0;

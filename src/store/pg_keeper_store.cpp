@@ -51,6 +51,11 @@ Task<void> PgKeeperStore::resign(std::string duty, std::string holder) {
   co_return ok();
 }
 
+Task<bool> PgKeeperStore::work_at_hand() {
+  MR_CO_TRY(auto rows, co_await call(MR_POINT("at_hand"), "select millrace.work_at_hand()", {}));
+  co_return rows[0].boolean(0);
+}
+
 Task<std::int64_t> PgKeeperStore::reclaim(int limit) {
   co_return co_await count(MR_POINT("reclaim"), "select millrace.reclaim($1)", pg::params(limit));
 }
@@ -113,7 +118,9 @@ Task<std::vector<HorizonHolder>> PgKeeperStore::horizon() {
                        .pid = static_cast<int>(row.opt_i64("pid").value_or(0)),
                        .state = row.opt_text("state").value_or(""),
                        .age = std::chrono::seconds(row.opt_i64("age_seconds").value_or(0)),
-                       .hint = row.opt_text("hint").value_or("")});
+                       .hint = row.opt_text("hint").value_or(""),
+                       .dead_rows = row.opt_i64("dead_rows").value_or(0),
+                       .dead_table = row.opt_text("dead_table").value_or("")});
   }
   co_return holders;
 }

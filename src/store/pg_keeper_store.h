@@ -13,6 +13,7 @@ class PgKeeperStore final : public KeeperStore {
   explicit PgKeeperStore(pg::Pool& pool) : pool_(pool) {}
 
   Task<bool> elect(std::string duty, std::string holder, std::chrono::milliseconds ttl) override;
+  Task<bool> work_at_hand() override;
   Task<void> resign(std::string duty, std::string holder) override;
   Task<std::int64_t> reclaim(int limit) override;
   Task<std::int64_t> promote_due(int limit) override;

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr int kClaimMax = 10'000;
 constexpr std::size_t kMarksMax = 256;
+constexpr int kListeningPolls = 5;
 constexpr auto kPollFirst = 20ms;  // Without notifications an empty queue is asked soon, then less.
 constexpr milliseconds kListenCheck = 5s;
 constexpr auto kAlonePauseMax = 5min;
@@ -121,7 +122,10 @@ awaitable<void> Fetcher::listen() {
       continue;
     }
     backoff.reset();
-    if (!std::exchange(listening_, true) || **hint) wake();
+    if (!std::exchange(listening_, true) || **hint) {
+      wake();
+      if (options_.on_hint) options_.on_hint();
+    }
   }
 }
 
@@ -268,8 +272,10 @@ void Fetcher::note_empty(Queue& queue) {
   const int empty = queue.empty_in_a_row++;
   auto wait = 0ms;
   if (empty > 0) {
+    // Where notifications arrive, polling is only the guarantee.
     const auto first = listening_ ? options_.poll_interval : milliseconds(kPollFirst);
-    wait = std::min(first * (1 << std::min(empty - 1, 16)), options_.poll_interval);
+    const auto most = options_.poll_interval * (listening_ ? kListeningPolls : 1);
+    wait = std::min(first * (1 << std::min(empty - 1, 16)), most);
   }
   queue.ask_at = services_.clock.now() + services_.random.jitter(wait, 0.2);
 }

@@ -54,6 +54,8 @@ struct Options {
   std::chrono::milliseconds kill_timeout{500};       // For saying goodbye when killed.
   std::chrono::milliseconds alone_session_max{5'000};
 
+  // Called on the runtime's executor when a notification came: the keeper may have something to do.
+  std::function<void()> on_hint;
   // Called on the runtime's executor each time the process has a (new) identity.
   std::function<void(const std::string& worker_id)> on_registered;
 };

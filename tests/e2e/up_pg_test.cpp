@@ -72,6 +72,68 @@ TEST_F(Up, KeepsJobsFromOneRunToTheNext) {
   EXPECT_EQ(second->wait(), 0) << second->err();
 }
 
+// A dump carries ids of transactions that the next server has not come to yet.
+TEST_F(Up, t27_ARestoreIntoAnotherServerIsRefusedUntilItIsPutRight) {
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  const auto dump = (folder_.path() / "dump").string();
+  auto first = up();
+  EXPECT_EQ(run({"psql", "--", "-qc",
+                 "do $$ begin for i in 1..5000 loop perform pg_current_xact_id(); commit; end "
+                 "loop; end $$"})
+                .code,
+            0);
+  const auto enqueue = [&](const char* count, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"enqueue",     "noop",    "--payload",
+                                       R"({"n": 1})", "--count", count};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = run(arguments);
+    EXPECT_EQ(done.code, 0) << done.err;
+  };
+  enqueue("5", {"--wait", "--wait-timeout", "60s"});
+  EXPECT_EQ(run({"queues", "pause", "default"}).code, 0);
+  enqueue("10", {});
+  const std::string url(ready_.at("database_url").as_string());
+  run({"psql", "--", "-c", "\\! pg_dump -Fc -f '" + dump + "' '" + url + "'"});
+  ASSERT_TRUE(std::filesystem::exists(dump));
+  first->signal(SIGTERM);
+  EXPECT_EQ(first->wait(), 0) << first->err();
+
+  const TempFolder other;
+  const RunOptions there{.env = {}, .stdin_text = {}, .cwd = other.path()};
+  const auto ready = other.path() / "ready.json";
+  BackgroundProgram second({"up", "--no-worker", "--ready-file", ready.string()}, there);
+  std::string restored(second.wait_for_ready(ready).at("database_url").as_string());
+  const auto database = restored.rfind("/millrace");
+  ASSERT_NE(database, std::string::npos) << restored;
+  restored.replace(database, 9, "/restored");
+  EXPECT_EQ(run_millrace({"psql", "--", "-qc", "create database restored"}, there).code, 0);
+  run_millrace({"psql", "--", "-c", "\\! pg_restore -d '" + restored + "' '" + dump + "'"}, there);
+  const auto in_restored = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--database-url", restored});
+    return run_millrace(arguments, there);
+  };
+  const auto refused = in_restored({"worker", "--queue", "default"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("restore-check"));
+  const auto checked = in_restored({"restore-check"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ(in_restored({"queues", "resume", "default"}).code, 0);
+  const auto worker_ready = other.path() / "worker.json";
+  BackgroundProgram worker({"--database-url", restored, "worker", "--queue", "default",
+                            "--ready-file", worker_ready.string()},
+                           there);
+  worker.wait_for_ready(worker_ready);
+  EXPECT_TRUE(eventually([&] {
+    return in_restored({"psql", "--", "-Atc",
+                        "select count(*) from millrace.jobs where status = 'completed'"})
+               .out == "15\n";
+  })) << worker.err();
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.wait(), 0) << worker.err();
+  second.signal(SIGTERM);
+  EXPECT_EQ(second.wait(), 0) << second.err();
+}
+
 TEST_F(Up, AWorkerBesideItTakesPart) {
   auto program = up({"--no-worker"});
   const auto ready = folder_.path() / "worker.json";

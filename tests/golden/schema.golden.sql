@@ -1226,7 +1226,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
 -- function millrace.hand_back_leases(p_worker_id text, p_process uuid) returns integer volatile
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
--- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text) stable
+-- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
 -- function millrace.id_prefix(p_id uuid) returns bigint immutable
 -- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
@@ -1350,5 +1350,6 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
 -- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
 -- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
+-- function millrace.work_at_hand() returns boolean stable security definer
 -- function millrace.zone_change(p_from timestamp with time zone, p_to timestamp with time zone, p_time_zone text) returns timestamp with time zone stable
 -- function millrace.zone_offset(p_at timestamp with time zone, p_time_zone text) returns interval stable

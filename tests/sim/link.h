@@ -116,6 +116,7 @@ class Link final : public store::JobStore, public store::KeeperStore, public sto
 
   // KeeperStore.
   Task<bool> elect(std::string duty, std::string holder, std::chrono::milliseconds ttl) override;
+  Task<bool> work_at_hand() override { co_return true; }
   Task<void> resign(std::string duty, std::string holder) override;
   Task<std::int64_t> reclaim(int limit) override;
   Task<std::int64_t> promote_due(int limit) override;

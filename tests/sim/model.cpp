@@ -144,6 +144,7 @@ bool Model::enqueue(const JobSpec& spec) {
     }
   } else {
     make_ready(job);
+    job.in_lane = fits_a_lane(job);
   }
   index_[spec.id] = jobs_.size();
   const int queue = job.queue;
@@ -151,6 +152,21 @@ bool Model::enqueue(const JobSpec& spec) {
   watch_.enqueued(jobs_.back());
   wake(queue);
   return true;
+}
+
+// Plain in every way.
+bool Model::fits_a_lane(const Job& job) const {
+  return job.serial_key.empty() && job.concurrency_key.empty() && !job.max_attempts &&
+         !job.run_timeout && !job.fact_deadline && !job.fact_batch &&
+         !policies_.queues[static_cast<std::size_t>(job.queue)].concurrency_max &&
+         !policies_.types[static_cast<std::size_t>(job.type)].provider;
+}
+
+// Whoever acts on one job of a claim gives it a lease of its own, with a new place in line.
+void Model::pin(Job& job) {
+  if (job.claim == 0) return;
+  job.claim = 0;
+  job.ready_seq = next_ready_seq_++;
 }
 
 void Model::make_ready(Job& job) {
@@ -205,6 +221,7 @@ std::string Model::cancel(JobId id, const std::string& reason) {
       end_unstarted(*job, "cancelled", reason);
       return "cancelled";
     case Place::lease:
+      pin(*job);
       if (!job->cancel_reason) job->cancel_reason = reason;
       return "cancel_requested";
     case Place::history:

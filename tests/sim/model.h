@@ -128,6 +128,9 @@ struct Job {
 
   std::int64_t ready_seq = 0;
   Time ready_at{0};
+  bool in_lane = false;   // Waits in its lane: nobody has had it yet.
+  int claim = 0;          // Held under a claim of a lane; 0: by a lease of its own, or not at all.
+  bool reseated = false;  // Came back from a claim: it stands where it came.
 
   WaitReason reason = WaitReason::scheduled;
   Time due_at{0};
@@ -257,6 +260,7 @@ class Model {
   struct Group {
     int type = 0;
     int priority = 0;
+    bool lane = false;
     std::int64_t mark = 0;
     Time ready_at{0};
     std::int64_t effective = 0;
@@ -289,6 +293,8 @@ class Model {
   Job* get(JobId id);
   Time backoff_delay(const QueuePolicy& queue, int failures);
   void make_ready(Job& job);
+  bool fits_a_lane(const Job& job) const;
+  void pin(Job& job);
   void promote(std::vector<Job*> jobs);
   void wake(int queue);
 
@@ -334,6 +340,7 @@ class Model {
   std::map<JobId, std::size_t> index_;
   std::int64_t next_seq_ = 1;
   std::int64_t next_ready_seq_ = 1;
+  int last_claim_ = 0;
   std::uint64_t next_token_ = 1;
   std::vector<WorkerRow> workers_;
   std::vector<Time> deaths_;  // Of processes that did not run one job alone.

@@ -11,6 +11,7 @@ namespace millrace::sim {
 
 namespace {
 
+constexpr std::string_view kLaneMark = "lane:";
 constexpr std::string_view kTenant = "00000000-0000-0000-0000-000000000000";
 
 std::int64_t number(std::string_view text) {
@@ -21,7 +22,8 @@ std::int64_t number(std::string_view text) {
 
 }  // namespace
 
-// The groups (type, priority) of the queue that have ready jobs, the first to be served first.
+// The groups (type, priority) and lanes of the queue that have ready jobs, the first to be served
+// first.
 std::vector<Model::Group> Model::claim_groups(const store::ClaimRequest& request, int queue) const {
   const auto wanted = [&](const Job& job) {
     if (job.place != Place::ready || job.queue != queue) return false;
@@ -29,17 +31,21 @@ std::vector<Model::Group> Model::claim_groups(const store::ClaimRequest& request
     return std::ranges::find(request.job_types, type.name) != request.job_types.end();
   };
   std::vector<Group> groups;
-  const auto add = [&](int type, int priority, std::int64_t mark) {
+  const auto add = [&](int type, int priority, std::int64_t mark, bool lane) {
     const Job* head = nullptr;
     for (const auto& job : jobs_) {
-      if (!wanted(job) || job.type != type || job.priority != priority || job.ready_seq <= mark) {
+      if (!wanted(job) || job.type != type || job.priority != priority || job.ready_seq <= mark ||
+          job.in_lane != lane) {
         continue;
       }
       if (head == nullptr || job.ready_seq < head->ready_seq) head = &job;
     }
     if (head == nullptr) return;
-    groups.push_back(
-        {.type = type, .priority = priority, .mark = mark, .ready_at = head->ready_at});
+    groups.push_back({.type = type,
+                      .priority = priority,
+                      .lane = lane,
+                      .mark = mark,
+                      .ready_at = head->ready_at});
   };
   if (request.alone) {
     std::vector<const Job*> suspects;
@@ -47,20 +53,21 @@ std::vector<Model::Group> Model::claim_groups(const store::ClaimRequest& request
       if (wanted(job) && job.suspect()) suspects.push_back(&job);
     }
     std::ranges::sort(suspects, {}, &Job::ready_seq);
-    for (const auto* job : suspects) add(job->type, job->priority, job->ready_seq - 1);
+    for (const auto* job : suspects) add(job->type, job->priority, job->ready_seq - 1, false);
   } else if (request.marks) {
     for (const auto& [key, mark] : *request.marks) {
-      const auto first = key.find(':');
-      const auto last = key.rfind(':');
-      add(static_cast<int>(number(std::string_view(key).substr(0, first))),
-          static_cast<int>(number(std::string_view(key).substr(last + 1))), mark);
+      const bool lane = key.starts_with(kLaneMark);
+      const auto group = std::string_view(key).substr(lane ? kLaneMark.size() : 0);
+      add(static_cast<int>(number(group.substr(0, group.find(':')))),
+          static_cast<int>(number(group.substr(group.rfind(':') + 1))), mark, lane);
     }
   } else {
     for (const auto& job : jobs_) {
       const bool known = std::ranges::any_of(groups, [&](const Group& group) {
-        return group.type == job.type && group.priority == job.priority;
+        return group.type == job.type && group.priority == job.priority &&
+               group.lane == job.in_lane;
       });
-      if (!known && wanted(job)) add(job.type, job.priority, 0);
+      if (!known && wanted(job)) add(job.type, job.priority, 0, job.in_lane);
     }
   }
   const auto& age_step = policies_.queues[static_cast<std::size_t>(queue)].age_step;
@@ -71,7 +78,8 @@ std::vector<Model::Group> Model::claim_groups(const store::ClaimRequest& request
     group.effective += steps;
   }
   std::ranges::sort(groups, {}, [](const Group& group) {
-    return std::tuple(-group.effective, group.ready_at, group.type, group.priority, group.mark);
+    return std::tuple(-group.effective, group.ready_at, group.type, group.priority, group.lane,
+                      group.mark);
   });
   for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
     groups[i].next_effective = groups[i + 1].effective;
@@ -135,6 +143,7 @@ std::vector<Job*> Model::claim_group(const Claim& claim, const Group& group, int
                             now_, [this](JobId id, LeaseToken token) { return lives(id, token); }));
   }
   if (limit <= 0) return {};
+  if (group.lane && hiccup()) return {};  // Another reads it.
 
   // What makes way for others, late or with a busy key, does not hold up what stands behind it.
   const int room = limit;
@@ -147,6 +156,10 @@ std::vector<Job*> Model::claim_group(const Claim& claim, const Group& group, int
     lease_candidates(candidates, claim, leased);
     if (static_cast<int>(candidates.size()) < limit) break;
     limit = room - static_cast<int>(leased.size());
+  }
+  if (group.lane && !leased.empty()) {
+    ++last_claim_;
+    for (auto* job : leased) job->claim = last_claim_;
   }
   if (provider) {
     for (const auto* job : leased) {
@@ -163,7 +176,8 @@ std::vector<Job*> Model::claim_candidates(const Claim& claim, const Group& group
   for (auto& job : jobs_) {
     if (job.place == Place::ready && job.queue == claim.queue && job.type == group.type &&
         job.priority == group.priority && job.ready_seq > mark && job.ready_at <= claim.cutoff &&
-        job.suspect() == claim.request->alone && !hiccup()) {
+        job.suspect() == claim.request->alone && job.in_lane == group.lane &&
+        (group.lane || !hiccup())) {
       candidates.push_back(&job);
     }
   }
@@ -227,6 +241,7 @@ void Model::lease(Job& job, const std::string& key, const Claim& claim) {
   const auto& queue = policies_.queues[static_cast<std::size_t>(job.queue)];
   const auto& type = policies_.types[static_cast<std::size_t>(job.type)];
   job.place = Place::lease;
+  job.in_lane = false;
   ++job.deliveries;
   job.token = LeaseToken{numbered(2, next_token_++)};
   job.worker_id = claim.request->worker.worker_id;
@@ -261,7 +276,9 @@ ClaimedJob Model::claimed(const Job& job) const {
   result.serial_key = job.serial_key;
   if (job.has_carry) result.carry_json = job.carry;
   result.alone = job.alone;
-  result.mark = fmt::format("{}:{}:{}:{}", job.type, kTenant, job.priority, job.ready_seq);
+  result.mark = job.claim != 0
+                    ? fmt::format("{}{}:{}:0", kLaneMark, job.type, job.priority)
+                    : fmt::format("{}:{}:{}:{}", job.type, kTenant, job.priority, job.ready_seq);
   return result;
 }
 

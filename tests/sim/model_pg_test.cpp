@@ -305,6 +305,8 @@ std::uint64_t chosen(const char* name, std::uint64_t otherwise) {
 }
 
 constexpr std::array kMustBeSeen{
+    "waits: in its lane",
+    "claim: jobs of a lane",
     "enqueue: created",
     "enqueue: duplicate",
     "claim: jobs",

@@ -142,6 +142,9 @@ void Model::resolve(Moving& row) {
   const auto& outcome = row.outcome;
   const int one = row.from == Place::lease ? 1 : 0;
   bool charged = false;
+  const bool of_claim = job.claim != 0;
+  pin(job);
+  job.in_lane = false;
   if (row.crash) ++job.crashes;
   if (outcome == "ok") {
     ++job.attempt;
@@ -154,7 +157,8 @@ void Model::resolve(Moving& row) {
     job.attempt += one;
     finish(row, JobStatus::cancelled, row.cancel_reason.value_or("cancelled"));
   } else if (outcome == "handback") {
-    job.place = Place::ready;  // At its old place in line, and as old as it was.
+    job.place = Place::ready;  // At its old place in line, if it had one, and as old as it was.
+    job.reseated = of_claim;
     job.ready_at = job.born_at;
     if (job.has_deadline) job.start_deadline = job.fact_deadline;
   } else if (outcome == "throttled" || outcome == "blocked") {
@@ -331,7 +335,10 @@ std::vector<store::ExtendAnswer> Model::extend_leases(const std::string& worker_
   for (const auto& held : leases) {
     auto* job = get(held.id);
     const bool is = lives(held.id, held.token) && job->worker_id == worker_id;
-    if (is) job->lease_until = now_ + extend;
+    if (is) {
+      pin(*job);
+      job->lease_until = now_ + extend;
+    }
     answers.push_back(
         {.id = held.id, .extended = is, .cancel_requested = is && job->cancel_reason.has_value()});
   }
@@ -342,11 +349,12 @@ std::vector<store::ProgressAnswer> Model::report_progress(
     const std::string& worker_id, const std::vector<store::ProgressItem>& items) {
   std::vector<store::ProgressAnswer> answers;
   for (const auto& item : items) {
-    const auto* job = find(item.id);
+    auto* job = get(item.id);
     const bool held = lives(item.id, item.token) && job->worker_id == worker_id;
     const bool told =
         held || (job != nullptr && explain_stale(item.id, item.token) != Answer::lease_lost &&
                  explain_stale(item.id, item.token) != Answer::not_found);
+    if (held) pin(*job);
     answers.push_back(
         {.id = item.id, .held = told, .cancel_requested = held && job->cancel_reason.has_value()});
   }
@@ -355,7 +363,9 @@ std::vector<store::ProgressAnswer> Model::report_progress(
 
 int Model::append_logs(const std::string& worker_id, const std::vector<store::JobLogItem>& items) {
   return static_cast<int>(std::ranges::count_if(items, [&](const store::JobLogItem& item) {
-    return lives(item.id, item.token) && find(item.id)->worker_id == worker_id;
+    const bool held = lives(item.id, item.token) && find(item.id)->worker_id == worker_id;
+    if (held) pin(*get(item.id));
+    return held;
   }));
 }
 

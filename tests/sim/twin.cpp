@@ -353,6 +353,7 @@ void Twin::claim(TwinWorker& worker, const ClaimChoice& choice) {
   }
   see(pg->empty() ? "nothing" : choice.alone ? "a suspect" : choice.marked ? "marked" : "jobs");
   same(deliveries_text(*pg), deliveries_text(*modelled), "jobs");
+  if (!pg->empty() && pg->front().mark.starts_with("lane:")) see("jobs of a lane");
   for (std::size_t i = 0; i < pg->size(); ++i) {
     deliveries.push_back({.id = (*pg)[i].id,
                           .worker_id = worker.worker_id,
@@ -518,25 +519,40 @@ void Twin::adopt_order() {
     pg.push_back(must(JobId::parse(row.text(0))));
   }
   std::vector<const Job*> ready;
+  std::vector<const Job*> in_lanes;
   for (const auto& job : model.jobs()) {
-    if (job.place == Place::ready) ready.push_back(&job);
+    if (job.place == Place::ready) (job.in_lane ? in_lanes : ready).push_back(&job);
   }
   std::ranges::sort(ready, {}, &Job::ready_seq);
-  const auto fresh = [this](JobId id) {
-    return std::ranges::find(ready_before_, id) == ready_before_.end();
+  std::ranges::sort(in_lanes, {}, &Job::ready_seq);
+  std::vector<std::string> lane_pg;
+  std::vector<std::string> lane_model;
+  for (const auto row :
+       sql_.rows("select job_id from millrace.lane_waiting order by lane_xid, seq")) {
+    lane_pg.push_back(fmt::format("{}", number_of(must(JobId::parse(row.text(0))).value)));
+  }
+  for (const auto* job : in_lanes) {
+    lane_model.push_back(fmt::format("{}", number_of(job->id.value)));
+  }
+  same(fmt::format("{}", fmt::join(lane_pg, " ")), fmt::format("{}", fmt::join(lane_model, " ")),
+       "order of what waits in lanes");
+  if (!lane_pg.empty()) ++seen()["waits: in its lane"];
+  const auto any_place = [this](const Job& job) {
+    return std::ranges::find(ready_before_, job.id) == ready_before_.end() &&
+           (job.ready_at == now_ || job.reseated);
   };
   std::vector<JobId> fresh_pg;
   std::vector<std::string> old_pg;
   std::vector<std::string> old_model;
   for (const auto& id : pg) {
-    if (fresh(id) && model.find(id)->ready_at == now_) {
+    if (any_place(*model.find(id))) {
       fresh_pg.push_back(id);
     } else {
       old_pg.push_back(fmt::format("{}", number_of(id.value)));
     }
   }
   for (const auto* job : ready) {
-    if (!(fresh(job->id) && job->ready_at == now_)) {
+    if (!any_place(*job)) {
       old_model.push_back(fmt::format("{}", number_of(job->id.value)));
     }
   }

@@ -46,7 +46,8 @@ begin
   perform millrace.check_room(v_facts, p_tenant, p_follow_up);
   v_now := millrace.now();
   insert into millrace.job_fact select f.* from unnest(v_facts) f;
-  perform millrace.place_new(p_specs, v_facts, p_tenant, v_now);
+  -- The clock may have been set back since the facts were made.
+  perform millrace.place_new(p_specs, v_facts, p_tenant, greatest(v_now, (select max(f.created_at) from unnest(v_facts) f)));
 
   insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason)
   select v_now, p_tenant, (v_facts[1]).created_by, 'job_queue',

@@ -54,7 +54,7 @@ begin
          case when not w.dependent and f.scheduled_at <= p_now then f.seq end, f.start_deadline, p_now
     from unnest(p_facts) f
     cross join lateral (select f.job_id = any (v_waiting) as dependent, f.job_id = any (v_blocked) as blocked) w
-   where w.dependent or w.blocked or f.scheduled_at > p_now;
+   where f.lane_id is null and (w.dependent or w.blocked or f.scheduled_at > p_now);
 
   insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, ready_at, start_deadline)

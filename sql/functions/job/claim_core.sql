@@ -35,6 +35,7 @@ begin
                from millrace.lane l join millrace.queue q on q.queue_id = l.queue_id join millrace.job_type t on t.type_id = l.type_id
               where l.queue_id = any (p_queue_ids) and (p_type_ids is null or l.type_id = any (p_type_ids))
                 and (p_tenant is null or l.tenant_id = p_tenant) and q.paused_at is null
+                and (p_marks is null or p_marks ? ('lane:' || l.lane_id))
               limit 2) end into v_lanes;
     if p_limit = 0 then
       v_lanes := '{0}';

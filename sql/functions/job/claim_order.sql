@@ -40,6 +40,6 @@ begin
   union all
   select 2, 0, p_limit, e.queue_id, e.type_id, e.tenant_id, e.priority, e.mark, e.lane_id, e.ready_at, e.age_step, e.provider_id, e.plain, e.effective, null
     from e
-  order by 1, 2, 6, 14 desc, 10;
+  order by 1, 2, 6, 14 desc, 10, 5, 7, 9 nulls first;
 end;
 $$;

@@ -1,10 +1,10 @@
 -- millrace.horizon: sessions, slots and prepared transactions that hold back vacuum, oldest first. While one does, dead rows of
 -- finished jobs cannot be removed and every queue slows down.
 create or replace function millrace.horizon()
-  returns table (kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text)
+  returns table (kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text)
   language sql stable set search_path = pg_catalog, pg_temp
 as $$
-  select h.kind, h.name, h.pid, h.state, h.age_seconds, h.xids, h.hint from (
+  select h.kind, h.name, h.pid, h.state, h.age_seconds, h.xids, h.hint, d.rows, d.table_name from (
     select 'session' as kind, coalesce(nullif(a.application_name, ''), a.usename::text, 'unknown') as name, a.pid, a.state,
            extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start))::integer as age_seconds,
            age(a.backend_xmin)::bigint as xids, format('select pg_terminate_backend(%s)', a.pid) as hint
@@ -16,5 +16,8 @@ as $$
     union all
     select 'prepared transaction', p.gid, null, 'prepared', extract(epoch from clock_timestamp() - p.prepared)::integer, age(p.transaction)::bigint,
            format('rollback prepared %L', p.gid) from pg_prepared_xacts p) h
+    -- What it costs: dead rows of the engine that are kept, and where most of them are.
+    cross join (select coalesce(sum(s.n_dead_tup), 0)::bigint as rows, (array_agg(s.relname::text order by s.n_dead_tup desc))[1] as table_name
+                  from pg_stat_user_tables s where s.schemaname = 'millrace') d
    order by h.xids desc nulls last, h.age_seconds desc nulls last
 $$;

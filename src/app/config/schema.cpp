@@ -62,7 +62,8 @@ std::vector<SettingSpec> make_specs() {
        .key = "poll_interval",
        .type = duration,
        .default_value = "1s",
-       .description = "Longest wait between two looks at an empty queue",
+       .description = "Longest wait between two looks at an empty queue; five times as long "
+                      "where notifications arrive",
        .aliases = {{"QUEUE_POLL_INTERVAL", AliasUnit::milliseconds}},
        .min = 10,
        .max = kHour},

@@ -272,6 +272,10 @@ Finding judge_horizon(const json::Array& holders) {
         "pg_drop_replication_slot('{}')",
         name);
   }
+  if (const auto dead = int_member(*worst, "dead_rows"); dead > 0) {
+    finding.explanation += fmt::format("; {} dead rows are kept so far, most of them in {}",
+                                       group_digits(dead), text_member(*worst, "dead_table"));
+  }
   return finding;
 }
 

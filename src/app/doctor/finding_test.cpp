@@ -102,12 +102,15 @@ TEST(DoctorHorizonTest, NamesTheSessionThatHoldsIt) {
                                     {"state", "idle in transaction"},
                                     {"age_seconds", age},
                                     {"query_start", "2030-01-01T00:00:00+00:00"},
-                                    {"query", "select 1"}}};
+                                    {"query", "select 1"},
+                                    {"dead_rows", 98765},
+                                    {"dead_table", "claim_open"}}};
   };
   EXPECT_EQ(judge_horizon(session(59)).state, State::ok);
   const auto finding = judge_horizon(session(61));
   EXPECT_EQ(finding.state, State::warn);
-  for (const char* part : {"4711", "report", "61s", "2030-01-01", "select 1"}) {
+  for (const char* part :
+       {"4711", "report", "61s", "2030-01-01", "select 1", "98 765", "claim_open"}) {
     EXPECT_THAT(finding.explanation, HasSubstr(part));
   }
   EXPECT_THAT(finding.action, HasSubstr("pg_terminate_backend(4711)"));

@@ -30,8 +30,10 @@ class FullDisk:
         self.world, self.name, self.size_mb = world, name, size_mb
         self.home = world.dir / name
         self.ballast = self.home / "ballast"
+        # Dynamic shared memory beside the volume, as servers have it: where it has no room left, PostgreSQL itself crashes in a loop.
         self.database = Postgres(world, f"{name}_db", migrated=migrated, home=self.home, wal_segment_mb=1,
-                                 settings={"min_wal_size": "2MB", "max_wal_size": "16MB", "shared_buffers": "16MB", "temp_file_limit": "16MB"})
+                                 settings={"min_wal_size": "2MB", "max_wal_size": "16MB", "shared_buffers": "16MB", "temp_file_limit": "16MB",
+                                           "dynamic_shared_memory_type": "posix"})
         self._mounted = False
         self._log_size = 0
 
