@@ -66,7 +66,7 @@ begin
         ('report_progress', 'W'),
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- The keeper.
-        ('elect', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
+        ('elect', 'K'), ('work_at_hand', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
         ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
         ('expire_slots', 'K'), ('recheck_blocked', 'K'), ('seal_audit', 'K')
       ) as f (name, components)

@@ -69,6 +69,7 @@ Result<json::Array> AdminStore::missing_grants() {
       "  ('millrace_worker', 'append_logs'), ('millrace_worker', 'unheld_leases'),"
       "  ('millrace_keeper', 'elect'), ('millrace_keeper', 'reclaim'),"
       "  ('millrace_keeper', 'promote_due'), ('millrace_keeper', 'advance'),"
+      "  ('millrace_keeper', 'work_at_hand'),"
       "  ('millrace_keeper', 'run_cron'), ('millrace_keeper', 'fold_counters'),"
       "  ('millrace_keeper', 'maintain_partitions'), ('millrace_keeper', 'seal_audit'),"
       "  ('millrace_api', 'enqueue_jobs'), ('millrace_api', 'cancel_jobs'),"

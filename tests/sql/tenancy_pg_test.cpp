@@ -253,6 +253,7 @@ TEST_F(Tenancy, EveryComponentMayCallWhatIsItsOwnAndNothingElse) {
       {"select millrace.elect('d', 'h', '1 s')", "millrace_keeper"},
       {"select millrace.reclaim(1)", "millrace_keeper"},
       {"select millrace.promote_due(1)", "millrace_keeper"},
+      {"select millrace.work_at_hand()", "millrace_keeper"},
       {"select millrace.maintain_partitions()", "millrace_keeper"},
       {"select millrace.seal_audit(1)", "millrace_keeper"},
       {"select * from millrace.redrive_jobs('{}')", "millrace_api"},
