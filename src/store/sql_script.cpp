@@ -257,7 +257,7 @@ std::optional<std::pair<std::size_t, std::size_t>> recipients(const std::vector<
   const auto ends_list = [&](const Token& token) {
     static constexpr std::array<std::string_view, 6> kAfter = {"using",   "with",     "granted",
                                                                "cascade", "restrict", "rename"};
-    return token.kind == TokenKind::end ||
+    return token.kind == TokenKind::end || is_mark(token, ";") ||
            std::ranges::any_of(kAfter, [&](auto word) { return is_word(token, word); });
   };
   while (!ends_list(tokens[last])) ++last;
