@@ -74,6 +74,10 @@ TEST_F(Claim, a03_bad_arguments_are_errors_and_never_an_empty_answer) {
   EXPECT_EQ(claim("w1", "default", "0"), "MR024");
   EXPECT_EQ(claim("w1", "default", "10001"), "MR024");
   EXPECT_EQ(claim("somebody", "default", "1"), "MR023");
+  EXPECT_EQ(sql.refused("select * from millrace.claim_jobs('somebody', null, 'default', 1, null, "
+                        "null, false, true, null)")
+                .sqlstate,
+            "MR023");
   EXPECT_EQ(places(sql), "ready 1, delayed 0, leased 0");
 }
 

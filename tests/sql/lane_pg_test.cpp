@@ -590,6 +590,14 @@ TEST_F(Lane, f29_refused_bulk_calls_say_what_is_wrong_and_write_nothing) {
             "priority must be a whole number between 0 and 1000, got 2000");
   EXPECT_EQ(refused(R"({"{\"n\": 1}"})", R"({"queue": "nowhere"})"),
             "queue 'nowhere' does not exist");
+  EXPECT_EQ(refused(R"({"{\"n\": 1}"})", R"([{"job_type": "noop", "payload": {"n": 2}}])"),
+            "p_options must be a JSON object, not a JSON array");
+  EXPECT_EQ(sql.refused("select millrace.enqueue_job('noop', '{\"n\": 1}', '[]')").message,
+            "p_options must be a JSON object, not a JSON array");
+  EXPECT_EQ(sql.refused("select millrace.enqueue_job('noop', '{\"n\": 1}', "
+                        "'{\"priority\": \"5\"}')")
+                .message,
+            "job 1: priority must be a number, not a string");
   EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 0);
 }
 

@@ -6,6 +6,9 @@ as $$
 declare
   v_model millrace.job_spec;
 begin
+  if jsonb_typeof(p_options) <> 'object' then
+    raise exception 'p_options must be a JSON object, not a JSON %', jsonb_typeof(p_options) using errcode = 'MR024';
+  end if;
   if coalesce(p_options, '{}') ?| array['id', 'dedupe_key', 'idempotency_key', 'payload', 'job_type'] then
     raise exception 'options of a bulk call cannot hold id, dedupe_key, idempotency_key, payload or job_type'
       using errcode = 'MR024', hint = 'use millrace.enqueue_jobs';

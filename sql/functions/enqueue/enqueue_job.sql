@@ -6,6 +6,9 @@ as $$
 declare
   v_id uuid;
 begin
+  if jsonb_typeof(p_options) <> 'object' then
+    raise exception 'p_options must be a JSON object, not a JSON %', jsonb_typeof(p_options) using errcode = 'MR024';
+  end if;
   if millrace.plain_options(p_options) then
     select e into v_id
       from millrace.enqueue_plain(p_job_type, p_options ->> 'queue', (p_options ->> 'priority')::integer, array[p_payload], millrace.current_tenant()) e;

@@ -28,7 +28,7 @@ begin
   if not found then
     raise exception 'queue % does not exist', quote_literal(p_queue) using errcode = 'MR007';
   end if;
-  if not v_known and not p_plan then
+  if not v_known and p_plan is not true then
     raise exception 'worker % is not registered', p_worker_id using errcode = 'MR023';
   end if;
   for v_row in
@@ -45,7 +45,7 @@ begin
       raise exception 'worker % is not registered', p_worker_id using errcode = 'MR023';
     end if;
   end if;
-  if v_got < p_limit and p_marks is null and not p_alone and not p_plan then
+  if v_got < p_limit and p_marks is null and not p_alone and p_plan is not true then
     perform millrace.arm_wake(v_queue);
   end if;
 end;
