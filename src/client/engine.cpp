@@ -56,10 +56,13 @@ millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
                 random_);
   pg::Pool beats(executor, connect(options_.database_url, "millrace heartbeat"),
                  {.connections_max = 1}, random_);
+  // What a keeper does must not stand in line behind the settlements of its neighbour.
+  pg::Pool keeping(executor, connect(options_.database_url, "millrace keeper"),
+                   {.connections_max = 2}, random_);
   store::PgJobStore pg_store(work, beats);
   store::RecordedJobStore job_store(pg_store);
   store::PgWakeSource wake(connect(options_.database_url, "millrace listener"));
-  store::PgKeeperStore keeper_store(work);
+  store::PgKeeperStore keeper_store(keeping);
   worker::Runtime runtime(
       executor,
       {.store = job_store, .wake = &wake, .clock = clock_, .random = random_, .log = log_},

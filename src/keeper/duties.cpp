@@ -92,6 +92,11 @@ constexpr auto kQuiet = 30s;
 std::vector<Duty> standard_duties(DutyOptions options) {
   const int many = options.batch_max;
   return {
+      {.name = "reclaim",
+       .interval = 200ms,
+       .batch_max = many,
+       .run = reclaim,
+       .quiet_interval = kQuiet},
       {.name = "promote_due",
        .interval = 100ms,
        .batch_max = many,
@@ -101,11 +106,6 @@ std::vector<Duty> standard_duties(DutyOptions options) {
        .interval = 200ms,
        .batch_max = many,
        .run = advance,
-       .quiet_interval = kQuiet},
-      {.name = "reclaim",
-       .interval = 250ms,
-       .batch_max = many,
-       .run = reclaim,
        .quiet_interval = kQuiet},
       {.name = "run_cron",
        .interval = 500ms,

@@ -14,11 +14,13 @@ begin
   end if;
   perform millrace.pin_claimed(p_worker_id, p_job_ids, p_tokens);
   with held as materialized (
-    select l.job_id from millrace.lease l join unnest(p_job_ids, p_tokens) u(job_id, token) on u.job_id = l.job_id
-     where l.token = u.token and l.worker_id = p_worker_id order by l.job_id for no key update of l),
+    select l.job_id from millrace.lease l
+     where l.job_id = any (p_job_ids) and l.worker_id = p_worker_id
+       and exists (select from unnest(p_job_ids, p_tokens) u(job_id, token) where u.job_id = l.job_id and u.token = l.token)
+     order by l.job_id for no key update),
   x as (
     update millrace.lease l set lease_until = millrace.now() + make_interval(secs => p_extend_ms / 1000.0), renewed_at = millrace.now()
-      from held h where l.job_id = h.job_id returning l.token, l.cancel_requested_at is not null as cancel)
+     where l.job_id = any (array(select h.job_id from held h)) returning l.token, l.cancel_requested_at is not null as cancel)
   select array_agg(x.token), array_agg(x.token) filter (where x.cancel) into v_extended, v_cancelled from x;
   -- In a statement of its own: one that waited for a settlement began too early to see it.
   return query

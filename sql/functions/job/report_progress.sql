@@ -14,8 +14,10 @@ begin
            case when pg_column_size(e.item -> 'data') <= 8192 then e.item -> 'data' end as data
       from jsonb_array_elements(p_items) e(item)),
   held as materialized (
-    select l.job_id from millrace.lease l join item i on i.job_id = l.job_id
-     where l.token = i.token and l.worker_id = p_worker_id order by l.job_id for no key update of l),
+    select l.job_id from millrace.lease l
+     where l.job_id = any (array(select i.job_id from item i)) and l.worker_id = p_worker_id
+       and exists (select from item i where i.job_id = l.job_id and i.token = l.token)
+     order by l.job_id for no key update),
   x as (
     update millrace.lease l
        set progress = greatest(l.progress, coalesce(i.progress, l.progress)), progress_message = coalesce(i.message, l.progress_message),

@@ -17,10 +17,10 @@ begin
   v_items := millrace.settlements_from_json(p_worker_id, p_settlements);
   -- Jobs with effects one by one: an effect that cannot be written must fail its own job only. All claims and leases of the
   -- call are locked before, in the order of their ids, as everywhere.
-  perform from millrace.claim_open o where o.claim_id in (select millrace.claim_of(i.token) from unnest(v_items) i) and o.worker_id = p_worker_id
+  perform from millrace.claim_open o where o.claim_id = any (array(select millrace.claim_of(i.token) from unnest(v_items) i)) and o.worker_id = p_worker_id
     order by o.claim_id for update;
-  perform from millrace.lease l join unnest(v_items) i on i.job_id = l.job_id
-    where l.token = i.token and l.worker_id = p_worker_id order by l.job_id for update of l;
+  perform from millrace.lease l where l.job_id = any (array(select i.job_id from unnest(v_items) i)) and l.token = any (array(select i.token from unnest(v_items) i))
+    and l.worker_id = p_worker_id order by l.job_id for update;
   for v_item in
     select millrace.uuid_or_null(e.item ->> 'job_id') as id, millrace.uuid_or_null(e.item ->> 'token') as token, e.item -> 'effects' as effects
       from jsonb_array_elements(p_settlements) e(item) where jsonb_typeof(e.item -> 'effects') = 'object'

@@ -22,11 +22,12 @@ begin
        order by c.job_id);
   end if;
   with held as materialized (
-    select l.job_id from millrace.lease l join unnest(p_items) i on i.job_id = l.job_id
-     where l.token = i.token and l.worker_id = p_worker_id
-     order by l.job_id for update of l),
+    select l.job_id from millrace.lease l
+     where l.job_id = any (array(select i.job_id from unnest(p_items) i)) and l.worker_id = p_worker_id
+       and exists (select from unnest(p_items) i where i.job_id = l.job_id and i.token = l.token)
+     order by l.job_id for update),
   d as (
-    delete from millrace.lease l using held h where l.job_id = h.job_id returning l.*)
+    delete from millrace.lease l where l.job_id = any (array(select h.job_id from held h)) returning l.*)
   select array_agg(row(d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count,
            d.crash_count + i.crash_count, d.suspect_count, d.snooze_count, d.born_at, null, d.token, d.worker_id, d.leased_at, d.lease_key,
            d.ready_seq, d.progress, d.progress_data,

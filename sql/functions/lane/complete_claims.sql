@@ -22,9 +22,10 @@ begin
       from unnest(p_claim_ids, p_done) with ordinality u(claim_id, done, n) left join unnest(v_open) o on o.claim_id = u.claim_id),
   s as materialized (select u.*, bit_count(u.done)::integer as jobs from u where bit_count(u.done) > 0),
   kept as (
-    update millrace.claim_open o set held = o.held & ~ s.done from s where o.claim_id = s.claim_id and o.held <> s.done),
+    update millrace.claim_open o set held = o.held & ~ (select s.done from s where s.claim_id = o.claim_id)
+     where o.claim_id = any (array(select s.claim_id from s where s.held <> s.done))),
   ended as (
-    delete from millrace.claim_open o using s where o.claim_id = s.claim_id and o.held = s.done),
+    delete from millrace.claim_open o where o.claim_id = any (array(select s.claim_id from s where s.held = s.done))),
   history as (
     insert into millrace.claim_done (claim_id, claimed_at, tenant_id, at, done)
     select s.claim_id, s.claimed_at, s.tenant_id, v_now, s.done from s),

@@ -2,7 +2,7 @@
 -- later than its jobs (but for a clock that was set back, within a day): earlier partitions need not be looked at.
 create or replace function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamptz)
   returns table (claim_id uuid, claimed_at timestamptz, worker_id text, "position" integer)
-  language plpgsql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -9,7 +9,7 @@ declare
 begin
   v_open := array(
     select row(o.*)::millrace.claim_open from millrace.claim_open o
-     where o.claim_id in (select millrace.claim_of(t) from unnest(p_tokens) t) and (p_worker_id is null or o.worker_id = p_worker_id)
+     where o.claim_id = any (array(select millrace.claim_of(t) from unnest(p_tokens) t)) and (p_worker_id is null or o.worker_id = p_worker_id)
      order by o.claim_id for update);
   if cardinality(v_open) = 0 then
     return '{}';
@@ -24,9 +24,10 @@ begin
   rest as materialized (
     select h.claim_id, h.held & ~ bit_or(set_bit(h.held # h.held, h.position, 1)) as held from held h group by h.claim_id, h.held),
   kept as (
-    update millrace.claim_open o set held = r.held from rest r where o.claim_id = r.claim_id and bit_count(r.held) > 0),
+    update millrace.claim_open o set held = (select r.held from rest r where r.claim_id = o.claim_id)
+     where o.claim_id = any (array(select r.claim_id from rest r where bit_count(r.held) > 0))),
   ended as (
-    delete from millrace.claim_open o using rest r where o.claim_id = r.claim_id and bit_count(r.held) = 0)
+    delete from millrace.claim_open o where o.claim_id = any (array(select r.claim_id from rest r where bit_count(r.held) = 0)))
   select array_agg(millrace.moving_of_fact(row(f.*)::millrace.job_fact, h.token, h.worker_id, h.claimed_at) order by h.claim_id, h.position)
     into v_taken from held h join millrace.job_fact f on f.job_id = h.job_id;
   return coalesce(v_taken, '{}');

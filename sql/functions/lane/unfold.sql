@@ -6,6 +6,7 @@ create or replace function millrace.unfold(p_job_ids uuid[]) returns void
 as $$
 declare
   v_ids uuid[];
+  v_lane integer;
 begin
   v_ids := array(
     select f.job_id from millrace.job_fact f cross join lateral millrace.lane_state(f.job_id) s
@@ -13,7 +14,9 @@ begin
   if cardinality(v_ids) = 0 then
     return;
   end if;
-  perform from millrace.lane_head h where h.lane_id in (select f.lane_id from millrace.job_fact f where f.job_id = any (v_ids)) order by h.lane_id for update;
+  for v_lane in select distinct f.lane_id from millrace.job_fact f where f.job_id = any (v_ids) order by f.lane_id loop
+    perform from millrace.lane_head h where h.lane_id = v_lane order by h.claim_no desc limit 1 for update;
+  end loop;
   perform millrace.pin_claimed(null, array_agg(f.job_id), array_agg(millrace.claim_token(c.claim_id, c.position)))
      from millrace.job_fact f cross join lateral millrace.find_claim(f.lane_id, f.seq, f.job_id, f.created_at) c where f.job_id = any (v_ids);
   with f as materialized (

@@ -81,13 +81,14 @@ def handed_out_again(run, options, job, lost, since):
     waits_for_others = row is not None and (row.keyed or row.limit is not None)
     if options.recovery_by == "reclaim" or waits_for_others:
         return lost.ended_t
-    later = [d.claim_t for d in job.deliveries
-             if d.token != lost.token and d.claim_t > since and (d.call_t or 0) > since - SECOND and (d.number or lost.number) != lost.number]
-    if later:
-        return min(later)
-    claims = [t for action, t in job.times if action == "claimed" and t is not None and t > since]
-    if claims:
-        return min(claims)
+    held = [d.claim_t for d in job.deliveries
+            if d.token != lost.token and d.claim_t > since and (d.call_t or 0) > since - SECOND and (d.number or lost.number) != lost.number]
+    # A holder that died before it could write its claim down was one all the same: the database knows of it, and its death is a loss of its own.
+    if lost.ended_t is not None:
+        reclaimed = lost.ended_t - options.lease_ms * MS // 2
+        held += [t for action, t in job.times if action == "claimed" and t is not None and t > max(since, reclaimed)]
+    if held:
+        return min(held)
     return lost.ended_t if job.final() else None
 
 
