@@ -52,13 +52,13 @@ Engine::~Engine() = default;
 millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
   boost::asio::io_context io(1);
   const auto executor = io.get_executor();
-  pg::Pool work(executor, connect(options_.database_url, "millrace worker"), {.connections_max = 3},
-                random_);
+  pg::Pool work(executor, connect(options_.database_url, "millrace worker"),
+                {.connections_max = 3, .grow_after = pg::kGrowAfter}, random_);
   pg::Pool beats(executor, connect(options_.database_url, "millrace heartbeat"),
                  {.connections_max = 1}, random_);
   // What a keeper does must not stand in line behind the settlements of its neighbour.
   pg::Pool keeping(executor, connect(options_.database_url, "millrace keeper"),
-                   {.connections_max = 2}, random_);
+                   {.connections_max = 2, .grow_after = pg::kGrowAfter}, random_);
   store::PgJobStore pg_store(work, beats);
   store::RecordedJobStore job_store(pg_store);
   store::PgWakeSource wake(connect(options_.database_url, "millrace listener"));

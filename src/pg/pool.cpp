@@ -51,6 +51,38 @@ struct Pool::State {
   milliseconds backoff{0};  // Zero while connecting works.
   SteadyTime next_attempt{};
   std::optional<Error> last_failure;
+  SteadyTime::duration waited{0};  // By all callers, since the last one was opened.
+
+  // Whether one more may be opened; if so, the caller has the right to.
+  bool may_grow(SteadyTime::duration waiting) {
+    if (open >= options.connections_max) return false;
+    if (open > 0 && waited + waiting < options.grow_after) return false;
+    waited = {};
+    ++open;
+    return true;
+  }
+
+  // When a caller that waits since `began` may open one instead.
+  SteadyTime patience(SteadyTime began) {
+    const std::lock_guard lock(mutex);
+    if (open >= options.connections_max) return SteadyTime::max();
+    return began + std::max(options.grow_after - waited, SteadyTime::duration::zero());
+  }
+
+  void grow_for(const std::shared_ptr<Waiter>& waiter, SteadyTime began) {
+    const std::lock_guard lock(mutex);
+    const auto found = std::ranges::find(waiters, waiter);
+    if (closed || found == waiters.end()) return;
+    if (!may_grow(std::chrono::steady_clock::now() - began)) return;
+    waiters.erase(found);
+    waiter->given = nullptr;
+    waiter->served.set();
+  }
+
+  void note_wait(SteadyTime began) {
+    const std::lock_guard lock(mutex);
+    waited += std::chrono::steady_clock::now() - began;
+  }
 
   // A connection comes back, or (null) a place for one becomes free. Called without the lock; what
   // is dropped is returned, so that it is closed without the lock too.
@@ -185,9 +217,7 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
       --state->open;
       dead.push_back(std::move(connection));
     }
-    if (!connection && state->open < state->options.connections_max) {
-      ++state->open;
-    } else if (!connection) {
+    if (!connection && !state->may_grow({})) {
       if (state->waiters.size() >= state->options.waiters_max) {
         co_return fail(ErrorKind::throttled,
                        fmt::format("{} callers wait for a database connection already",
@@ -206,7 +236,13 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
         const auto dropped = state->give_back(std::move(*waiter->given));
       }
     });
-    const bool served = co_await waiter->served.wait_for(left_until(deadline));
+    const auto began = std::chrono::steady_clock::now();
+    const auto patience = std::min(state->patience(began), deadline);
+    bool served = co_await waiter->served.wait_for(patience - began);
+    if (!served && patience < deadline && std::chrono::steady_clock::now() >= patience) {
+      state->grow_for(waiter, began);
+      served = co_await waiter->served.wait_for(left_until(deadline));
+    }
     if (state->leave(waiter) || !served) {
       const bool late = std::chrono::steady_clock::now() >= deadline;
       if (!waiter->given) {
@@ -221,6 +257,7 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
     in_queue.keep();
     if (!waiter->given) co_return fail(closed_error());
     connection = std::move(*waiter->given);
+    if (connection) state->note_wait(began);
   }
   if (connection) co_return PooledConnection(state, std::move(connection));
 

@@ -1,10 +1,11 @@
 // Pool: a fixed small number of connections shared by many coroutines.
 //
-// Connections are opened when first needed, reused last-in first-out (those that know the caller's
-// statement before others), checked when handed out, and dropped when they come back broken or
-// inside a transaction. When the server is away, attempts are spaced by a backoff with jitter that
-// all callers share. Waiters are served in order and their number is bounded. Threading: all
-// members from any thread. Lifetime: a PooledConnection may outlive its Pool.
+// Connections are opened when needed, one more whenever callers have waited for `grow_after` in
+// all: a session costs as much before it is of use. They are reused last-in first-out (those that
+// know the caller's statement before others), checked when handed out, and dropped when they come
+// back broken or inside a transaction. When the server is away, attempts are spaced by a backoff
+// with jitter that all callers share. Waiters are served in order and their number is bounded.
+// Threading: all members from any thread. Lifetime: a PooledConnection may outlive its Pool.
 #pragma once
 
 #include "base/random.h"
@@ -17,9 +18,13 @@
 
 namespace millrace::pg {
 
+// For sessions that plan for longer, when they are new, than a call takes.
+inline constexpr std::chrono::milliseconds kGrowAfter{250};
+
 struct PoolOptions {
   std::size_t connections_max = 4;
   std::size_t waiters_max = 1024;
+  std::chrono::milliseconds grow_after{0};
   std::chrono::milliseconds backoff_min{50};
   // Short enough that work goes on within seconds after a server that was long away has come back.
   std::chrono::milliseconds backoff_max{1'000};

@@ -320,7 +320,7 @@ create table millrace.claim_open (
   claimed_at timestamp with time zone not null,
   lease_until timestamp with time zone not null,
   held bit varying not null
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.counter (
   queue_id smallint not null,
   tenant_id uuid not null,
@@ -332,7 +332,7 @@ create table millrace.counter (
   ready bigint not null default 0,
   delayed bigint not null default 0,
   leased bigint not null default 0
-) with (fillfactor=50);  -- row security forced
+) with (fillfactor=50, vacuum_truncate=false);  -- row security forced
 create table millrace.counter_delta (
   delta_id bigint generated always as identity not null,
   queue_id smallint not null,
@@ -345,7 +345,7 @@ create table millrace.counter_delta (
   ready integer not null default 0,
   delayed integer not null default 0,
   leased integer not null default 0
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.cron (
   cron_id uuid not null default gen_random_uuid(),
   tenant_id uuid not null,
@@ -389,7 +389,7 @@ create table millrace.delayed (
   wait_seq bigint,
   start_deadline timestamp with time zone,
   delayed_at timestamp with time zone not null
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.dependency (
   job_id uuid not null,
   depends_on uuid not null,
@@ -428,7 +428,7 @@ create table millrace.handoff (
   completed integer not null default 0,
   failed integer not null default 0,
   cancelled integer not null default 0
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.idempotency_key (
   tenant_id uuid not null,
   idempotency_key text not null,
@@ -611,7 +611,7 @@ create table millrace.lane_gap (
   lane_xid xid8 not null,
   seq bigint not null,
   tenant_id uuid not null
-);  -- row security forced
+) with (vacuum_truncate=false);  -- row security forced
 create table millrace.lane_head (
   lane_id integer not null,
   claim_no bigint not null,
@@ -620,7 +620,7 @@ create table millrace.lane_head (
   lane_seq bigint not null,
   late_xids xid8[] not null,
   late_seqs bigint[] not null
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.lease (
   job_id uuid not null,
   tenant_id uuid not null,
@@ -649,11 +649,11 @@ create table millrace.lease (
   progress smallint not null default 0,
   progress_message text,
   progress_data jsonb
-) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);  -- row security forced
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);  -- row security forced
 create table millrace.process_death (
   at timestamp with time zone not null,
   alone boolean not null
-);
+) with (vacuum_truncate=false);
 create table millrace.provider_bucket (
   provider_id integer not null,
   time_window text not null,
@@ -685,7 +685,7 @@ create table millrace.queue (
   lease interval not null default '00:00:30'::interval,
   beat interval not null default '00:00:10'::interval,
   run_timeout interval not null default '00:05:00'::interval,
-  reclaim_jitter interval not null default '00:00:00.5'::interval,
+  reclaim_jitter interval not null default '00:00:00.1'::interval,
   max_age interval not null default '24:00:00'::interval,
   max_snoozes integer not null default 10000,
   concurrency_max integer,
@@ -722,7 +722,7 @@ create table millrace.ready (
   born_at timestamp with time zone not null,
   ready_at timestamp with time zone not null,
   start_deadline timestamp with time zone
-) with (fillfactor=100, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=50000);  -- row security forced
+) with (fillfactor=100, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=50000, vacuum_truncate=false);  -- row security forced
 create table millrace.schema_function (
   path text not null,
   checksum text not null,
@@ -744,7 +744,7 @@ create table millrace.serial_member (
   serial_key text not null,
   seq bigint not null,
   job_id uuid not null
-);  -- row security forced
+) with (vacuum_truncate=false);  -- row security forced
 create table millrace.sqlstate (
   code text not null,
   name text not null,
@@ -765,7 +765,7 @@ create table millrace.tenant_weight (
 create unlogged table millrace.wake (
   queue_id smallint not null,
   armed boolean not null
-);
+) with (vacuum_truncate=false);
 create table millrace.worker (
   worker_id text not null,
   nonce uuid not null,
@@ -783,7 +783,7 @@ create table millrace.worker (
   draining boolean not null default false,
   running integer not null default 0,
   clock_skew_ms bigint not null default 0
-) with (fillfactor=50);
+) with (fillfactor=50, vacuum_truncate=false);
 
 -- Constraints
 alter table millrace.api_rate_limit_override add constraint api_rate_limit_override_limit_fkey FOREIGN KEY (provider_name, api_endpoint) REFERENCES millrace.api_rate_limits(provider_name, api_endpoint) ON UPDATE CASCADE ON DELETE CASCADE;

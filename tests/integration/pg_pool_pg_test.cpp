@@ -82,6 +82,42 @@ TEST_F(PgPool, ServesWaitersInTheirOrder) {
   EXPECT_EQ(order, (std::vector{0, 1, 2}));
 }
 
+TEST_F(PgPool, OpensAnotherOnlyWhenCallersHaveWaitedLongEnough) {
+  auto patient = make_pool({.connections_max = 2, .grow_after = 1h});
+  {
+    auto held = must(run_blocking(io_, patient.acquire(10s)));
+    const auto late = run_blocking(io_, patient.acquire(50ms));
+    ASSERT_FALSE(late.has_value());
+    EXPECT_EQ(late.error().kind, ErrorKind::unavailable);
+    EXPECT_EQ(patient.counts().open, 1U);
+  }
+  EXPECT_TRUE(run_blocking(io_, patient.acquire(10s)).has_value());
+
+  auto hasty = make_pool({.connections_max = 2, .grow_after = 5ms});
+  auto held = must(run_blocking(io_, hasty.acquire(10s)));
+  auto other = must(run_blocking(io_, hasty.acquire(10s)));
+  EXPECT_NE(held->backend_pid(), other->backend_pid());
+  EXPECT_FALSE(run_blocking(io_, hasty.acquire(50ms)).has_value());  // No more than the most.
+  EXPECT_EQ(hasty.counts().open, 2U);
+  EXPECT_EQ(hasty.counts().waiting, 0U);
+}
+
+TEST_F(PgPool, ManyShortWaitsCountAsALongOne) {
+  auto pool = make_pool({.connections_max = 2, .grow_after = 20ms});
+  TaskGroup group(io_.get_executor(), log_);
+  for (int i = 0; i < 2; ++i) {
+    auto task = [](Pool* from) -> awaitable<void> {
+      for (int round = 0; round < 10'000 && from->counts().open < 2; ++round) {
+        auto mine = must(co_await from->acquire(10s));
+        must(co_await mine->query("select pg_sleep(0.001)"));
+      }
+    };
+    group.add("user", task(&pool));
+  }
+  run_blocking(io_, group.join());
+  EXPECT_EQ(pool.counts().open, 2U);
+}
+
 TEST_F(PgPool, RefusesMoreWaitersThanItsLimitAndGivesUpInTime) {
   auto pool = make_pool({.connections_max = 1, .waiters_max = 1});
   auto held = must(run_blocking(io_, pool.acquire(10s)));

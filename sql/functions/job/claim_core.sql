@@ -43,85 +43,90 @@ begin
       return;
     end if;
   end if;
-  if cardinality(v_lanes) = 1 and v_lanes[1] is not null then
-    v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false);
-    if v_claim.token is not null then
-      return next v_claim;
-      return;
+  for v_try in 1 .. 5 loop
+    if cardinality(v_lanes) = 1 and v_lanes[1] is not null then
+      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false);
+      if v_claim.token is not null then
+        return next v_claim;
+        return;
+      end if;
+      v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
+    else
+      for v_group in
+        select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, p_marks, p_alone)
+      loop
+        exit when v_left <= 0;
+        v_key := concat_ws(':', v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_group.lane_id);
+        -- An owner's jobs are never in a lane.
+        continue when v_group.lane_id is not null and p_owner is not null;
+        continue when v_group.provider_id = any (v_closed) or v_key = any (v_dry);
+        if v_group.provider_id is not null and not v_group.provider_id = any (v_locked) then
+          perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for update skip locked;
+          if not found then
+            v_closed := v_closed || v_group.provider_id;
+            continue;
+          end if;
+          v_locked := v_locked || v_group.provider_id;
+        end if;
+        v_at := array_position(v_tenants, v_group.tenant_id);
+        if v_at is null then
+          v_tenants := v_tenants || v_group.tenant_id;
+          v_served := v_served || 0;
+          v_at := cardinality(v_tenants);
+        end if;
+        v_take := least(v_left, case when v_group.round = 1 then v_group.quota - v_served[v_at] else v_left end);
+        continue when v_take <= 0;
+        -- Younger jobs of an aged group must not overtake the next group: they are cut off where its head would win.
+        v_cutoff := case when v_group.round = 1 and v_group.age_step is not null and v_group.next_effective > v_group.priority
+                         then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
+                         else 'infinity' end;
+        if v_group.lane_id is not null and p_ranges and v_group.plain then
+          v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false);
+          v_got := 0;
+          if v_claim.token is not null then
+            return next v_claim;
+            v_got := millrace.claim_size(v_claim.token);
+          end if;
+          v_busy := coalesce(v_busy, case when v_got = 0 then v_group.lane_id end);
+        else
+          if v_group.lane_id is not null then
+            perform millrace.spill_lane(v_group.lane_id, v_take);
+          end if;
+          v_batch := array(
+            select row(c.*)::millrace.lease from millrace.claim_group(
+              v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_take, v_cutoff, p_owner,
+              p_worker_id, p_process, p_lease, v_group.provider_id, p_alone) c);
+          -- In a statement of its own: one that began before a job was committed can lease it, but not join its fact.
+          return query select d.* from millrace.deliveries_of(v_batch) d;
+          v_got := cardinality(v_batch);
+          v_all := v_all || v_batch;
+        end if;
+        if v_cutoff = 'infinity' and v_got < v_take then
+          v_dry := v_dry || v_key;
+        end if;
+        v_left := v_left - v_got;
+        v_served[v_at] := v_served[v_at] + v_got;
+        exit when p_alone and v_got > 0;
+      end loop;
     end if;
-    v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
-  else
-    for v_group in
-      select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, p_marks, p_alone)
-    loop
-      exit when v_left <= 0;
-      v_key := concat_ws(':', v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_group.lane_id);
-      -- An owner's jobs are never in a lane.
-      continue when v_group.lane_id is not null and p_owner is not null;
-      continue when v_group.provider_id = any (v_closed) or v_key = any (v_dry);
-      if v_group.provider_id is not null and not v_group.provider_id = any (v_locked) then
-        perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for update skip locked;
-        if not found then
-          v_closed := v_closed || v_group.provider_id;
-          continue;
-        end if;
-        v_locked := v_locked || v_group.provider_id;
-      end if;
-      v_at := array_position(v_tenants, v_group.tenant_id);
-      if v_at is null then
-        v_tenants := v_tenants || v_group.tenant_id;
-        v_served := v_served || 0;
-        v_at := cardinality(v_tenants);
-      end if;
-      v_take := least(v_left, case when v_group.round = 1 then v_group.quota - v_served[v_at] else v_left end);
-      continue when v_take <= 0;
-      -- Younger jobs of an aged group must not overtake the next group: they are cut off where its head would win.
-      v_cutoff := case when v_group.round = 1 and v_group.age_step is not null and v_group.next_effective > v_group.priority
-                       then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
-                       else 'infinity' end;
-      if v_group.lane_id is not null and p_ranges and v_group.plain then
-        v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false);
-        v_got := 0;
-        if v_claim.token is not null then
-          return next v_claim;
-          v_got := millrace.claim_size(v_claim.token);
-        end if;
-        v_busy := coalesce(v_busy, case when v_got = 0 then v_group.lane_id end);
-      else
-        if v_group.lane_id is not null then
-          perform millrace.spill_lane(v_group.lane_id, v_take);
-        end if;
-        v_batch := array(
-          select row(c.*)::millrace.lease from millrace.claim_group(
-            v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_take, v_cutoff, p_owner,
-            p_worker_id, p_process, p_lease, v_group.provider_id, p_alone) c);
-        -- In a statement of its own: one that began before a job was committed can lease it, but not join its fact.
-        return query select d.* from millrace.deliveries_of(v_batch) d;
-        v_got := cardinality(v_batch);
-        v_all := v_all || v_batch;
-      end if;
-      if v_cutoff = 'infinity' and v_got < v_take then
-        v_dry := v_dry || v_key;
-      end if;
-      v_left := v_left - v_got;
-      v_served[v_at] := v_served[v_at] + v_got;
-      exit when p_alone and v_got > 0;
-    end loop;
-  end if;
-  -- Nothing but lanes that others were claiming: in line for one of them.
-  if v_left = p_limit and v_busy is not null then
+    -- Nothing but lanes that others were claiming: in line for one of them, but with a look now and then at what else has come.
+    exit when v_left < p_limit or v_busy is null;
     begin
       v_patience := current_setting('lock_timeout');
-      perform set_config('lock_timeout', '500ms', true);
+      perform set_config('lock_timeout', '100ms', true);
       v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true);
+      perform set_config('lock_timeout', v_patience, true);
       if v_claim.token is not null then
         return next v_claim;
       end if;
-      perform set_config('lock_timeout', v_patience, true);
+      exit;
     exception when lock_not_available then
-      null;  -- Somebody holds it for long; others may have work.
+      v_lanes := null;
+      v_busy := null;
+      v_dry := '{}';
+      v_closed := '{}';
     end;
-  end if;
+  end loop;
   perform millrace.record_moves('claimed', array(select millrace.moving_of(l) from unnest(v_all) l), p_worker_id, 'Job claimed', 'ready', 'leased', null);
 end;
 $$;

@@ -6,7 +6,7 @@ create or replace function millrace.reclaim(p_limit integer) returns integer
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-  v_count integer;
+  v_count integer := 0;
   v_dead uuid[];
   v_gone uuid[];
   v_claims uuid[];
@@ -29,13 +29,15 @@ begin
    where p.process is not null and not exists (select from millrace.worker w where w.nonce = p.process);
   -- Whole claims, until the limit is reached. Before leases: a job may be given a lease of its own at this moment, but never the other
   -- way round.
-  v_claims := array(
-    select o.claim_id from millrace.claim_open o where o.process = any (v_dead) order by o.claim_id limit p_limit for update skip locked);
-  v_count := cardinality(millrace.reclaim_claims(array(
-    select s.claim_id from (select o.claim_id, sum(bit_count(o.held)) over (order by o.claim_id) - bit_count(o.held) as before
-                              from millrace.claim_open o where o.claim_id = any (v_claims)) s where s.before < p_limit), 'worker_timeout', true, false));
-  v_count := v_count + millrace.reclaim_leases(array(
-    select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit greatest(0, p_limit - v_count) for update skip locked), 'worker_timeout', true);
+  if v_dead is not null then
+    v_claims := array(
+      select o.claim_id from millrace.claim_open o where o.process = any (v_dead) order by o.claim_id limit p_limit for update skip locked);
+    v_count := cardinality(millrace.reclaim_claims(array(
+      select s.claim_id from (select o.claim_id, sum(bit_count(o.held)) over (order by o.claim_id) - bit_count(o.held) as before
+                                from millrace.claim_open o where o.claim_id = any (v_claims)) s where s.before < p_limit), 'worker_timeout', true, false));
+    v_count := v_count + millrace.reclaim_leases(array(
+      select l.job_id from millrace.lease l where l.process = any (v_dead) order by l.job_id limit greatest(0, p_limit - v_count) for update skip locked), 'worker_timeout', true);
+  end if;
   v_count := v_count + cardinality(millrace.reclaim_claims(array(
     select o.claim_id from millrace.claim_open o where o.lease_until < millrace.now() order by o.lease_until limit greatest(0, least(16, p_limit - v_count))
        for update skip locked), 'worker_timeout', false, false));

@@ -1,0 +1,14 @@
+-- Lost jobs come back sooner, and nobody waits for tables that are cut short and grow again at once: to cut them, vacuum keeps everybody
+-- out. Lock cost: none that others wait for. compat: rolling
+
+alter table millrace.queue alter column reclaim_jitter set default interval '100 milliseconds';
+
+do $$
+declare
+  v_name text;
+begin
+  foreach v_name in array '{ready,delayed,lease,claim_open,lane_head,lane_gap,handoff,counter_delta,counter,worker,wake,serial_member,process_death}'::text[] loop
+    execute format('alter table millrace.%I set (vacuum_truncate = false)', v_name);
+  end loop;
+end;
+$$;
