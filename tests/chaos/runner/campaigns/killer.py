@@ -4,7 +4,7 @@ import time
 ALONE = True  # Its judgement is about time.
 COUNTS = {
     "short": {"processes": 4, "slots": 32, "seconds": 8, "every_ms": 500, "rate": 40},
-    "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 60},
+    "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 30},
     "release": {"processes": 16, "slots": 32, "seconds": 3600, "every_ms": 100, "rate": 120},
 }
 
