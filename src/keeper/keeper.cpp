@@ -14,10 +14,9 @@ using namespace either;
 
 constexpr const char* kDuty = "keeper";
 constexpr auto kWatchInterval = milliseconds(2'000);
-// A new keeper first does what jobs wait for. Its other calls must be planned anew as well, and
-// keepers change most often when processes die one after the other and the server has no time to
-// spare.
-constexpr auto kUrgent = milliseconds(1'000);
+// A new keeper first does what jobs wait for: every call must be planned anew, and keepers change
+// most often when processes die one after the other and the server has no time to spare.
+constexpr int kFirstPauseShare = 10;
 constexpr auto kFirstPauseMax = milliseconds(2'000);
 constexpr int kRoundsMax = 100;  // Full batches in a row before the others' connections get a turn.
 
@@ -119,7 +118,6 @@ awaitable<void> Keeper::run_watch() {
 awaitable<void> Keeper::run_duty(std::size_t index) {
   const Duty& duty = duties_[index];
   auto wait = duty.interval;
-  const bool urgent = duty.interval < kUrgent;
   bool fresh = true;
   while (!stopping_.is_set()) {
     if (!leading()) {
@@ -129,8 +127,8 @@ awaitable<void> Keeper::run_duty(std::size_t index) {
       if (!stopping_.is_set() && !leading()) co_await pause(duty.interval);
       continue;
     }
-    if (std::exchange(fresh, false) && !urgent) {
-      co_await pause(std::min(duty.interval, kFirstPauseMax));
+    if (std::exchange(fresh, false)) {
+      co_await pause(std::min(duty.interval / kFirstPauseShare, kFirstPauseMax));
       continue;
     }
     const bool succeeded = co_await run_batches(duty);

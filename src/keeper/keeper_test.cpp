@@ -116,8 +116,9 @@ TEST_F(KeeperTest, DoesEveryDutyOnceElected) {
   start();
   EXPECT_TRUE(keeper.leading());
   // What jobs wait for comes at once, everything else soon after.
+  advance(50ms, 10ms);
   for (const auto& duty : standard_duties()) {
-    EXPECT_EQ(store.calls[duty.name] >= 1, duty.interval < 1s) << duty.name;
+    EXPECT_EQ(store.calls[duty.name] >= 1, duty.interval <= 500ms) << duty.name;
   }
   advance(2s);
   for (const auto& duty : standard_duties()) {
@@ -168,6 +169,7 @@ TEST_F(KeeperTest, IsWideAwakeAsSoonAsItIsToldOfWork) {
 TEST_F(KeeperTest, RepeatsAFullBatchAtOnceAndWaitsAfterAShortOne) {
   store.counts["promote_due"] = {1000, 1000, 3};
   start();
+  advance(50ms);
   EXPECT_EQ(store.calls["promote_due"], 3);
   advance(100ms);
   EXPECT_EQ(store.calls["promote_due"], 4);
