@@ -17,7 +17,7 @@ constexpr auto kWatchInterval = milliseconds(2'000);
 // A new keeper first does what jobs wait for: every call must be planned anew, and keepers change
 // most often when processes die one after the other and the server has no time to spare.
 constexpr int kFirstPauseShare = 10;
-constexpr auto kFirstPauseMax = milliseconds(2'000);
+constexpr auto kFirstPauseMax = milliseconds(300);
 constexpr int kRoundsMax = 100;  // Full batches in a row before the others' connections get a turn.
 
 }  // namespace
