@@ -193,7 +193,7 @@ ALL = [
     Scenario("extend", ("extend",), start_worker, plan=lambda point, random: ";".join(["settle.before=error", "settle_with.before=error"] * 10 + [f"{point}=kill"])),
     Scenario("retire", ("retire",), start_worker, plan=lambda point, random: f"{point}=kill", provoke=terminate),
     Scenario("keeper", KEEPER, start_keeper, needs_no_keeper=True),
-    Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=1.2, needs_no_keeper=True),
+    Scenario("resign", ("resign",), start_keeper, plan=lambda point, random: f"{point}=kill", provoke=terminate, provoke_after=2.5, needs_no_keeper=True),
     Scenario("producer", ("enqueue",), start_producer),
     Scenario("raw", ("enqueue_on",), start_raw_producer),
     Scenario("exec", ("exec",), start_product("chaos.exec", "none"), prepare=write_toml),

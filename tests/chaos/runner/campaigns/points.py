@@ -20,7 +20,7 @@ def all_points():
     return sorted({words[1] for words in lines if words and words[0] == "point"})
 
 
-TRIES = 12
+TRIES = 25
 IDLE_MAX = 3
 
 
