@@ -1,7 +1,5 @@
 -- Lost jobs come back sooner, and nobody waits for tables that are cut short and grow again at once: to cut them, vacuum keeps everybody
--- out. Lock cost: none that others wait for. compat: rolling
-
-alter table millrace.queue alter column reclaim_jitter set default interval '100 milliseconds';
+-- out. Lock cost: all of queue, for an instant, at the end. compat: rolling
 
 do $$
 declare
@@ -12,3 +10,7 @@ begin
   end loop;
 end;
 $$;
+
+-- Where nobody chose another time than the one it was made with.
+update millrace.queue set reclaim_jitter = interval '100 milliseconds' where reclaim_jitter = interval '500 milliseconds';
+alter table millrace.queue alter column reclaim_jitter set default interval '100 milliseconds';

@@ -70,7 +70,7 @@ void Engine::Parts::tell(std::atomic<bool>& flag) {
 awaitable<void> Engine::Parts::work() {
   const auto pool = [&](const char* role, const char* name, std::size_t connections) {
     return pg::Pool(io.get_executor(), connect_as(options.database, role, name),
-                    {.connections_max = connections, .grow_after = pg::kGrowAfter}, context.random);
+                    {.connections_max = connections}, context.random);
   };
   auto keeper_pool = pool("millrace_keeper", "millrace-keeper", 2);
   store::PgKeeperStore keeper_store(keeper_pool);

@@ -58,7 +58,7 @@ millrace::Result<void> Engine::run(worker::HandlerRegistry handlers) {
                  {.connections_max = 1}, random_);
   // What a keeper does must not stand in line behind the settlements of its neighbour.
   pg::Pool keeping(executor, connect(options_.database_url, "millrace keeper"),
-                   {.connections_max = 2, .grow_after = pg::kGrowAfter}, random_);
+                   {.connections_max = 2}, random_);
   store::PgJobStore pg_store(work, beats);
   store::RecordedJobStore job_store(pg_store);
   store::PgWakeSource wake(connect(options_.database_url, "millrace listener"));

@@ -69,14 +69,15 @@ struct Pool::State {
     return began + std::max(options.grow_after - waited, SteadyTime::duration::zero());
   }
 
+  // Its wait pays for one more, which whoever is first in line may open.
   void grow_for(const std::shared_ptr<Waiter>& waiter, SteadyTime began) {
     const std::lock_guard lock(mutex);
-    const auto found = std::ranges::find(waiters, waiter);
-    if (closed || found == waiters.end()) return;
+    if (closed || std::ranges::find(waiters, waiter) == waiters.end()) return;
     if (!may_grow(std::chrono::steady_clock::now() - began)) return;
-    waiters.erase(found);
-    waiter->given = nullptr;
-    waiter->served.set();
+    auto first = std::move(waiters.front());
+    waiters.pop_front();
+    first->given = nullptr;
+    first->served.set();
   }
 
   void note_wait(SteadyTime began) {
@@ -217,7 +218,7 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
       --state->open;
       dead.push_back(std::move(connection));
     }
-    if (!connection && !state->may_grow({})) {
+    if (!connection && (!state->waiters.empty() || !state->may_grow({}))) {
       if (state->waiters.size() >= state->options.waiters_max) {
         co_return fail(ErrorKind::throttled,
                        fmt::format("{} callers wait for a database connection already",
@@ -237,16 +238,19 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
       }
     });
     const auto began = std::chrono::steady_clock::now();
-    const auto patience = std::min(state->patience(began), deadline);
-    bool served = co_await waiter->served.wait_for(patience - began);
-    if (!served && patience < deadline && std::chrono::steady_clock::now() >= patience) {
-      state->grow_for(waiter, began);
-      served = co_await waiter->served.wait_for(left_until(deadline));
+    bool served = false;
+    for (;;) {
+      const auto until = std::min(state->patience(began), deadline);
+      served = co_await waiter->served.wait_for(until - std::chrono::steady_clock::now());
+      const auto now = std::chrono::steady_clock::now();
+      if (served || now >= deadline || now < until) break;
+      state->grow_for(waiter, began);  // For another, or not at all: patience goes on.
     }
     if (state->leave(waiter) || !served) {
       const bool late = std::chrono::steady_clock::now() >= deadline;
       if (!waiter->given) {
         in_queue.keep();
+        state->note_wait(began);
         if (!late)
           co_return fail(ErrorKind::cancelled, "waiting for a database connection was abandoned");
         co_return fail(

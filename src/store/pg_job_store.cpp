@@ -152,15 +152,13 @@ Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std:
   co_return ok();
 }
 
-// At the same time, so that each gets a connection of its own, as in the work to come.
+// On the first session; others plan when there is enough to do for them.
 Task<void> PgJobStore::warm_up(std::string queue) {
-  using namespace boost::asio::experimental::awaitable_operators;
   const ClaimRequest nothing{.queue = std::move(queue)};
-  auto [claimed, settled] = co_await (
-      call(work_, claim_statement(nothing, true), {timeouts_.beat, MR_POINT("warm_up")}) &&
-      call(work_, ClaimBits().statement({}), {timeouts_.beat, MR_POINT("warm_up")}));
-  if (!claimed.has_value()) co_return fail(std::move(claimed).error());
-  if (!settled.has_value()) co_return fail(std::move(settled).error());
+  MR_CO_TRY_VOID(
+      co_await call(work_, claim_statement(nothing, true), {timeouts_.beat, MR_POINT("warm_up")}));
+  MR_CO_TRY_VOID(
+      co_await call(work_, ClaimBits().statement({}), {timeouts_.beat, MR_POINT("warm_up")}));
   co_return ok();
 }
 

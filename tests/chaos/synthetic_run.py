@@ -126,6 +126,17 @@ class World:
         """The deliveries, whoever heard of them."""
         number = worker.call("claim", worker=worker.name, queue="chaos", limit=limit or max(len(job_ids), 1))
         self.advance(1)
+        made = self.take(worker, *job_ids)
+        self.advance(1)
+        if phase == "ok":
+            worker.end("claim", number, "ok", jobs=[
+                {"job": d.job, "token": d.token, "attempt": self.jobs[d.job]["attempt"] + 1, "delivery": d.number} for d in made])
+        else:
+            worker.end("claim", number, phase, error="connection lost")
+        return made[0] if len(made) == 1 else made
+
+    def take(self, worker, *job_ids):
+        """What a claim does in the database."""
         made = []
         for job_id in job_ids:
             job = self.jobs[job_id]
@@ -134,13 +145,7 @@ class World:
             made.append(Delivery(job_id, job["token"], job["delivery_count"], worker))
         if made:
             self.record("claimed", *job_ids, worker=worker.name)
-        self.advance(1)
-        if phase == "ok":
-            worker.end("claim", number, "ok", jobs=[
-                {"job": d.job, "token": d.token, "attempt": self.jobs[d.job]["attempt"] + 1, "delivery": d.number} for d in made])
-        else:
-            worker.end("claim", number, phase, error="connection lost")
-        return made[0] if len(made) == 1 else made
+        return made
 
     def work(self, delivery, ms=10, end=True):
         delivery.worker.write("run", ph="start", job=delivery.job, token=delivery.token, delivery=delivery.number, attempt=1)

@@ -53,6 +53,30 @@ class Late(Case):
         self.world.settle(self.world.claim(self.other, job))
         self.assertIn("killed", self.assert_clean().recovery)
 
+    def test_AClaimThatWasUnderWayIsNoRecovery(self):
+        job = self.world.enqueue(self.producer, "k1")
+        self.worker.call("claim", worker=self.worker.name, queue="chaos", limit=1)
+        self.world.kill(self.worker)
+        self.world.advance(20)
+        self.world.take(self.worker, job)  # The server did not notice that nobody waits for it.
+        self.world.advance(1000)
+        self.world.reclaim(job)
+        self.world.advance(9000)
+        self.world.settle(self.world.claim(self.other, job))
+        self.assert_only("recovery late")
+
+    def test_AHolderThatDiesUnheardIsOne(self):
+        job, _ = self.lost_lease(after_ms=1000)
+        second = self.world.process("worker")
+        self.world.advance(100)
+        second.call("claim", worker=second.name, queue="chaos", limit=1)
+        self.world.take(second, job)
+        self.world.kill(second)
+        self.world.advance(1400)
+        self.world.reclaim(job)
+        self.world.settle(self.world.claim(self.other, job))
+        self.assertEqual(self.assert_clean().recovery["killed"]["count"], 2)
+
     def test_TheServiceComesBackTooLate(self):
         self.plain("k1")
         self.world.fault("pg_crash")

@@ -410,7 +410,9 @@ void Checks::claiming(int number, const store::ClaimRequest& request) {
     const auto& delivery = deliveries_[token];
     const bool waits = delivery.received && !delivery.started && !delivery.sent &&
                        !delivery.dropped && !excused(delivery) &&
-                       !jobs_[delivery.job].cancel_wanted &&  // On its way back.
+                       // On its way back: nobody wants it any more, or it has waited for too long.
+                       !jobs_[delivery.job].cancel_wanted &&
+                       loop_.now() - delivery.received_at <= plan_.options.prefetch_age_max &&
                        delivery.worker_id == request.worker.worker_id;
     if (open(delivery) || waits) ++held;
   }

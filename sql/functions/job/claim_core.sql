@@ -43,7 +43,7 @@ begin
       return;
     end if;
   end if;
-  for v_try in 1 .. 5 loop
+  for v_try in 1 .. 2 loop
     if cardinality(v_lanes) = 1 and v_lanes[1] is not null then
       v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false);
       if v_claim.token is not null then
@@ -53,7 +53,7 @@ begin
       v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
     else
       for v_group in
-        select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, p_marks, p_alone)
+        select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, case when v_try = 1 then p_marks end, p_alone)
       loop
         exit when v_left <= 0;
         v_key := concat_ws(':', v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_group.lane_id);
@@ -113,19 +113,20 @@ begin
     exit when v_left < p_limit or v_busy is null;
     begin
       v_patience := current_setting('lock_timeout');
-      perform set_config('lock_timeout', '100ms', true);
+      perform set_config('lock_timeout', '250ms', true);
       v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true);
       perform set_config('lock_timeout', v_patience, true);
       if v_claim.token is not null then
         return next v_claim;
+        exit;
       end if;
-      exit;
     exception when lock_not_available then
-      v_lanes := null;
-      v_busy := null;
-      v_dry := '{}';
-      v_closed := '{}';
+      null;  -- Somebody holds it for long; others may have work.
     end;
+    v_lanes := null;
+    v_busy := null;
+    v_dry := '{}';
+    v_closed := '{}';
   end loop;
   perform millrace.record_moves('claimed', array(select millrace.moving_of(l) from unnest(v_all) l), p_worker_id, 'Job claimed', 'ready', 'leased', null);
 end;

@@ -14,7 +14,7 @@ begin
            case when pg_column_size(e.item -> 'data') <= 8192 then e.item -> 'data' end as data
       from jsonb_array_elements(p_items) e(item)),
   held as materialized (
-    select l.job_id from millrace.lease l
+    select l.job_id, l.token from millrace.lease l
      where l.job_id = any (array(select i.job_id from item i)) and l.worker_id = p_worker_id
        and exists (select from item i where i.job_id = l.job_id and i.token = l.token)
      order by l.job_id for no key update),
@@ -22,13 +22,13 @@ begin
     update millrace.lease l
        set progress = greatest(l.progress, coalesce(i.progress, l.progress)), progress_message = coalesce(i.message, l.progress_message),
            progress_data = coalesce(i.data, l.progress_data)
-      from held h join item i on i.job_id = h.job_id where l.job_id = h.job_id
-    returning l.job_id, l.tenant_id, l.queue_id, l.progress, l.progress_message, l.cancel_requested_at is not null as cancel),
+      from held h join item i on i.job_id = h.job_id and i.token = h.token where l.job_id = h.job_id
+    returning l.job_id, l.token, l.tenant_id, l.queue_id, l.progress, l.progress_message, l.cancel_requested_at is not null as cancel),
   e as (
     insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)
     select millrace.now(), x.tenant_id, 'job.progress', x.queue_id, array[x.job_id],
            jsonb_build_object('progress', x.progress, 'message', x.progress_message) from x)
   select i.job_id, case when x.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end, coalesce(x.cancel, false)
-    from item i left join x on x.job_id = i.job_id;
+    from item i left join x on x.job_id = i.job_id and x.token = i.token;
 end;
 $$;

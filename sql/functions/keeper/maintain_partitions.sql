@@ -2,7 +2,8 @@
 -- may find more to do. One step a call, so that a transaction never holds the lock of one parent while it waits for another's. Where
 -- a lock cannot be had within half a second the step is left for a later call: that is less than deadlock_timeout, so it is
 -- always this function that gives way, never a settlement that meets it.
--- The coming time is two days, or two partitions where that is less: each is one more to open for whoever looks a job up.
+-- The coming time is the next partition, and one more where that begins within two days: each is one more to open for whoever looks a
+-- job up.
 -- Jobs and claims are cut by partition.days, events by day, audit by month; all of them by partition.minutes where that is set, for
 -- installations that keep little for a short time. Likewise retention.*_minutes take precedence over retention.*_days.
 create or replace function millrace.maintain_partitions() returns jsonb
@@ -21,7 +22,7 @@ declare
 begin
   for v_n in 0 .. 2 loop
     v_start := millrace.partition_start(v_now, v_step) + v_n * v_step;
-    if v_start <= v_lead and millrace.make_job_partition(v_start, v_start + v_step) > 0 then
+    if (v_n <= 1 or v_start <= v_lead) and millrace.make_job_partition(v_start, v_start + v_step) > 0 then
       return jsonb_build_object('made', 1, 'dropped', 0, 'expired', 0, 'more', true);
     end if;
     for v_cut in
@@ -30,7 +31,7 @@ begin
         ('event', millrace.partition_start(v_now, interval '1 day') + v_n * interval '1 day', millrace.partition_start(v_now, interval '1 day') + (v_n + 1) * interval '1 day'),
         ('audit', (date_trunc('month', v_now at time zone 'UTC') + make_interval(months => v_n)) at time zone 'UTC',
                   (date_trunc('month', v_now at time zone 'UTC') + make_interval(months => v_n + 1)) at time zone 'UTC')) c(name, starts_at, ends_at)
-       where v_minutes is not null or c.starts_at <= v_lead
+       where v_minutes is not null or v_n <= 1 or c.starts_at <= v_lead
     loop
       if millrace.make_time_partition(v_cut.name, case when v_minutes is null then v_cut.starts_at else v_start end,
                                       case when v_minutes is null then v_cut.ends_at else v_start + v_step end) > 0 then

@@ -12,6 +12,9 @@ begin
   if cardinality(p_claim_ids) is distinct from cardinality(p_done) then
     raise exception 'p_claim_ids and p_done must have the same length' using errcode = 'MR016';
   end if;
+  if cardinality(p_claim_ids) > 1 and (select count(distinct c) from unnest(p_claim_ids) c) < cardinality(p_claim_ids) then
+    raise exception 'p_claim_ids must not name a claim twice' using errcode = 'MR016';
+  end if;
   v_open := array(
     select row(o.*)::millrace.claim_open from millrace.claim_open o
      where o.claim_id = any (p_claim_ids) and o.worker_id = p_worker_id order by o.claim_id for update);

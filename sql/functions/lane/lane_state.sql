@@ -21,7 +21,7 @@ begin
     started_at := v_claim.claimed_at;
     lease_until := (select o.lease_until from millrace.claim_open o where o.claim_id = v_claim.claim_id and get_bit(o.held, v_claim.position) = 1);
     if lease_until is null then
-      finished_at := (select d.at from millrace.claim_done d where d.claim_id = v_claim.claim_id and get_bit(d.done, v_claim.position) = 1);
+      finished_at := (select d.at from millrace.claim_done d where d.claim_id = v_claim.claim_id and get_bit(d.done, v_claim.position) = 1 limit 1);
     end if;
     state := case when lease_until is not null then 'leased' when finished_at is not null then 'completed' end;
   elsif not exists (select from millrace.lane_gap g where g.lane_id = v_fact.lane_id and g.lane_xid = v_fact.lane_xid and g.seq = v_fact.seq) then

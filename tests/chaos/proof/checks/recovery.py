@@ -84,9 +84,10 @@ def handed_out_again(run, options, job, lost, since):
     held = [d.claim_t for d in job.deliveries
             if d.token != lost.token and d.claim_t > since and (d.call_t or 0) > since - SECOND and (d.number or lost.number) != lost.number]
     # A holder that died before it could write its claim down was one all the same: the database knows of it, and its death is a loss of its own.
+    # Until the loss was found the job was leased to the lost holder, so an earlier claim is that one's own.
     if lost.ended_t is not None:
-        reclaimed = lost.ended_t - options.lease_ms * MS // 2
-        held += [t for action, t in job.times if action == "claimed" and t is not None and t > max(since, reclaimed)]
+        found = max(since, lost.ended_t - SECOND // 20)
+        held += [t for action, t in job.times if action == "claimed" and t is not None and t > found]
     if held:
         return min(held)
     return lost.ended_t if job.final() else None
