@@ -261,6 +261,31 @@ TEST_F(Lane, nobody_settles_the_claim_of_another) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+TEST_F(Lane, a_claim_is_named_once) {
+  enqueue_many(sql, 2);
+  LaneWorker worker(sql);
+  const auto held = worker.claim_lanes(2);
+  EXPECT_EQ(sql.refused(fmt::format("select millrace.complete_claims('w1', array['{0}', '{0}']::"
+                                    "uuid[], array['11', '11']::bit varying[])",
+                                    claim_of(held[0])))
+                .sqlstate,
+            "MR016");
+  EXPECT_EQ(places(sql), "ready 0, delayed 0, leased 2");
+}
+
+TEST_F(Lane, b01_progress_with_a_stale_token_beside_the_right_one_changes_nothing) {
+  const auto id = enqueue(sql);
+  LaneWorker worker(sql);
+  const auto held = worker.claim_lanes(1);
+  const auto answers = sql.value(fmt::format(
+      "select string_agg(r.answer, ' ' order by r.answer) from millrace.report_progress('w1', "
+      "'[{{\"job_id\": \"{0}\", \"token\": \"{1}\", \"progress\": 10}}, {{\"job_id\": \"{0}\", "
+      "\"token\": \"00000000-0000-4000-8000-00000000dead\", \"progress\": 90}}]') r",
+      id, held[0].token));
+  EXPECT_EQ(answers, "lease_lost settled");
+  EXPECT_EQ(sql.number("select progress from millrace.lease"), 10);
+}
+
 TEST_F(Lane, every_outcome_works_from_a_claim) {
   const auto ids = enqueue_many(sql, 6);
   LaneWorker worker(sql);
