@@ -158,9 +158,15 @@ begin
       union all
       select format('%s: %s provider slots, %s leases', m.job_name, s.slots, (m.place = 'leased')::integer)
         from many m join millrace.job_fact f on f.job_id = m.job_id join millrace.job_type t on t.type_id = f.type_id and t.provider_name is not null
-        cross join lateral (select count(*) as slots from millrace.provider_slot s where s.job_id = m.job_id
-                               and (m.place <> 'leased' or s.token = (select l.token from millrace.lease l where l.job_id = m.job_id))) s
+        cross join lateral (select (select count(*) from millrace.provider_slot s where s.job_id = m.job_id
+                                       and (m.place <> 'leased' or s.token = (select l.token from millrace.lease l where l.job_id = m.job_id)))
+                                   + (select count(*) from millrace.provider_slot s join millrace.lane_held h on h.claim_id = s.claim_id
+                                       where h.job_id = m.job_id) as slots) s
        where s.slots <> (m.place = 'leased')::integer
+      union all
+      select format('the slot of a claim stands for %s jobs, %s are held', s.jobs, bit_count(o.held))
+        from millrace.provider_slot s left join millrace.claim_open o on o.claim_id = s.claim_id
+       where s.claim_id is not null and s.jobs is distinct from bit_count(o.held)
       union all
       select format('%s holds %s slots of its queue', m.job_name, s.slots)
         from many m join millrace.lease l on l.job_id = m.job_id join millrace.queue q on q.queue_id = l.queue_id and q.concurrency_max is not null

@@ -158,8 +158,7 @@ bool Model::enqueue(const JobSpec& spec) {
 bool Model::fits_a_lane(const Job& job) const {
   return job.serial_key.empty() && job.concurrency_key.empty() && !job.max_attempts &&
          !job.run_timeout && !job.fact_deadline && !job.fact_batch &&
-         !policies_.queues[static_cast<std::size_t>(job.queue)].concurrency_max &&
-         !policies_.types[static_cast<std::size_t>(job.type)].provider;
+         !policies_.queues[static_cast<std::size_t>(job.queue)].concurrency_max;
 }
 
 // Whoever acts on one job of a claim gives it a lease of its own, with a new place in line.

@@ -571,6 +571,8 @@ void Twin::compare_limits() {
         "(select count(*) from millrace.provider_slot s join millrace.lease l on l.job_id = "
         "s.job_id "
         "and l.token = s.token where s.provider_id = p.provider_id) "
+        "+ (select coalesce(sum(s.jobs), 0) from millrace.provider_slot s join millrace.claim_open "
+        "o on o.claim_id = s.claim_id where s.provider_id = p.provider_id) "
         "from millrace.api_rate_limits p where provider_name = 'p' || $1::int",
         pg::params(static_cast<int>(i)));
     constexpr std::array<std::string_view, 3> kStates{"closed", "open", "half_open"};

@@ -15,7 +15,7 @@ begin
                | case when s.start_deadline is null then 0 else 16 end
                | case when s.max_attempts is null and s.run_timeout is null then 0 else 32 end as flags,
              s.owner_id is null and s.after_jobs is null and (s.scheduled_at is null or s.scheduled_at <= n.now)
-               and q.concurrency_max is null and t.provider_name is null as simple, n.now
+               and q.concurrency_max is null as simple, n.now
         from unnest(p_specs) s
         join millrace.job_type t on t.job_type = s.job_type
         join millrace.queue q on q.queue_id = coalesce((select o.queue_id from millrace.queue o where o.queue = s.queue), t.queue_id)

@@ -27,6 +27,9 @@ declare
   v_claim millrace.delivery;
   v_patience text;
   v_lanes integer[];
+  v_shut integer;
+  v_requests integer;
+  v_tokens bigint;
 begin
   -- Most queues have one lane and nothing beside it: no order to be found.
   if p_ranges and p_owner is null and not p_alone then
@@ -45,7 +48,7 @@ begin
   end if;
   for v_try in 1 .. 2 loop
     if cardinality(v_lanes) = 1 and v_lanes[1] is not null then
-      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false);
+      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false, null);
       if v_claim.token is not null then
         return next v_claim;
         return;
@@ -61,9 +64,10 @@ begin
         continue when v_group.lane_id is not null and p_owner is not null;
         continue when v_group.provider_id = any (v_closed) or v_key = any (v_dry);
         if v_group.provider_id is not null and not v_group.provider_id = any (v_locked) then
-          perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for update skip locked;
+          perform from millrace.api_rate_limits p where p.provider_id = v_group.provider_id for no key update skip locked;
           if not found then
             v_closed := v_closed || v_group.provider_id;
+            v_shut := coalesce(v_shut, v_group.provider_id);
             continue;
           end if;
           v_locked := v_locked || v_group.provider_id;
@@ -81,13 +85,22 @@ begin
                          then millrace.now() - (v_group.next_effective - v_group.priority)::double precision * v_group.age_step
                          else 'infinity' end;
         if v_group.lane_id is not null and p_ranges and v_group.plain then
-          v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false);
+          if v_group.provider_id is not null then
+            select r.requests, r.tokens into v_requests, v_tokens from millrace.capacity_room(v_group.provider_id) r;
+            v_take := least(v_take, v_requests);
+            -- A limit of tokens that came since the order was made is obeyed by the next claim.
+            if v_take <= 0 or v_tokens < 9223372036854775807 then
+              v_closed := v_closed || v_group.provider_id;
+              continue;
+            end if;
+          end if;
+          v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false, v_group.provider_id);
           v_got := 0;
           if v_claim.token is not null then
             return next v_claim;
             v_got := millrace.claim_size(v_claim.token);
           end if;
-          v_busy := coalesce(v_busy, case when v_got = 0 then v_group.lane_id end);
+          v_busy := coalesce(v_busy, case when v_got = 0 and v_group.provider_id is null then v_group.lane_id end);
         else
           if v_group.lane_id is not null then
             perform millrace.spill_lane(v_group.lane_id, v_take);
@@ -109,12 +122,19 @@ begin
         exit when p_alone and v_got > 0;
       end loop;
     end if;
-    -- Nothing but lanes that others were claiming: in line for one of them, but with a look now and then at what else has come.
-    exit when v_left < p_limit or v_busy is null;
+    -- Nothing but lanes or providers that others were claiming from: in line for one of them, but with a look now and then at what
+    -- else has come. Providers are locked in the order of their ids, as everywhere.
+    exit when v_left < p_limit or coalesce(v_busy, v_shut) is null;
+    exit when v_busy is null and (v_try = 2 or not v_shut > all (v_locked));
     begin
       v_patience := current_setting('lock_timeout');
       perform set_config('lock_timeout', '250ms', true);
-      v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true);
+      if v_busy is not null then
+        v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true, null);
+      else
+        perform from millrace.api_rate_limits p where p.provider_id = v_shut for no key update;
+        v_locked := v_locked || v_shut;
+      end if;
       perform set_config('lock_timeout', v_patience, true);
       if v_claim.token is not null then
         return next v_claim;
@@ -125,6 +145,7 @@ begin
     end;
     v_lanes := null;
     v_busy := null;
+    v_shut := null;
     v_dry := '{}';
     v_closed := '{}';
   end loop;

@@ -24,7 +24,7 @@ begin
              case when p_marks is not null then array(select substr(k, 6)::integer from jsonb_object_keys(p_marks) k where k like 'lane:%') end) c
      where not p_alone),
   e as (
-    select g.*, t.weight, q.age_step, p.provider_id, q.concurrency_max is null and jt.provider_name is null as plain,
+    select g.*, t.weight, q.age_step, p.provider_id, q.concurrency_max is null and (jt.provider_name is null or (p.provider_id is not null and millrace.token_limit(p.provider_id) is null)) as plain,
            g.priority + case when q.age_step is null then 0
              else floor(extract(epoch from millrace.now() - g.ready_at) / extract(epoch from q.age_step)) end as effective
       from g join millrace.queue q on q.queue_id = g.queue_id join millrace.job_type jt on jt.type_id = g.type_id

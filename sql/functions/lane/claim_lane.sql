@@ -1,8 +1,9 @@
 -- millrace.claim_lane: claims up to p_limit jobs from the head of a lane for a worker process: one claim row, whatever their number.
 -- Answers one row with what they have in common and a line for each; nothing while another claims the lane, unless p_wait.
+-- p_provider_id: whose row the caller has locked, and which has room for p_limit requests.
 -- Fence: the bits of millrace.claim_open. An answer that was lost is repaired by way of millrace.unheld_leases or by the lease.
 create or replace function millrace.claim_lane(
-    p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_worker_id text, p_process uuid, p_wait boolean)
+    p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer)
   returns millrace.delivery language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -15,7 +16,7 @@ declare
 begin
   for v_more in select r.* from millrace.read_lane(p_lane_id, p_limit, p_cutoff, p_wait) r loop
     v_read := (v_read.job_ids || v_more.job_ids, least(v_read.seq_from, v_more.seq_from), greatest(v_read.seq_to, v_more.seq_to),
-               concat_ws(E'\n', v_read.lines, v_more.lines));
+               concat_ws(E'\n', v_read.lines, v_more.lines), coalesce(v_read.tokens, 0) + v_more.tokens);
   end loop;
   -- Lane 0 does not exist: its claim writes nothing, but plans all that another needs.
   if v_read.job_ids is null and p_lane_id <> 0 then
@@ -48,6 +49,9 @@ begin
   select l.* into v_lane from l;
   if not found then
     return null;
+  end if;
+  if p_provider_id is not null then
+    perform millrace.capacity_take_claim(p_provider_id, v_claim, v_jobs, v_read.tokens, p_worker_id, v_now + v_lane.lease);
   end if;
   return (null, v_claim, v_lane.tenant_id, v_lane.job_type, null, v_lane.priority, 1, v_lane.max_attempts, 1, 1,
           (extract(epoch from v_lane.run_timeout) * 1000)::bigint, (extract(epoch from v_lane.lease) * 1000)::bigint,

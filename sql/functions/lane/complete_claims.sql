@@ -8,6 +8,8 @@ as $$
 declare
   v_now timestamptz;
   v_open millrace.claim_open[];
+  v_limited uuid[];
+  v_left integer[];
 begin
   if cardinality(p_claim_ids) is distinct from cardinality(p_done) then
     raise exception 'p_claim_ids and p_done must have the same length' using errcode = 'MR016';
@@ -19,6 +21,12 @@ begin
     select row(o.*)::millrace.claim_open from millrace.claim_open o
      where o.claim_id = any (p_claim_ids) and o.worker_id = p_worker_id order by o.claim_id for update);
   v_now := millrace.now();
+  if exists (select from millrace.provider_slot s where s.claim_id = any (p_claim_ids)) then
+    select array_agg(o.claim_id), array_agg(bit_count(o.held & ~ u.done)::integer) into v_limited, v_left
+      from unnest(v_open) o join unnest(p_claim_ids, p_done) u(claim_id, done) on u.claim_id = o.claim_id
+     where length(u.done) = length(o.held);
+    perform millrace.settle_slots(v_limited, v_left);
+  end if;
   return query
   with u as materialized (
     select u.n, o.*, case when length(u.done) = length(o.held) then o.held & u.done else o.held # o.held end::bit varying as done

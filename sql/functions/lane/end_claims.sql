@@ -14,6 +14,7 @@ begin
     cross join lateral unnest(c.job_ids) with ordinality u(job_id, n)
     join millrace.job_fact f on f.job_id = u.job_id
    where get_bit(o.held, (u.n - 1)::integer) = 1;
+  delete from millrace.provider_slot s where s.claim_id = any (p_claim_ids);
   return coalesce(v_rows, '{}');
 end;
 $$;

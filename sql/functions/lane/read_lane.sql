@@ -60,9 +60,10 @@ begin
     select count(*) as seen, max(y.lane_xid) as lane_xid, (array_agg(y.seq))[count(*)] as seq, pg_current_snapshot() as snapshot,
            array_agg(y.job_id) filter (where not y.gone) as job_ids, min(y.seq) filter (where not y.gone) as seq_from, max(y.seq) filter (where not y.gone) as seq_to,
            string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n')
-             filter (where not y.gone) as lines
+             filter (where not y.gone) as lines,
+           (sum(greatest(y.estimated_tokens, 1)) filter (where not y.gone))::bigint as tokens
       into v_line
-      from (select f.lane_xid, f.seq, f.job_id, f.payload, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id,
+      from (select f.lane_xid, f.seq, f.job_id, f.payload, f.estimated_tokens, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id,
                    v_gaps and exists (select from millrace.lane_gap g where g.lane_id = p_lane_id and g.lane_xid = f.lane_xid and g.seq = f.seq) as gone
               from millrace.job_fact f
              where f.lane_id = p_lane_id and (f.lane_xid, f.seq) > (v_head.lane_xid, v_head.lane_seq) and f.lane_xid < pg_snapshot_xmax(pg_current_snapshot())
@@ -77,7 +78,7 @@ begin
     end if;
     if v_line.job_ids is not null then
       v_left := v_left - cardinality(v_line.job_ids);
-      return next (v_line.job_ids, v_line.seq_from, v_line.seq_to, v_line.lines)::millrace.lane_stretch;
+      return next (v_line.job_ids, v_line.seq_from, v_line.seq_to, v_line.lines, v_line.tokens)::millrace.lane_stretch;
     end if;
     exit when not v_gaps;
   end loop;

@@ -12,7 +12,7 @@ begin
   line as materialized (
     select u.x, f.* from late u
       cross join lateral (
-        select f.seq, f.job_id, f.payload, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id,
+        select f.seq, f.job_id, f.payload, f.estimated_tokens, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id,
                p_gaps and exists (select from millrace.lane_gap g where g.lane_id = f.lane_id and g.lane_xid = f.lane_xid and g.seq = f.seq) as gone
           from millrace.job_fact f where f.lane_id = p_head.lane_id and f.lane_xid = u.x and f.seq > u.s order by f.seq limit p_limit) f
      where u.ended limit p_limit),
@@ -21,10 +21,11 @@ begin
      where not k.ended or (select count(*) from line) >= p_limit)
   select (select array_agg(r.x order by r.x) from rest r) as xids, (select array_agg(r.s order by r.x) from rest r) as seqs,
          array_agg(y.job_id) as job_ids, min(y.seq) as seq_from, max(y.seq) as seq_to,
-         string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n') as lines
+         string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n') as lines,
+         sum(greatest(y.estimated_tokens, 1))::bigint as tokens
     into v_read
     from line y where not y.gone;
-  jobs := (v_read.job_ids, v_read.seq_from, v_read.seq_to, v_read.lines);
+  jobs := (v_read.job_ids, v_read.seq_from, v_read.seq_to, v_read.lines, v_read.tokens);
   xids := coalesce(v_read.xids, '{}');
   seqs := coalesce(v_read.seqs, '{}');
 end;

@@ -30,6 +30,7 @@ begin
     delete from millrace.claim_open o where o.claim_id = any (array(select r.claim_id from rest r where bit_count(r.held) = 0)))
   select array_agg(millrace.moving_of_fact(row(f.*)::millrace.job_fact, h.token, h.worker_id, h.claimed_at) order by h.claim_id, h.position)
     into v_taken from held h join millrace.job_fact f on f.job_id = h.job_id;
+  perform millrace.split_slots(v_taken);
   return coalesce(v_taken, '{}');
 end;
 $$;

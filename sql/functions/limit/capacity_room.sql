@@ -39,7 +39,7 @@ begin
   end if;
 
   perform millrace.sweep_slots(p_provider_id, v_at);
-  select count(*), count(*) filter (where s.acquired_at >= v_row.breaker_until)
+  select coalesce(sum(s.jobs), 0), coalesce(sum(s.jobs) filter (where s.acquired_at >= v_row.breaker_until), 0)
     into v_active, v_probes
     from millrace.provider_slot s where s.provider_id = p_provider_id;
   select u.* into v_used

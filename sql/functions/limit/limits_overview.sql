@@ -30,9 +30,11 @@ begin
          case when e.overridden then o.set_by end,
          case when e.overridden then o.expires_at end,
          u.requests_minute, u.requests_hour, u.tokens_minute, u.tokens_hour,
-         (select count(*) from millrace.provider_slot s
+         (select coalesce(sum(s.jobs), 0) from millrace.provider_slot s
            where s.provider_id = p.provider_id
-             and case when s.job_id is null then s.lease_until > v_now
+             and case when s.claim_id is not null
+                      then exists (select from millrace.claim_open o where o.claim_id = s.claim_id)
+                      when s.job_id is null then s.lease_until > v_now
                       else exists (select from millrace.lease l
                                     where l.job_id = s.job_id and l.token = s.token) end),
          case when p.breaker_state = 'open' and p.breaker_until <= v_now then 'half_open'

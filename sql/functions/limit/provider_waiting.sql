@@ -9,6 +9,7 @@ declare
   v_types smallint[];
   v_ready bigint;
   v_delayed bigint;
+  v_lanes bigint;
 begin
   select array_agg(t.type_id) into v_types
     from millrace.job_type t
@@ -30,6 +31,19 @@ begin
   end if;
   select count(*) into v_delayed
     from (select from millrace.delayed d where d.type_id = any (v_types) limit p_max - v_ready) c;
-  return v_ready + v_delayed;
+  if v_ready + v_delayed >= p_max then
+    return v_ready + v_delayed;
+  end if;
+  -- What late writers added below a head is not worth a look: this is a bound.
+  select count(*) into v_lanes
+    from (select from unnest(v_types) t(type_id)
+           cross join lateral (select l.lane_id from millrace.lane l where l.type_id = t.type_id) l
+           cross join lateral (select h.lane_xid, h.lane_seq from millrace.lane_head h
+                                where h.lane_id = l.lane_id order by h.claim_no desc limit 1) h
+           cross join lateral (select from millrace.job_fact f
+                                where f.lane_id = l.lane_id and (f.lane_xid, f.seq) > (h.lane_xid, h.lane_seq)
+                                limit p_max) x
+           limit p_max - v_ready - v_delayed) c;
+  return v_ready + v_delayed + v_lanes;
 end;
 $$;

@@ -26,7 +26,7 @@ begin
   delete from millrace.provider_slot s
    where s.slot_id = (select c.slot_id
                         from millrace.provider_slot c
-                       where c.provider_id = v_row.provider_id and c.job_id is null
+                       where c.provider_id = v_row.provider_id and c.job_id is null and c.claim_id is null
                          and c.lease_until > v_at
                        order by c.estimated_tokens = v_cost desc, c.acquired_at, c.slot_id
                        limit 1)

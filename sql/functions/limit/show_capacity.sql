@@ -28,7 +28,7 @@ begin
      set current_requests_minute = v_used.requests_minute,
          current_tokens_minute = v_used.tokens_minute,
          current_requests_hour = v_used.requests_hour, current_tokens_hour = v_used.tokens_hour,
-         active_requests = (select count(*) from millrace.provider_slot s
+         active_requests = (select coalesce(sum(s.jobs), 0) from millrace.provider_slot s
                              where s.provider_id = p_provider_id),
          minute_reset_at = millrace.bucket_start(v_minute, v_row.minute_window),
          hour_reset_at = millrace.bucket_start(v_hour, v_row.hour_window),

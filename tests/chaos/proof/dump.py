@@ -71,7 +71,13 @@ select json_build_object('kind', 'queue', 'queue', q.queue, 'concurrent', q.conc
 union all
 select json_build_object('kind', 'slot', 'limit', p.provider_name || ':' || p.api_endpoint, 'job', s.job_id, 'token', s.token,
          'acquired_at', extract(epoch from s.acquired_at), 'lease_until', extract(epoch from s.lease_until))
+  from millrace.provider_slot s join millrace.api_rate_limits p on p.provider_id = s.provider_id where s.claim_id is null
+union all
+select json_build_object('kind', 'slot', 'limit', p.provider_name || ':' || p.api_endpoint, 'job', c.job_ids[n], 'token', millrace.claim_token(c.claim_id, n - 1),
+         'acquired_at', extract(epoch from s.acquired_at), 'lease_until', extract(epoch from s.lease_until))
   from millrace.provider_slot s join millrace.api_rate_limits p on p.provider_id = s.provider_id
+  join millrace.claim c on c.claim_id = s.claim_id left join millrace.claim_open o on o.claim_id = s.claim_id
+  cross join lateral generate_series(1, cardinality(c.job_ids)) n where o.claim_id is null or get_bit(o.held, n - 1) = 1
 """
 
 COUNTERS = """
