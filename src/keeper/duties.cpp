@@ -87,7 +87,7 @@ Task<std::int64_t> watch_horizon(KeeperStore& store, Logger& log,
 }  // namespace
 
 // What would be late by this much if nothing told of it.
-constexpr auto kQuiet = 30s;
+constexpr auto kQuiet = 60s;
 
 std::vector<Duty> standard_duties(DutyOptions options) {
   const int many = options.batch_max;

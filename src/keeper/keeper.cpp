@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using namespace either;
 
 constexpr const char* kDuty = "keeper";
-constexpr auto kWatchInterval = milliseconds(2'000);
+constexpr auto kWatchInterval = milliseconds(4'000);
 // A new keeper first does what jobs wait for: every call must be planned anew, and keepers change
 // most often when processes die one after the other and the server has no time to spare.
 constexpr int kFirstPauseShare = 10;
