@@ -82,6 +82,13 @@ TEST_F(LimitedLane, e09_claims_at_the_same_moment_share_one_limit) {
   EXPECT_EQ(overview("active_slots"), "50");
 }
 
+TEST_F(LimitedLane, bits_of_another_length_are_refused_and_change_nothing) {
+  add(2);
+  const auto held = worker_.claim_lanes(2);
+  EXPECT_EQ(worker_.complete_bits(held[0].token.substr(0, 32) + "0000", "111"), "00");
+  EXPECT_EQ(slots(), "2 single 0");
+}
+
 TEST_F(LimitedLane, e08_a_job_that_is_settled_alone_takes_its_part_of_the_slot_along) {
   add(4, 400);
   const auto held = worker_.claim_lanes(4);
@@ -141,7 +148,7 @@ TEST_F(LimitedLane, e04_an_anonymous_release_does_not_end_the_slot_of_a_claim) {
 
 TEST_F(LimitedLane, d08_plain_success_ends_a_row_of_failures) {
   limit(R"({"breaker_threshold": 3, "breaker_cooldown": "30s"})");
-  add(8);
+  add(12);
   const auto first = worker_.claim_lanes(4);
   const char* later = R"({"error": {"message": "down"}, "retry_after_seconds": 3600})";
   worker_.settle(first[0], "retry", later);

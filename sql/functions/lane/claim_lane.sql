@@ -8,13 +8,13 @@ create or replace function millrace.claim_lane(
 as $$
 declare
   v_lane record;
-  v_read millrace.lane_stretch;
-  v_more millrace.lane_stretch;
+  v_read millrace.stretch;
+  v_more millrace.stretch;
   v_jobs integer;
   v_claim uuid;
   v_now timestamptz := millrace.now();
 begin
-  for v_more in select r.* from millrace.read_lane(p_lane_id, p_limit, p_cutoff, p_wait) r loop
+  for v_more in select r.* from millrace.read_lane(p_lane_id, p_limit, p_cutoff, p_wait, p_provider_id is not null) r loop
     v_read := (v_read.job_ids || v_more.job_ids, least(v_read.seq_from, v_more.seq_from), greatest(v_read.seq_to, v_more.seq_to),
                concat_ws(E'\n', v_read.lines, v_more.lines), coalesce(v_read.tokens, 0) + v_more.tokens);
   end loop;

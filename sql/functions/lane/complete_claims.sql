@@ -24,7 +24,7 @@ begin
   if exists (select from millrace.provider_slot s where s.claim_id = any (p_claim_ids)) then
     select array_agg(o.claim_id), array_agg(bit_count(o.held & ~ u.done)::integer) into v_limited, v_left
       from unnest(v_open) o join unnest(p_claim_ids, p_done) u(claim_id, done) on u.claim_id = o.claim_id
-     where length(u.done) = length(o.held);
+     where case when length(u.done) = length(o.held) then bit_count(o.held & u.done) > 0 end;
     perform millrace.settle_slots(v_limited, v_left);
   end if;
   return query

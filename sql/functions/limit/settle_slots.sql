@@ -13,14 +13,14 @@ begin
      where s.claim_id = any (p_claim_ids) and (p.breaker_failures > 0 or p.breaker_state <> 'closed')
        -- A call that was sent before the breaker opened says nothing about the provider now.
        and (p.breaker_state = 'closed' or s.acquired_at >= p.breaker_until));
-  delete from millrace.provider_slot s
-   where s.claim_id = any (array(select u.claim_id from unnest(p_claim_ids, p_left) u(claim_id, n) where u.n = 0));
-  update millrace.provider_slot s set jobs = (select u.n from unnest(p_claim_ids, p_left) u(claim_id, n) where u.claim_id = s.claim_id)
-   where s.claim_id = any (array(select u.claim_id from unnest(p_claim_ids, p_left) u(claim_id, n) where u.n > 0));
   if cardinality(v_failing) > 0 then
     perform millrace.capacity_settle(array_fill(null::uuid, array[cardinality(v_failing)]), array_fill(null::uuid, array[cardinality(v_failing)]), v_failing,
       array_fill('ok'::text, array[cardinality(v_failing)]), array_fill(null::bigint, array[cardinality(v_failing)]),
       array_fill(null::timestamptz, array[cardinality(v_failing)]), array_fill(null::text, array[cardinality(v_failing)]));
   end if;
+  delete from millrace.provider_slot s
+   where s.claim_id = any (array(select u.claim_id from unnest(p_claim_ids, p_left) u(claim_id, n) where u.n = 0));
+  update millrace.provider_slot s set jobs = (select u.n from unnest(p_claim_ids, p_left) u(claim_id, n) where u.claim_id = s.claim_id)
+   where s.claim_id = any (array(select u.claim_id from unnest(p_claim_ids, p_left) u(claim_id, n) where u.n > 0));
 end;
 $$;
