@@ -108,6 +108,13 @@ create type millrace.moving as (
   wait_reason millrace.wait_reason,
   due_at timestamp with time zone
 );
+create type millrace.stretch as (
+  job_ids uuid[],
+  seq_from bigint,
+  seq_to bigint,
+  lines text,
+  tokens bigint
+);
 
 -- Sequences
 create sequence millrace.api_rate_limits_provider_id_seq as integer;
@@ -671,7 +678,9 @@ create table millrace.provider_slot (
   lease_until timestamp with time zone not null,
   estimated_tokens bigint not null,
   minute_bucket bigint not null,
-  hour_bucket bigint not null
+  hour_bucket bigint not null,
+  claim_id uuid,
+  jobs integer not null default 1
 ) with (fillfactor=70);
 create table millrace.queue (
   queue_id smallint generated always as identity not null,
@@ -848,6 +857,7 @@ alter table millrace.provider_bucket add constraint provider_bucket_limit_fkey F
 alter table millrace.provider_bucket add constraint provider_bucket_pkey PRIMARY KEY (provider_id, time_window, bucket);
 alter table millrace.provider_bucket add constraint provider_bucket_window_check CHECK ((time_window = ANY (ARRAY['minute'::text, 'hour'::text])));
 alter table millrace.provider_slot add constraint provider_slot_cost_check CHECK ((estimated_tokens > 0));
+alter table millrace.provider_slot add constraint provider_slot_jobs_check CHECK ((jobs > 0));
 alter table millrace.provider_slot add constraint provider_slot_limit_fkey FOREIGN KEY (provider_id) REFERENCES millrace.api_rate_limits(provider_id) ON DELETE CASCADE;
 alter table millrace.provider_slot add constraint provider_slot_pkey PRIMARY KEY (slot_id);
 alter table millrace.queue add constraint queue_age_step_check CHECK ((age_step >= '00:00:00.001'::interval));
@@ -909,12 +919,14 @@ CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id)
 CREATE INDEX job_fact_lane_idx ON ONLY millrace.job_fact USING btree (lane_id, lane_xid, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
+CREATE INDEX lane_type_idx ON millrace.lane USING btree (type_id);
 CREATE INDEX lane_head_idx ON millrace.lane_head USING btree (lane_id, claim_no);
 CREATE INDEX lease_key_idx ON millrace.lease USING btree (queue_id, tenant_id, lease_key) WHERE (lease_key IS NOT NULL);
 CREATE INDEX lease_process_idx ON millrace.lease USING btree (process) WHERE (process IS NOT NULL);
 CREATE INDEX lease_queue_idx ON millrace.lease USING btree (queue_id);
 CREATE INDEX lease_until_idx ON millrace.lease USING btree (lease_until);
 CREATE INDEX process_death_at_idx ON millrace.process_death USING btree (at);
+CREATE INDEX provider_slot_claim_idx ON millrace.provider_slot USING btree (claim_id) WHERE (claim_id IS NOT NULL);
 CREATE INDEX provider_slot_job_idx ON millrace.provider_slot USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX provider_slot_provider_idx ON millrace.provider_slot USING btree (provider_id, acquired_at);
 CREATE INDEX ready_claim_idx ON millrace.ready USING btree (queue_id, type_id, tenant_id, priority, ready_seq);
@@ -1150,9 +1162,11 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.cancel_job(p_job_id uuid, p_user_id uuid DEFAULT NULL::uuid, p_reason text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.cancel_jobs(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.cancel_one(p_job_id uuid, p_scope uuid, p_reason text) returns text volatile
+-- function millrace.capacity_charge(p_provider_id integer, p_requests bigint, p_cost bigint, OUT at timestamp with time zone, OUT minute_bucket bigint, OUT hour_bucket bigint, OUT slot_lease interval) returns record volatile
 -- function millrace.capacity_room(p_provider_id integer, OUT requests integer, OUT tokens bigint, OUT retry_at timestamp with time zone) returns record volatile
 -- function millrace.capacity_settle(p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[], p_until timestamp with time zone[], p_reasons text[]) returns void volatile
 -- function millrace.capacity_take(p_provider_id integer, p_job_ids uuid[], p_tokens uuid[], p_worker_id text, p_estimates bigint[], p_lease_until timestamp with time zone) returns void volatile
+-- function millrace.capacity_take_claim(p_provider_id integer, p_claim_id uuid, p_jobs integer, p_cost bigint, p_worker_id text, p_lease_until timestamp with time zone) returns void volatile
 -- function millrace.check_configuration() returns trigger volatile
 -- function millrace.check_depth(p_queue_id smallint, p_tenant uuid, p_queue text, p_max bigint, p_adding bigint) returns void stable
 -- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
@@ -1162,7 +1176,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
 -- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false, p_plan boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
--- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean) returns millrace.delivery volatile
+-- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer) returns millrace.delivery volatile
 -- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
 -- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
@@ -1282,8 +1296,8 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
--- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean) returns SETOF millrace.lane_stretch volatile
--- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, OUT jobs millrace.lane_stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
+-- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean) returns SETOF millrace.stretch volatile
+-- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, OUT jobs millrace.stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
@@ -1325,6 +1339,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
 -- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
+-- function millrace.settle_slots(p_claim_ids uuid[], p_left integer[]) returns void volatile
 -- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
 -- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
@@ -1333,6 +1348,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
 -- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
+-- function millrace.split_slots(p_rows millrace.moving[]) returns void volatile
 -- function millrace.stamps_ahead() returns SETOF integer stable security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
 -- function millrace.take_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns millrace.moving[] volatile

@@ -345,6 +345,7 @@ void Checks::registered(int number) {
 void Checks::declared_dead(int number) {
   note("is told that it is dead", number);
   process(number).told_dead = true;
+  process(number).told_dead_at = loop_.now();
   reach(Path::declared_dead);
   // One that leaves may find itself gone: a beat was under way when it retired.
   if (process(number).drained_at < Time(0) && calm_since(process(number), loop_.now())) {
@@ -584,6 +585,9 @@ void Checks::handler_started(int number, const ClaimedJob& job, CancelToken canc
   if (!leases && !holder.was_frozen) {
     violate("late_start", "a process started a job after its lease had ended", index);
   }
+  if (holder.told_dead && holder.told_dead_at < loop_.now()) {
+    violate("told_dead", "a process that was told that it is dead started a job", index);
+  }
   if (loop_.now() > record.received_at) reach(Path::prefetched);
   if (calm_since(holder, record.received_at) &&
       loop_.now() - record.received_at > plan_.options.prefetch_age_max + kPromptly) {
@@ -647,6 +651,11 @@ void Checks::handler_returned(int number, const ClaimedJob& job, Outcome::Kind o
   record->outcome = outcome;
   note("returns", number, static_cast<int>(job_index(job.id)), number_of(job.token.value),
        record->told_at_return ? record->cancel.reason() : std::string(to_string(outcome)));
+  const auto told_dead_at = process(number).told_dead_at;
+  if (!record->told_at_return && record->started_at <= told_dead_at && told_dead_at < loop_.now()) {
+    violate("told_dead", "a process that was told that it is dead let a job run on",
+            job_index(job.id));
+  }
   if (!record->told_at_return) return;
   if (record->sent) reach(Path::handler_ignored_stop);
   const auto reason = record->cancel.reason();

@@ -79,6 +79,7 @@ struct ProcessRecord {
   int registrations = 0;
   Time registered_at{-1};  // The last time.
   bool told_dead = false;
+  Time told_dead_at{-1};
   bool retired = false;
   std::vector<std::uint64_t> deliveries;  // Tokens of what it may still hold.
 };

@@ -103,19 +103,24 @@ TEST_F(Claim, c01_claim_passes_an_open_claim_without_waiting_and_reclaims_nothin
 }
 
 TEST_F(Claim, c03_no_plan_hands_out_more_than_the_limit) {
-  enqueue_many(sql, 50);
   for (const char* off : {"enable_hashjoin", "enable_mergejoin", "enable_material"}) {
     sql.run(fmt::format("set {} = off", off));
   }
   Worker worker(sql);
+  enqueue_many(sql, 50, kInReady);
   EXPECT_EQ(worker.claim(1).size(), 1U);
   EXPECT_EQ(worker.claim(7).size(), 7U);
   EXPECT_EQ(places(sql), "ready 42, delayed 0, leased 8");
+  EXPECT_EQ(worker.claim(50).size(), 42U);
+  enqueue_many(sql, 50);
+  EXPECT_EQ(worker.claim(1).size(), 1U);
+  EXPECT_EQ(worker.claim(7).size(), 7U);
+  EXPECT_EQ(places(sql), "ready 42, delayed 0, leased 58");
 }
 
 TEST_F(Claim, c04_claim_reads_the_head_of_the_index_and_never_the_table) {
-  enqueue_many(sql, 4000);
-  enqueue_many(sql, 4000, R"({"priority": 9})");
+  enqueue_many(sql, 4000, kInReady);
+  enqueue_many(sql, 4000, R"({"priority": 9, "max_attempts": 25})");
   Worker worker(sql);
   must(sql.connection().begin());
   const std::string scans = "select pg_stat_get_xact_numscans('millrace.ready'::regclass)";
@@ -153,10 +158,14 @@ TEST_F(Claim, c06_what_waits_or_has_ended_is_never_handed_out) {
 }
 
 TEST_F(Claim, c07_what_a_payload_says_about_time_is_not_read) {
-  const auto id = sql.value(
-      "select millrace.enqueue_job('noop', '{\"retry_at\": \"never\", \"scheduled_at\": 7}')");
   Worker worker(sql);
-  EXPECT_EQ(worker.take().id, id);
+  for (const char* options : {"{}", kInReady}) {
+    const auto id = sql.value(
+        "select millrace.enqueue_job('noop', '{\"retry_at\": \"never\", \"scheduled_at\": 7}', "
+        "$1::jsonb)",
+        pg::params(options));
+    EXPECT_EQ(worker.take().id, id);
+  }
 }
 
 TEST_F(Claim, c09_stage_belongs_to_the_pipeline_and_survives_claim_and_retry) {

@@ -583,12 +583,16 @@ TEST_F(Settle, e11_follow_up_jobs_are_let_into_a_full_queue) {
 }
 
 TEST_F(Settle, g10_events_carry_ids_and_never_payloads) {
-  const auto id = sql.value("select millrace.enqueue_job('noop', '{\"secret\": \"swordfish\"}')");
   Worker worker(sql);
-  worker.settle(worker.take(), "ok", R"({"result": {"answer": "swordfish"}})");
-  EXPECT_GE(sql.number("select count(*) from millrace.event where $1::uuid = any (job_ids)",
-                       pg::params(id)),
-            3);
+  for (const char* options : {"{}", kInReady}) {
+    const auto id =
+        sql.value("select millrace.enqueue_job('noop', '{\"secret\": \"swordfish\"}', $1::jsonb)",
+                  pg::params(options));
+    worker.settle(worker.take(), "ok", R"({"result": {"answer": "swordfish"}})");
+    EXPECT_GE(sql.number("select count(*) from millrace.event where $1::uuid = any (job_ids)",
+                         pg::params(id)),
+              3);
+  }
   EXPECT_EQ(sql.number("select count(*) from millrace.event e where e::text like '%swordfish%'"),
             0);
   EXPECT_EQ(sql.number("select count(*) from millrace.audit a where a::text like '%swordfish%'"),

@@ -64,7 +64,8 @@ class Lanes:
     def _argv(self, name):
         options = self._options
         return [str(word) for word in (sys.executable, *(["-B"] if sys.dont_write_bytecode else []), "-m", "runner", "--build", options.build, "--profile",
-                                       options.profile, "--seed", options.seed, "--lanes", 1, "--only", name, "--out", self._folder / name)]
+                                       options.profile, "--seed", options.seed, "--lanes", 1, "--only", name, "--out", self._folder / name,
+                                       *(word for file in options.sql or () for word in ("--sql", file)))]
 
     def _work(self, name):
         (self._folder / name).mkdir(parents=True)
