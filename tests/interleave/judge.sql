@@ -42,8 +42,8 @@ begin
       (select string_agg(f.job_name || ' ' || coalesce(j.line, 'nowhere'), ', ' order by f.job_name, f.seq)
          from millrace.job_fact f left join job j on j.job_id = f.job_id),
       coalesce((select 'w ' || millrace_test.ahead(w.lease_until) from millrace.worker w where w.worker_id = 'w'), 'w gone'),
-      (select format('provider %s active %s granted %s failures', p.active_requests, p.current_requests_minute, p.breaker_failures) from millrace.api_rate_limits p
-        where p.provider_name = 'p'),
+      (select string_agg(format('provider %s active %s granted %s failures', p.active_requests, p.current_requests_minute, p.breaker_failures), ', ' order by p.provider_id)
+         from millrace.api_rate_limits p where p.provider_name = 'p'),
       (select format('batch %s+%s+%s/%s', b.completed, b.failed, b.cancelled, b.total) from millrace.batch b),
       'key ' || coalesce((select string_agg(millrace_test.name(k.job_id), ' ' order by k.type_id) from millrace.dedupe_key k), 'free')));
 end $$;
@@ -230,7 +230,7 @@ begin
   v_process := millrace.register_worker('drain', '{"lease_ms": 86400000}');
   for v_round in 1 .. 12 loop
     perform millrace.reclaim(100), millrace.promote_due(100), millrace.advance(100), millrace.recheck_blocked(100), millrace.advance(100);
-    for v_job in select c.job_id, c.token from unnest(array['q', 'o', 'l']) q cross join lateral millrace.claim_jobs('drain', v_process, q, 10) c loop
+    for v_job in select c.job_id, c.token from unnest(array['q', 'o', 'l', 'm']) q cross join lateral millrace.claim_jobs('drain', v_process, q, 10) c loop
       perform millrace.complete_jobs('drain', array[v_job.job_id], array[v_job.token]);
     end loop;
     exit when not exists (select from millrace.job_place p where p.place <> 'history');

@@ -23,7 +23,12 @@ std::string file(const std::string& name) {
 }
 
 bool in_lane(std::string_view world) {
-  return world == "lane" || world == "claimed" || world == "forsaken";
+  return world.ends_with("lane") || world.ends_with("claimed") || world.ends_with("forsaken");
+}
+
+std::string queue_of(std::string_view world) {
+  if (in_lane(world)) return world.starts_with("limited") ? "m" : "l";
+  return world.starts_with("shared") ? "o" : "q";
 }
 
 void replace(std::string& text, const std::string& what, const std::string& with) {
@@ -94,6 +99,10 @@ void Lane::build_worlds() {
   director_.run(R"(select millrace.set_job_type('free', '{"queue": "o"}'))");
   set_queue(director_, "l", R"({"backoff_base": 0, "backoff_cap": 0, "reclaim_jitter": 0})");
   director_.run(R"(select millrace.set_job_type('plain', '{"queue": "l"}'))");
+  director_.run(R"(select millrace.set_limit('p', 'two', '{"concurrent_requests": 2, )"
+                R"("requests_per_minute": null, "breaker_threshold": 100}'))");
+  set_queue(director_, "m", R"({"backoff_base": 0, "backoff_cap": 0, "reclaim_jitter": 0})");
+  director_.run(R"(select millrace.set_job_type('bound', '{"queue": "m", "provider": "p:two"}'))");
   director_.run("select millrace_test.keep('empty')");
   changing_ =
       director_.value("select string_agg('millrace.' || name, ', ') from millrace_test.changing");
@@ -114,8 +123,9 @@ std::string Lane::enqueue_world(std::string_view name) {
   const std::string limits =
       fmt::format(R"("max_attempts": {}, "run_timeout_seconds": 60)", name == "last" ? 1 : 5);
   if (in_lane(name)) {
-    auto job = enqueue("plain", R"({"job_name": "J"})");
-    enqueue("plain", R"({"job_name": "K"})");
+    const std::string type = name.starts_with("limited") ? "bound" : "plain";
+    auto job = enqueue(type, R"({"job_name": "J"})");
+    enqueue(type, R"({"job_name": "K"})");
     return job;
   }
   if (name.starts_with("shared")) {
@@ -140,17 +150,17 @@ std::string Lane::enqueue_world(std::string_view name) {
 
 // The token of J; where it is not held, one that was never given.
 std::string Lane::claim_lane(const Worker& worker, std::string_view name) {
-  if (name == "lane") return "11111111-2222-8333-8444-555500020000";
+  if (name.ends_with("lane")) return "11111111-2222-8333-8444-555500020000";
   auto token = director_.value(
-      "select token from millrace.claim_jobs('w', $1::uuid, 'l', 10, p_ranges => true) "
+      "select token from millrace.claim_jobs('w', $1::uuid, $2, 10, p_ranges => true) "
       "where job_id is null",
-      pg::params(worker.process()));
-  if (name == "forsaken") pass(director_, "31 seconds");
+      pg::params(worker.process(), queue_of(name)));
+  if (name.ends_with("forsaken")) pass(director_, "31 seconds");
   return token;
 }
 
 Lane::World Lane::build(std::string_view name) {
-  const std::string queue = in_lane(name) ? "l" : name.starts_with("shared") ? "o" : "q";
+  const auto queue = queue_of(name);
   const auto job = enqueue_world(name);
   Worker worker(director_, "w", R"({"lease_ms": 30000, "supervisor_id": "s"})");
   if (in_lane(name)) return {job, claim_lane(worker, name), worker.process(), queue};

@@ -22,10 +22,10 @@ struct Transition {
   std::vector<std::string_view> homes;
 };
 
-// J has the dedupe key `k`. In all but the last five worlds it also stands first in the serial key
+// J has the dedupe key `k`. In all but the last eight worlds it also stands first in the serial key
 // `s` with N behind it, belongs to a batch, and D waits for its end; its type has a provider and
 // its queue one slot.
-inline constexpr std::array<std::string_view, 14> kWorlds = {
+inline constexpr std::array<std::string_view, 17> kWorlds = {
     "ready",    // J is ready after w handed it back; w lives.
     "fading",   // The same, but w has not beaten for longer than its lease.
     "held",     // J is leased to w, which lives.
@@ -43,12 +43,16 @@ inline constexpr std::array<std::string_view, 14> kWorlds = {
     "lane",      // Both wait in their lane.
     "claimed",   // w, which lives, holds both under a claim.
     "forsaken",  // The same, but w has not beaten for longer than its lease.
+    // The same three, and their type has a provider with two slots.
+    "limited_lane",
+    "limited_claimed",
+    "limited_forsaken",
 };
 
 // Whether w holds J there when the case begins.
 inline bool holds(std::string_view world) {
   return world == "held" || world == "lost" || world == "last" || world == "overdue" ||
-         world == "shared" || world == "claimed" || world == "forsaken";
+         world == "shared" || world.ends_with("claimed") || world.ends_with("forsaken");
 }
 
 #define MILLRACE_SETTLE(more)                                                                    \
@@ -60,13 +64,13 @@ inline const std::vector<Transition>& transitions() {
       {"claim",
        "select coalesce(string_agg(millrace_test.name(job_id) || ' d' || delivery_count, ' '), "
        "'none') from millrace.claim_jobs('w', '@P', '@Q', 10)",
-       {"ready", "fading", "dead", "shared", "shared_ready", "lane"}},
+       {"ready", "fading", "dead", "shared", "shared_ready", "lane", "limited_lane"}},
       // The next of a lane together, as the engine's workers claim.
       {"claim_lane",
        "select coalesce(string_agg(millrace_test.name(coalesce(d.job_id, left(l, 36)::uuid)) || "
        "' d' || d.delivery_count, ' '), 'none') from millrace.claim_jobs('w', '@P', '@Q', 10, "
        "p_ranges => true) d left join lateral string_to_table(d.jobs, E'\\n') l on true",
-       {"lane", "ready"}},
+       {"lane", "ready", "limited_lane"}},
       {"heartbeat",
        "select case when (b ->> 'alive')::boolean then 'alive' else 'dead' end || case when "
        "jsonb_array_length(b -> 'cancel') > 0 then ', told to cancel' else '' end "
@@ -75,30 +79,34 @@ inline const std::vector<Transition>& transitions() {
       {"extend",
        "select answer || case when cancel_requested then ', told to cancel' else '' end "
        "from millrace.extend_leases('w', array['@J'::uuid], array['@T'::uuid], 600000)",
-       {"held", "reheld", "overdue", "claimed"}},
+       {"held", "reheld", "overdue", "claimed", "limited_claimed"}},
       {"complete",
        "select answer from millrace.complete_jobs('w', array['@J'::uuid], array['@T'::uuid])",
-       {"held", "reheld", "lost", "overdue", "shared", "claimed"}},
+       {"held", "reheld", "lost", "overdue", "shared", "claimed", "limited_claimed"}},
       // All jobs of the claim at once.
       {"complete_claim",
        "select coalesce((select 'settled' from millrace.complete_claims('w', "
        "array[millrace.claim_of('@T')], array[B'11']) c where get_bit(c, 0) = 1), 'lease_lost')",
-       {"claimed", "forsaken"}},
+       {"claimed", "forsaken", "limited_claimed", "limited_forsaken"}},
       // Success with effects: a follow-up job.
       {"settle",
        MILLRACE_SETTLE(R"({"outcome": "ok", "result": {"follow_up": true}, "effects": {"jobs": )"
                        R"([{"job_type": "work", "payload": {"n": 1}, "job_name": "E"}]}})"),
-       {"held", "lost", "overdue", "claimed"}},
+       {"held", "lost", "overdue", "claimed", "limited_claimed"}},
       {"fail",
        MILLRACE_SETTLE(R"({"outcome": "retry", "error": {"error_type": "test"}})"),
-       {"held", "reheld", "lost", "overdue", "last", "shared", "claimed", "forsaken"}},
+       {"held", "reheld", "lost", "overdue", "last", "shared", "claimed", "forsaken",
+        "limited_claimed", "limited_forsaken"}},
       {"snooze",
        MILLRACE_SETTLE(R"({"outcome": "throttled", "retry_after_seconds": 0})"),
        {"held", "lost", "overdue"}},
       {"cancel",
        "select answer from millrace.cancel_jobs(array['@J'::uuid], 'test')",
-       {"ready", "held", "reheld", "lost", "waiting", "shared", "shared_ready", "lane", "claimed"}},
-      {"sweep", "select millrace.reclaim(100)", {"lost", "last", "overdue", "fading", "forsaken"}},
+       {"ready", "held", "reheld", "lost", "waiting", "shared", "shared_ready", "lane", "claimed",
+        "limited_lane", "limited_claimed"}},
+      {"sweep",
+       "select millrace.reclaim(100)",
+       {"lost", "last", "overdue", "fading", "forsaken", "limited_forsaken"}},
       {"redrive",
        "select coalesce((select answer from millrace.redrive_jobs("
        "jsonb_build_object('job_ids', jsonb_build_array('@J')))), 'none')",
@@ -106,13 +114,14 @@ inline const std::vector<Transition>& transitions() {
       {"promote", "select millrace.promote_due(100)", {"waiting"}},
       {"handback",
        MILLRACE_SETTLE(R"({"outcome": "handback"})"),
-       {"held", "reheld", "lost", "overdue", "claimed"}},
+       {"held", "reheld", "lost", "overdue", "claimed", "limited_claimed"}},
       {"hand_back_process",
        "select millrace.hand_back_process('s', 'w')",
        {"held", "reheld", "last", "fading", "shared", "claimed"}},
       {"retire",
        "select millrace.retire_worker('w', '@P')",
-       {"held", "lost", "shared", "lane", "claimed", "forsaken"}},
+       {"held", "lost", "shared", "lane", "claimed", "forsaken", "limited_lane", "limited_claimed",
+        "limited_forsaken"}},
       // Another job with J's dedupe key.
       {"enqueue",
        R"(select answer from millrace.enqueue_jobs('{"job_type": "work", "payload": {"n": 1}, )"
