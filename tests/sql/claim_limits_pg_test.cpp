@@ -79,6 +79,20 @@ TEST_F(ClaimLimits, e09_claims_at_the_same_moment_share_one_limit) {
   EXPECT_EQ(slots(), 10);
 }
 
+TEST_F(ClaimLimits, e09_nobody_takes_room_that_a_claim_under_way_may_take) {
+  limit(R"({"requests_per_minute": 10})");
+  for (int i = 0; i < 20; ++i) {
+    db_.run("select millrace.enqueue_job('bound', '{}', $1::jsonb)", pg::params(kInReady));
+  }
+  Session session(database_);
+  Worker other(session, "other");
+  must(session.connection().begin());
+  ASSERT_EQ(other.claim(8).size(), 8U);
+  EXPECT_EQ(worker_.claim(8).size(), 0U);
+  must(session.connection().commit());
+  EXPECT_EQ(worker_.claim(8).size(), 2U);
+}
+
 TEST_F(ClaimLimits, e08_a_settlement_replaces_the_estimate_and_ends_the_slot) {
   limit(R"({"tokens_per_minute": 1000})");
   add(400);

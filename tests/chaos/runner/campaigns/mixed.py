@@ -35,12 +35,19 @@ def limited(deployment):
     enqueue_outside(deployment, "limited", "chaos.limited", "none", 60)
 
 
+HOLDERS = "(select l.job_id, l.worker_id from millrace.lease l union all select h.job_id, h.worker_id from millrace.lane_held h)"
+
+
 def zombie(deployment, point):
-    """Stands still before, or while, its result is recorded, until another has the job."""
+    """Stands still before, or while, its result is recorded, until another runs one of its jobs: only then can a stale result do harm."""
     worker = deployment.worker(slots=4, fault=f"{point}=stop@2")
     if stopped(worker, 10):
         deployment.world.history.fault("stop", worker.name, pid=worker.pid)
-        worker.ended_within(2.5 * deployment.lease_ms / 1000)
+        held = deployment.sql(f"select coalesce(string_agg(quote_literal(h.job_id), ', '), 'null') from {HOLDERS} h where h.worker_id like '%-{worker.pid}-%'")
+        lost = f"select count(*) from {HOLDERS} h where h.job_id in ({held}) and h.worker_id not like '%-{worker.pid}-%'"
+        until = time.monotonic() + 2.5 * deployment.lease_ms / 1000
+        while time.monotonic() < until and not deployment.number(lost) and not worker.ended_within(0.02):
+            pass
         worker.cont()
     return worker
 
@@ -59,7 +66,7 @@ def run(stage):
         world.history.phase("load")
         began, rounds, passing = time.monotonic(), 0, []
         while (elapsed := time.monotonic() - began) < counts["seconds"]:
-            enqueue_outside(deployment, f"burst-{rounds}", "chaos", "row", 60, lambda: {"kind": "plain", "ms": 100})
+            enqueue_outside(deployment, f"burst-{rounds}", "chaos", "row", 60, lambda: {"kind": "plain", "ms": stage.random.choice((100, 100, 100, 600))})
             passing.append(deployment.worker(slots=4, fault=LOST_ANSWERS[rounds % len(LOST_ANSWERS)]))
             passing.append(zombie(deployment, ("settle_with.before", "settle_with.after_send")[rounds % 2]))
             victim = stage.random.randrange(len(lasting))
