@@ -82,7 +82,7 @@ TEST_F(ClaimLimits, e09_claims_at_the_same_moment_share_one_limit) {
 TEST_F(ClaimLimits, e09_nobody_takes_room_that_a_claim_under_way_may_take) {
   limit(R"({"requests_per_minute": 10})");
   for (int i = 0; i < 20; ++i) {
-    db_.run("select millrace.enqueue_job('bound', '{}', $1::jsonb)", pg::params(kInReady));
+    db_.run("select millrace.enqueue_job('bound', '{\"n\": 1}', $1::jsonb)", pg::params(kInReady));
   }
   Session session(database_);
   Worker other(session, "other");
