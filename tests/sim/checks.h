@@ -161,6 +161,7 @@ class Checks final : public ModelWatch {
 
   static bool open(const DeliveryRecord& delivery);       // Its handler runs.
   static bool unsettled(const DeliveryRecord& delivery);  // Its result waits to be durable.
+  bool knew_its_death(const ProcessRecord& process) const;
   bool excused(const DeliveryRecord& delivery) const;
   void check_alone(int process, const DeliveryRecord& started, const ClaimedJob& job);
   void check_holders(const DeliveryRecord& started, std::uint64_t token);
