@@ -95,10 +95,12 @@ awaitable<void> Keeper::run_election() {
 void Keeper::nudge() { nudged_.set(); }
 
 awaitable<void> Keeper::run_watch() {
+  // Where leases are short, work that came while the keeper rested must not be lost for longer.
+  const auto interval = std::min(kWatchInterval, options_.ttl);
   while (!stopping_.is_set()) {
     if (!leading()) {
       if (!elected_.is_set()) co_await (elected_.wait() || stopping_.wait());
-      if (!stopping_.is_set() && !leading()) co_await pause(kWatchInterval);
+      if (!stopping_.is_set() && !leading()) co_await pause(interval);
       continue;
     }
     nudged_.reset();
@@ -110,7 +112,7 @@ awaitable<void> Keeper::run_watch() {
       busy_.reset();
     }
     if (stopping_.is_set()) co_return;
-    co_await (clock_.sleep_for(random_.jitter(kWatchInterval, 0.1)) || nudged_.wait() ||
+    co_await (clock_.sleep_for(random_.jitter(interval, 0.1)) || nudged_.wait() ||
               stopping_.wait());
   }
 }

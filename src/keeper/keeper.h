@@ -2,10 +2,10 @@
 //
 // Flow: the election loop calls KeeperStore::elect every third of the ttl; while elected, each duty
 // runs in its own loop at its own interval, and rarely while the database says that nothing is at
-// hand (asked every four seconds, and when a notification came). A lost election stops the duties
-// at their next step; a database that does not answer counts as lost once the ttl, measured from
-// before the last successful call was sent, has passed. Threading: one strand. Lifetime: store,
-// clock, random and log outlive it; stop() must have returned before it goes away.
+// hand (asked every four seconds, or every ttl, and when a notification came). A lost election
+// stops the duties at their next step; a database that does not answer counts as lost once the ttl,
+// measured from before the last successful call was sent, has passed. Threading: one strand.
+// Lifetime: store, clock, random and log outlive it; stop() must have returned before it goes away.
 #pragma once
 
 #include "base/clock.h"

@@ -148,9 +148,22 @@ TEST_F(KeeperTest, LooksRarelyWhileNothingIsAtHand) {
   int asked = 0;
   for (const auto& [name, count] : store.calls) asked += count;
   EXPECT_LE(asked, 20);
-  EXPECT_GE(store.calls["work_at_hand"], 8);
-  advance(15s);
+  EXPECT_GE(store.calls["work_at_hand"], 4);
+  advance(45s);
   EXPECT_GE(store.calls["promote_due"], 1) << "that it looks at all is the guarantee";
+}
+
+TEST_F(KeeperTest, RestsNoLongerThanLeasesOfItsFleetLast) {
+  Keeper brief(io.get_executor(), store, clock, random, log, {.holder = "brief", .ttl = 300ms});
+  store.at_hand = false;
+  brief.start();
+  settle();
+  advance(2s);
+  store.at_hand = true;
+  store.calls.clear();
+  advance(500ms);
+  EXPECT_GE(store.calls["reclaim"], 1);
+  run_blocking(io, brief.stop());
 }
 
 TEST_F(KeeperTest, IsWideAwakeAsSoonAsItIsToldOfWork) {
