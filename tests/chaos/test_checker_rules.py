@@ -77,6 +77,30 @@ class Late(Case):
         self.world.settle(self.world.claim(self.other, job))
         self.assertEqual(self.assert_clean().recovery["killed"]["count"], 2)
 
+    def test_AStopThatWasOverIsNotTheCause(self):
+        self.world.fault("stop", self.worker)
+        self.world.advance(2200)
+        self.world.fault("cont", self.worker)
+        job = self.world.enqueue(self.producer, "k1")
+        self.world.claim(self.worker, job)
+        self.world.advance(1600)
+        self.world.reclaim(job)
+        self.world.settle(self.world.claim(self.other, job))
+        verdict = self.assert_clean()
+        self.assertNotIn("stopped", verdict.recovery)
+        self.assertEqual(verdict.figures["lost_without_fault"], 1)
+
+    def test_AStopWhileItIsHeldIsTheCause(self):
+        job = self.world.enqueue(self.producer, "k1")
+        self.world.claim(self.worker, job)
+        self.world.fault("stop", self.worker)
+        self.world.advance(2200)
+        self.world.fault("cont", self.worker)
+        self.world.advance(2000)
+        self.world.reclaim(job)
+        self.world.settle(self.world.claim(self.other, job))
+        self.assert_only("recovery late")
+
     def test_TheServiceComesBackTooLate(self):
         self.plain("k1")
         self.world.fault("pg_crash")

@@ -47,7 +47,9 @@ def cause(run, options, lost):
     # What was over for so long cannot have been the cause.
     recent = ended - (2 * options.lease_ms + options.recovery_margin_ms + options.resume_ms) * MS
     if actor is not None:
-        stop = next((s for s in reversed(actor.stops) if s[0] <= ended and (s[1] is None or s[1] >= recent)), None)
+        # Nor can a stop that was over when the job was claimed.
+        since = max(recent, delivery.call_t or 0) if delivery is not None else recent
+        stop = next((s for s in reversed(actor.stops) if s[0] <= ended and (s[1] is None or s[1] >= since)), None)
         if actor.dead_t is not None and actor.dead_t <= ended:
             if is_supervised(actor):
                 return "supervised", actor.dead_t

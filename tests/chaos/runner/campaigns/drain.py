@@ -17,7 +17,8 @@ def run(stage):
         world.history.phase("load")
         slowest, wrong = 0.0, 0
         for n in range(counts["stops"]):
-            worker = deployment.worker(slots=8)
+            # Every other one has no time for what runs: that is stopped and handed back.
+            worker = deployment.worker(slots=8, env={"CHAOS_DRAIN_MS": "50"} if n % 2 else None)
             time.sleep(0.2 + stage.random.random() * 0.6)  # Somewhere in its work.
             began = time.monotonic()
             wrong += worker.terminate(40) != 0

@@ -5,8 +5,8 @@ ALONE = True  # Its judgement is about time.
 # Ten processes a second plan their first calls: on two cores that leaves room for no more than this load if recovery is to be judged by the clock.
 COUNTS = {
     "short": {"processes": 4, "slots": 32, "seconds": 8, "every_ms": 500, "rate": 40},
-    "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 30},
-    "release": {"processes": 16, "slots": 32, "seconds": 3600, "every_ms": 100, "rate": 30},
+    "long": {"processes": 16, "slots": 32, "seconds": 600, "every_ms": 100, "rate": 24},
+    "release": {"processes": 16, "slots": 32, "seconds": 3600, "every_ms": 100, "rate": 24},
 }
 
 
