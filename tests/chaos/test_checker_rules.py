@@ -90,6 +90,16 @@ class Late(Case):
         self.assertNotIn("stopped", verdict.recovery)
         self.assertEqual(verdict.figures["lost_without_fault"], 1)
 
+    def test_ACutThatWasBeforeIsNotTheCause(self):
+        self.world.fault("cut", self.worker)
+        self.world.advance(3000)
+        job = self.world.enqueue(self.producer, "k1")
+        self.world.claim(self.worker, job)
+        self.world.advance(1600)
+        self.world.reclaim(job)
+        self.world.settle(self.world.claim(self.other, job))
+        self.assertEqual(self.assert_clean().figures["lost_without_fault"], 1)
+
     def test_AStopWhileItIsHeldIsTheCause(self):
         job = self.world.enqueue(self.producer, "k1")
         self.world.claim(self.worker, job)

@@ -46,9 +46,9 @@ def cause(run, options, lost):
     ended = lost.ended_t + SECOND // 20 if lost.ended_t is not None else run.last_t  # The two clocks agree to milliseconds.
     # What was over for so long cannot have been the cause.
     recent = ended - (2 * options.lease_ms + options.recovery_margin_ms + options.resume_ms) * MS
+    # Nor what was over when the job was claimed.
+    since = max(recent, delivery.call_t or 0) if delivery is not None else recent
     if actor is not None:
-        # Nor can a stop that was over when the job was claimed.
-        since = max(recent, delivery.call_t or 0) if delivery is not None else recent
         stop = next((s for s in reversed(actor.stops) if s[0] <= ended and (s[1] is None or s[1] >= since)), None)
         if actor.dead_t is not None and actor.dead_t <= ended:
             if is_supervised(actor):
@@ -58,14 +58,14 @@ def cause(run, options, lost):
             return "killed", actor.dead_t
         if stop is not None:
             return "stopped", stop[0]
-        cut = next((t for t in reversed(actor.cuts) if recent <= t <= ended), None)
+        cut = next((t for t in reversed(actor.cuts) if since <= t <= ended), None)
         if cut is not None:
             return "cut", cut
-    down = next((b for b, e in reversed(run.down.spans) if b <= ended and e >= recent), None)
+    down = next((b for b, e in reversed(run.down.spans) if b <= ended and e >= since), None)
     if down is not None:
         return "outage", down
     at = bisect.bisect_right(run.cuts, ended) - 1
-    return ("cut", run.cuts[at]) if at >= 0 and run.cuts[at] >= recent else (None, None)
+    return ("cut", run.cuts[at]) if at >= 0 and run.cuts[at] >= since else (None, None)
 
 
 def is_supervised(actor):

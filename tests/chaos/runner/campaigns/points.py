@@ -53,7 +53,7 @@ def once(stage, deployment, scenario, point, name):
     finally:
         deployment.forget(process)
         if process.alive:
-            process.end()
+            process.kill(tree=True)  # Written down: what it holds is lost now.
         scenario.afterwards(deployment, process)
 
 
