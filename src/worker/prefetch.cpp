@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMomentMs = 100;
 constexpr int kFirstStep = 8;         // Where growth begins, unless there are more slots.
-constexpr int kGrowth = 2;            // By each full round of claims.
+constexpr int kGrowth = 4;            // By each full round of claims.
 constexpr double kRunShare = 0.05;    // Weight of the newest job in the average.
 constexpr double kStartsShare = 0.3;  // Weight of the newest round of claims.
 

@@ -133,12 +133,11 @@ int main(int argc, char** argv) {
   }
   if (const int code = begin_experiment(); code != 0) return code;
   const auto sigterm = block_sigterm();
-  millrace::client::WorkerOptions options{
-      .database_url = argv[1],
-      .queues = {"chaos"},
-      .slots = std::atoi(argv[2]),
-      .lease = std::chrono::milliseconds(std::atoi(argv[3])),
-      .keeper = argc == 5};
+  millrace::client::WorkerOptions options{.database_url = argv[1],
+                                          .queues = {"chaos"},
+                                          .slots = std::atoi(argv[2]),
+                                          .lease = std::chrono::milliseconds(std::atoi(argv[3])),
+                                          .keeper = argc == 5};
   if (const char* drain = std::getenv("CHAOS_DRAIN_MS"); drain != nullptr) {
     options.drain_timeout = std::chrono::milliseconds(std::atoi(drain));
   }

@@ -564,7 +564,8 @@ create unlogged table millrace.job_intake (
   concurrency_key text,
   correlation_id text,
   batch_id uuid,
-  id uuid
+  id uuid,
+  xid xid8 not null default pg_current_xact_id()
 );
 create table millrace.job_log (
   job_id uuid not null,
@@ -919,6 +920,7 @@ CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id)
 CREATE INDEX job_fact_lane_idx ON ONLY millrace.job_fact USING btree (lane_id, lane_xid, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
+CREATE INDEX job_intake_xid_idx ON millrace.job_intake USING btree (xid);
 CREATE INDEX lane_type_idx ON millrace.lane USING btree (type_id);
 CREATE INDEX lane_head_idx ON millrace.lane_head USING btree (lane_id, claim_no);
 CREATE INDEX lease_key_idx ON millrace.lease USING btree (queue_id, tenant_id, lease_key) WHERE (lease_key IS NOT NULL);

@@ -182,6 +182,38 @@ TEST_F(Enqueue, copied_rows_become_jobs_of_the_same_transaction_or_none) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+TEST_F(Enqueue, the_transaction_of_a_copied_row_is_not_to_be_given) {
+  EXPECT_EQ(sql.refused("insert into millrace.job_intake (job_type, payload, xid) values ('noop', "
+                        "'{\"n\": 1}', '5')")
+                .sqlstate,
+            "MR024");
+  EXPECT_EQ(places(sql), "ready 0, delayed 0, leased 0");
+}
+
+// What was taken out stays in the table for as long as a snapshot needs it.
+TEST_F(Enqueue, copied_rows_are_taken_out_without_reading_what_others_left) {
+  const std::string copy = "copy millrace.job_intake (job_type, payload) from stdin";
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) rows += "noop\t{\"n\": 1}\n";
+  auto holder = database.connect();
+  must(holder.script("begin isolation level repeatable read; select 1"));
+  for (int i = 0; i < 5; ++i) must(sql.connection().copy_in(copy, rows));
+  const auto looked_at = [&] {
+    sql.run("select pg_stat_force_next_flush()");
+    sql.run("select 1");
+    return sql.number(
+        "select heap_blks_hit + heap_blks_read from pg_statio_all_tables where relid = "
+        "'millrace.job_intake'::regclass");
+  };
+  const auto pages = sql.number("select pg_relation_size('millrace.job_intake') / 8192");
+  ASSERT_GT(pages, 60);
+  const auto before = looked_at();
+  must(sql.connection().copy_in(copy, "noop\t{\"n\": 2}\n"));
+  EXPECT_LT(looked_at() - before, pages / 2);
+  EXPECT_EQ(sql.number("select count(*) from millrace.job_intake"), 0);
+  EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 10'001);
+}
+
 // --- Limits ---
 
 TEST_F(Enqueue, e11_a_full_queue_refuses_its_tenant_and_nobody_else) {

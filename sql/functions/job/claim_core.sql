@@ -128,7 +128,7 @@ begin
     exit when v_busy is null and (v_try = 2 or not v_shut > all (v_locked));
     begin
       v_patience := current_setting('lock_timeout');
-      perform set_config('lock_timeout', '250ms', true);
+      perform set_config('lock_timeout', '600ms', true);
       if v_busy is not null then
         v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true, null);
       else
