@@ -8,8 +8,10 @@ namespace millrace::worker {
 namespace {
 
 constexpr double kMomentMs = 100;
-constexpr int kFirstStep = 8;         // Where growth begins, unless there are more slots.
+constexpr int kFirstStep = 8;  // Where growth begins, unless there are more slots.
+// Fast: where many processes stand in line for the same jobs, each claim costs all of them.
 constexpr int kGrowth = 4;            // By each full round of claims.
+constexpr int kShrinking = 2;         // By each that was not.
 constexpr double kRunShare = 0.05;    // Weight of the newest job in the average.
 constexpr double kStartsShare = 0.3;  // Weight of the newest round of claims.
 
@@ -57,7 +59,7 @@ void Prefetch::note_run(Clock::Duration took) {
 
 void Prefetch::note_claimed(bool full, Clock::Steady now) {
   facts_.step =
-      std::clamp(full ? facts_.step * kGrowth : facts_.step / kGrowth, first_step(), facts_.max);
+      std::clamp(full ? facts_.step * kGrowth : facts_.step / kShrinking, first_step(), facts_.max);
   const bool waits = waits_since_ != Clock::Steady::max();
   const double waited = as_ms(waited_ + (waits ? now - waits_since_ : Clock::Duration(0)));
   if (started_ > 0 && waited > 0) {

@@ -56,14 +56,14 @@ class PrefetchTest : public ::testing::Test {
   Prefetch prefetch{10, 2000, 500ms};
 };
 
-TEST_F(PrefetchTest, BeginsSmallAndDoublesWhileClaimsAreFull) {
+TEST_F(PrefetchTest, BeginsSmallAndGrowsWhileClaimsAreFull) {
   EXPECT_EQ(prefetch.ahead(), 0);
   prefetch.note_run(10us);
   EXPECT_EQ(prefetch.ahead(), 10);
   int before = 10;
   for (int i = 0; i < 10; ++i) {
     round(true, before, 10us);
-    EXPECT_EQ(prefetch.ahead(), std::min(2000, before * 2));
+    EXPECT_EQ(prefetch.ahead(), std::min(2000, before * 4));
     before = prefetch.ahead();
   }
   EXPECT_EQ(before, 2000);
