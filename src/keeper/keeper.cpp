@@ -14,6 +14,7 @@ using namespace either;
 
 constexpr const char* kDuty = "keeper";
 constexpr auto kWatchInterval = milliseconds(4'000);
+constexpr auto kNudgedFor = milliseconds(1'000);
 // A new keeper first does what jobs wait for: every call must be planned anew, and keepers change
 // most often when processes die one after the other and the server has no time to spare.
 constexpr int kFirstPauseShare = 10;
@@ -103,12 +104,18 @@ awaitable<void> Keeper::run_watch() {
       if (!stopping_.is_set() && !leading()) co_await pause(interval);
       continue;
     }
-    nudged_.reset();
+    if (nudged_.is_set()) {
+      // Work has come, but may not be seen yet: what follows from it is to find the duties awake.
+      nudged_.reset();
+      busy_.set();
+      co_await pause(std::min(interval, kNudgedFor));
+      if (stopping_.is_set() || !leading()) continue;
+    }
     const auto at_hand = co_await store_.work_at_hand();
     // Who cannot be asked may have something.
     if (!at_hand.has_value() || *at_hand) {
       busy_.set();
-    } else {
+    } else if (!nudged_.is_set()) {
       busy_.reset();
     }
     if (stopping_.is_set()) co_return;

@@ -179,6 +179,21 @@ TEST_F(KeeperTest, IsWideAwakeAsSoonAsItIsToldOfWork) {
   EXPECT_GE(store.calls["promote_due"], 8);
 }
 
+TEST_F(KeeperTest, StaysAwakeForAWhileWhenToldOfWorkThatCannotBeSeenYet) {
+  store.at_hand = false;
+  start();
+  advance(5s);
+  store.calls.clear();
+  keeper.nudge();
+  advance(900ms);
+  EXPECT_GE(store.calls["promote_due"], 8);
+  EXPECT_EQ(store.calls["work_at_hand"], 0) << "asked too early, it would fall asleep again";
+  advance(2s);
+  store.calls.clear();
+  advance(3s);
+  EXPECT_LE(store.calls["promote_due"], 1);
+}
+
 TEST_F(KeeperTest, RepeatsAFullBatchAtOnceAndWaitsAfterAShortOne) {
   store.counts["promote_due"] = {1000, 1000, 3};
   start();

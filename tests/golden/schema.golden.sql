@@ -1141,8 +1141,9 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.advance(p_limit integer) returns integer volatile security definer
 -- function millrace.advance_batch(p_batch_id uuid, p_completed integer, p_failed integer, p_cancelled integer) returns void volatile
 -- function millrace.advance_dependent(p_job_id uuid) returns void volatile
--- function millrace.advance_key(p_tenant uuid, p_queue_id smallint, p_key text) returns void volatile
+-- function millrace.advance_keys(p_keys millrace.held_key[]) returns void volatile
 -- function millrace.allowed_job_types() returns text[] stable
+-- function millrace.answers_of(p_items millrace.moving[], p_done millrace.moving[]) returns TABLE(job_id uuid, answer text) stable
 -- function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer volatile security definer
 -- function millrace.arm_wake(p_queue_id smallint) returns void volatile
 -- aggregate millrace.audit_chain(bytea, bytea) returns bytea immutable
@@ -1256,14 +1257,15 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
 -- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
 -- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
--- function millrace.judge_key(p_job_id uuid, p_tenant uuid, p_queue_id smallint, p_key text, p_seq bigint, p_max integer) returns text volatile
+-- function millrace.judge_keys(p_rows millrace.ready[], p_tenant uuid, p_queue_id smallint, p_max integer) returns TABLE(job_id uuid, key text, seq bigint, verdict text) volatile
 -- function millrace.jwt_claims() returns jsonb stable
 -- function millrace.keep_a_little() returns void volatile
 -- function millrace.keeper_is_stale() returns boolean volatile
+-- function millrace.key_lock(p_tenant uuid, p_queue_id smallint, p_key text) returns bigint immutable
 -- function millrace.lane_for(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns integer volatile
 -- function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamp with time zone) volatile
 -- function millrace.lane_state(p_job_id uuid) returns TABLE(state text, claim_id uuid, worker_id text, started_at timestamp with time zone, lease_until timestamp with time zone, finished_at timestamp with time zone) stable
--- function millrace.lease_ready(p_job_ids uuid[], p_key text, p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
+-- function millrace.lease_ready(p_job_ids uuid[], p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
 -- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
 -- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
@@ -1271,6 +1273,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
 -- function millrace.make_job_partition(p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
 -- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.merge_outcomes(p_rows millrace.moving[], p_items millrace.moving[]) returns millrace.moving[] stable
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
 -- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
 -- function millrace.new_claim_id(p_jobs integer) returns uuid volatile
@@ -1280,7 +1283,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
--- function millrace.park_ready(p_job_id uuid, p_key text, p_seq bigint) returns void volatile
+-- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
 -- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
@@ -1359,6 +1362,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.tenant_scope() returns uuid stable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable
+-- function millrace.turn_lock(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns bigint immutable
 -- function millrace.unfold(p_job_ids uuid[]) returns void volatile
 -- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
 -- function millrace.unheld_leases(p_worker_id text, p_process uuid, p_held uuid[]) returns TABLE(job_id uuid, token uuid) stable security definer

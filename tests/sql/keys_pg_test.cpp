@@ -159,6 +159,44 @@ TEST_F(Keys, a_key_that_another_claim_judges_is_passed_by_without_waiting) {
   EXPECT_EQ(second.claim(10).size(), 1U) << "it was left in its place";
 }
 
+TEST_F(Keys, whoever_claims_jobs_with_keys_stands_in_line) {
+  set_queue(sql, "default", R"({"key_concurrency_max": 5})");
+  enqueue_many(sql, 2, keyed("k"));
+  Session other(database);
+  Worker first(sql, "first");
+  Worker second(other, "second");
+  must(sql.connection().begin());
+  ASSERT_EQ(first.claim(1).size(), 1U);
+  std::atomic<bool> done = false;
+  std::size_t got = 0;
+  bool waited = false;
+  {
+    std::jthread claiming([&] {
+      got = second.claim(10).size();
+      done = true;
+    });
+    Session observer(database);
+    while (!waited && !done) {
+      waited = observer.yes(
+          "select exists (select from pg_stat_activity where wait_event_type = 'Lock' "
+          "and datname = current_database())");
+    }
+    must(sql.connection().commit());
+  }
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(got + second.claim(10).size(), 1U);
+}
+
+TEST_F(Keys, the_first_of_a_serial_key_runs_wherever_it_stands_in_line) {
+  enqueue_many(sql, 2, R"({"serial_key": "s"})");
+  const auto first = sql.value("select job_id from millrace.job_fact order by seq limit 1");
+  sql.run("select millrace.promote_rows(array(select job_id from millrace.delayed))");
+  sql.run("update millrace.ready set ready_seq = nextval('millrace.ready_seq') where job_id = '" +
+          first + "'");
+  Worker worker(sql, "worker");
+  EXPECT_EQ(ids_of(worker.claim(10)), std::vector{first});
+}
+
 // Three producers and three workers at once, with retries and hand-backs: never two deliveries of
 // one key, and each producer's jobs of a key end in the order it enqueued them.
 TEST_F(Keys, serial_order_holds_under_concurrent_producers_workers_and_retries) {

@@ -28,6 +28,8 @@ declare
   v_patience text;
   v_lanes integer[];
   v_shut integer;
+  v_turn bigint;
+  v_has_turn boolean := false;
   v_requests integer;
   v_tokens bigint;
 begin
@@ -105,6 +107,19 @@ begin
           if v_group.lane_id is not null then
             perform millrace.spill_lane(v_group.lane_id, v_take);
           end if;
+          -- Jobs with keys are best claimed by one at a time: two would be in each other's way at nearly every key. One who stays for
+          -- long does not keep the others from what has other keys, or none.
+          if v_try = 1 and exists (select from (select r.flags from millrace.ready r
+                                   where r.queue_id = v_group.queue_id and r.type_id = v_group.type_id and r.tenant_id = v_group.tenant_id
+                                     and r.priority = v_group.priority and r.ready_seq > v_group.mark order by r.ready_seq limit 1) h
+                      where h.flags & 2 <> 0 or (h.flags & 4 <> 0 and exists (select from millrace.queue q where q.queue_id = v_group.queue_id and q.key_concurrency_max is not null))) then
+            if not pg_try_advisory_xact_lock(millrace.turn_lock(v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority)) then
+              v_turn := coalesce(v_turn, millrace.turn_lock(v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority));
+              v_dry := v_dry || v_key;
+              continue;
+            end if;
+            v_has_turn := true;
+          end if;
           v_batch := array(
             select row(c.*)::millrace.lease from millrace.claim_group(
               v_group.queue_id, v_group.type_id, v_group.tenant_id, v_group.priority, v_group.mark, v_take, v_cutoff, p_owner,
@@ -122,18 +137,20 @@ begin
         exit when p_alone and v_got > 0;
       end loop;
     end if;
-    -- Nothing but lanes or providers that others were claiming from: in line for one of them, but with a look now and then at what
+    -- Nothing but lanes, providers or keys that others were claiming from: in line for one of them, but with a look now and then at what
     -- else has come. Providers are locked in the order of their ids, as everywhere.
-    exit when v_left < p_limit or coalesce(v_busy, v_shut) is null;
+    exit when v_left < p_limit or (v_busy is null and v_shut is null and v_turn is null);
     exit when v_busy is null and (v_try = 2 or not v_shut > all (v_locked));
     begin
       v_patience := current_setting('lock_timeout');
       perform set_config('lock_timeout', '600ms', true);
       if v_busy is not null then
         v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true, null);
-      else
+      elsif v_shut is not null then
         perform from millrace.api_rate_limits p where p.provider_id = v_shut for no key update;
         v_locked := v_locked || v_shut;
+      elsif cardinality(v_locked) = 0 and not v_has_turn then
+        perform pg_advisory_xact_lock(v_turn);
       end if;
       perform set_config('lock_timeout', v_patience, true);
       if v_claim.token is not null then
@@ -146,6 +163,7 @@ begin
     v_lanes := null;
     v_busy := null;
     v_shut := null;
+    v_turn := null;
     v_dry := '{}';
     v_closed := '{}';
   end loop;

@@ -8,18 +8,20 @@ create or replace function millrace.claim_group(
 as $$
 declare
   v_cand millrace.ready[];
-  v_plain uuid[];
+  v_run uuid[];
+  v_keyed millrace.ready[];
+  v_parked uuid[];
+  v_keys text[];
+  v_seqs bigint[];
+  v_passed boolean;
   v_late millrace.ready[];
   v_costly millrace.ready[];
-  v_keyed record;
-  v_verdict text;
   v_limit integer := p_limit;
   v_policy record;
   v_slots integer[];
   v_leases millrace.lease[] := '{}';
   v_room integer;
   v_more_behind boolean;
-  v_more millrace.lease[];
   v_requests integer;
   v_tokens bigint;
   v_now timestamptz;
@@ -76,27 +78,26 @@ begin
          where c.tokens <= v_tokens order by c.ready_seq);
     end if;
 
-    v_plain := array(select c.job_id from unnest(v_cand) c
-                      where (c.start_deadline is null or c.start_deadline > v_now)
-                        and (c.flags & 2 = 0) and (c.flags & 4 = 0 or v_policy.key_concurrency_max is null));
-    v_leases := v_leases || millrace.lease_ready(v_plain, null, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
-    for v_keyed in
-      select c.job_id, c.flags, f.seq, case when c.flags & 2 <> 0 then 's:' || f.serial_key else 'c:' || f.concurrency_key end as key
-        from unnest(v_cand) c join millrace.job_fact f on f.job_id = c.job_id
-       where not c.job_id = any (v_plain) and (c.start_deadline is null or c.start_deadline > v_now)
-       order by c.ready_seq
-    loop
-      v_verdict := millrace.judge_key(v_keyed.job_id, p_tenant_id, p_queue_id, v_keyed.key, v_keyed.seq, v_policy.key_concurrency_max);
-      if v_verdict = 'run' then
-        v_more := millrace.lease_ready(array[v_keyed.job_id], v_keyed.key, p_worker_id, p_process, p_lease, v_policy.run_timeout,
-                                       v_policy.lease, p_alone);
-        v_leases := v_leases || v_more;
-      elsif v_verdict = 'park' then
-        perform millrace.park_ready(v_keyed.job_id, v_keyed.key, v_keyed.seq);
+    select array_agg(c.job_id) filter (where not k.keyed), array_agg(row(c.*)::millrace.ready order by c.ready_seq) filter (where k.keyed)
+      into v_run, v_keyed
+      from unnest(v_cand) c
+      cross join lateral (select c.flags & 2 <> 0 or (c.flags & 4 <> 0 and v_policy.key_concurrency_max is not null) as keyed) k
+     where c.start_deadline is null or c.start_deadline > v_now;
+    v_passed := false;
+    if v_keyed is not null then
+      select v_run || array_agg(j.job_id) filter (where j.verdict = 'run'), bool_or(j.verdict = 'skip'),
+             array_agg(j.job_id) filter (where j.verdict = 'park'), array_agg(j.key) filter (where j.verdict = 'park'),
+             array_agg(j.seq) filter (where j.verdict = 'park')
+        into v_run, v_passed, v_parked, v_keys, v_seqs
+        from millrace.judge_keys(v_keyed, p_tenant_id, p_queue_id, v_policy.key_concurrency_max) j;
+      if v_parked is not null then
+        perform millrace.park_ready(v_parked, v_keys, v_seqs);
       end if;
-    end loop;
+    end if;
+    v_leases := v_leases || millrace.lease_ready(v_run, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
     v_limit := v_room - cardinality(v_leases);
-    exit when v_limit <= 0 or not v_more_behind or v_tokens < 9223372036854775807;
+    -- Keys that another claim judges are not passed by again and again: what stands behind them has most likely the same.
+    exit when v_limit <= 0 or not v_more_behind or v_passed or v_tokens < 9223372036854775807;
   end loop;
 
   if v_slots is not null then

@@ -26,8 +26,6 @@ begin
       from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, i));
   v_taken := millrace.take_leases(p_worker_id, v_items);
   perform millrace.settle_core(v_taken, p_worker_id);
-  return query
-  select i.job_id, case when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
-    from unnest(v_items) i left join unnest(v_taken) t on t.job_id = i.job_id and t.token = i.token;
+  return query select a.* from millrace.answers_of(v_items, v_taken) a;
 end;
 $$;

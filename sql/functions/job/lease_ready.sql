@@ -1,14 +1,14 @@
 -- millrace.lease_ready: moves locked ready rows into lease, each with a token of its own, and counts the delivery. The own deadline
 -- of a job is its hard run-time limit; liveness of an engine worker's job is its process row.
 create or replace function millrace.lease_ready(
-    p_job_ids uuid[], p_key text, p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval,
+    p_job_ids uuid[], p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval,
     p_alone boolean)
   returns millrace.lease[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_leases millrace.lease[];
 begin
-  if cardinality(p_job_ids) = 0 then
+  if coalesce(cardinality(p_job_ids), 0) = 0 then
     return '{}';
   end if;
   with d as (
@@ -18,8 +18,9 @@ begin
         crash_count, suspect_count, snooze_count, born_at, token, worker_id, process, alone, lease_key, ready_seq, leased_at, renewed_at, lease_until)
     select d.job_id, d.tenant_id, d.queue_id, d.type_id, d.priority, d.flags, d.generation, d.attempt, d.delivery_count + 1,
            d.crash_count, d.suspect_count, d.snooze_count, d.born_at, gen_random_uuid(), p_worker_id, p_process, p_alone,
-           coalesce(p_key, case when d.flags & 4 <> 0
-                                then 'c:' || (select f.concurrency_key from millrace.job_fact f where f.job_id = d.job_id) end),
+           case when d.flags & 6 <> 0
+                then (select case when d.flags & 2 <> 0 then 's:' || f.serial_key else 'c:' || f.concurrency_key end
+                        from millrace.job_fact f where f.job_id = d.job_id) end,
            d.ready_seq, n.now, n.now,
            n.now + coalesce(p_lease,
              coalesce(case when d.flags & 32 <> 0

@@ -5,7 +5,7 @@ create or replace function millrace.release_claims(p_rows millrace.moving[], p_f
 as $$
 declare
   v_keys millrace.held_key[];
-  v_key record;
+  v_limited smallint[];
 begin
   if exists (select from unnest(p_rows) r where r.flags & 1 <> 0 and r.final_status is not null) then
     delete from millrace.dedupe_key k using unnest(p_rows) r, millrace.job_fact f
@@ -19,17 +19,16 @@ begin
       returning m.tenant_id, m.queue_id, m.serial_key)
     select array_agg(distinct (g.tenant_id, g.queue_id, 's:' || g.serial_key)::millrace.held_key) into v_keys from gone g;
   end if;
-  -- The next of a key follows at once where nobody else judges the key; else advance_key leaves a note. A serial key may also be let
+  -- The next of a key follows at once where nobody else judges the key; else advance_keys leaves a note. A serial key may also be let
   -- go only until a retry: an earlier job may have come to wait for it meanwhile.
-  for v_key in
-    select k.tenant_id, k.queue_id, k.wait_key from unnest(v_keys) k
+  v_limited := array(select q.queue_id from millrace.queue q where q.key_concurrency_max is not null);
+  v_keys := array(
+    select k from unnest(v_keys) k
     union
-    select r.tenant_id, r.queue_id, r.lease_key
-      from unnest(p_rows) r where left(r.lease_key, 2) = 'c:' or (left(r.lease_key, 2) = 's:' and r.final_status is null)
-    order by 1, 2, 3
-  loop
-    perform millrace.advance_key(v_key.tenant_id, v_key.queue_id, v_key.wait_key);
-  end loop;
+    select (r.tenant_id, r.queue_id, r.lease_key)::millrace.held_key
+      from unnest(p_rows) r where (left(r.lease_key, 2) = 'c:' and r.queue_id = any (v_limited)) or (left(r.lease_key, 2) = 's:' and r.final_status is null)
+    order by 1);
+  perform millrace.advance_keys(v_keys);
   if exists (select from unnest(p_rows) r where r.flags & 8 <> 0 and r.final_status is not null) then
     insert into millrace.handoff (kind, tenant_id, batch_id, completed, failed, cancelled)
     select 'batch', r.tenant_id, f.batch_id, count(*) filter (where r.final_status = 'completed'),

@@ -13,28 +13,25 @@ declare
   v_taken millrace.moving[];
   v_item record;
   v_done millrace.moving[] := '{}';
+  v_apart uuid[] := '{}';
 begin
   v_items := millrace.settlements_from_json(p_worker_id, p_settlements);
   -- Jobs with effects one by one: an effect that cannot be written must fail its own job only. All claims and leases of the
   -- call are locked before, in the order of their ids, as everywhere.
-  perform from millrace.claim_open o where o.claim_id = any (array(select millrace.claim_of(i.token) from unnest(v_items) i)) and o.worker_id = p_worker_id
+  perform from millrace.claim_open o where o.claim_id = any (array(select distinct millrace.claim_of(i.token) from unnest(v_items) i)) and o.worker_id = p_worker_id
     order by o.claim_id for update;
-  perform from millrace.lease l where l.job_id = any (array(select i.job_id from unnest(v_items) i)) and l.token = any (array(select i.token from unnest(v_items) i))
-    and l.worker_id = p_worker_id order by l.job_id for update;
+  perform from (select i.job_id, i.token from unnest(v_items) i order by i.job_id) i
+    cross join lateral (select from millrace.lease l where l.job_id = i.job_id and l.token = i.token and l.worker_id = p_worker_id for update) l;
   for v_item in
-    select millrace.uuid_or_null(e.item ->> 'job_id') as id, millrace.uuid_or_null(e.item ->> 'token') as token, e.item -> 'effects' as effects
-      from jsonb_array_elements(p_settlements) e(item) where jsonb_typeof(e.item -> 'effects') = 'object'
+    select e.i, millrace.uuid_or_null(e.item ->> 'job_id') as job_id, e.item -> 'effects' as effects
+      from jsonb_array_elements(p_settlements) with ordinality e(item, i) where jsonb_typeof(e.item -> 'effects') = 'object'
   loop
-    v_taken := millrace.settle_with_effects(p_worker_id, array(select i from unnest(v_items) i where i.job_id = v_item.id and i.token = v_item.token), v_item.effects);
-    v_done := v_done || v_taken;
+    v_done := v_done || millrace.settle_with_effects(p_worker_id, array[v_items[v_item.i]], v_item.effects);
+    v_apart := v_apart || v_item.job_id;
   end loop;
-  v_taken := millrace.take_leases(p_worker_id, array(select i from unnest(v_items) i
-    where not exists (select from jsonb_array_elements(p_settlements) e(item)
-                       where e.item ->> 'job_id' = i.job_id::text and jsonb_typeof(e.item -> 'effects') = 'object')));
+  v_taken := millrace.take_leases(p_worker_id, case when cardinality(v_apart) = 0 then v_items
+    else array(select i from unnest(v_items) i where not i.job_id = any (v_apart)) end);
   perform millrace.settle_core(v_taken, p_worker_id);
-  v_done := v_done || v_taken;
-  return query
-  select i.job_id, case when t.error ->> 'error_type' = 'invalid_effects' then 'replaced' when t.job_id is not null then 'settled' else millrace.explain_stale(i.job_id, i.token) end
-    from unnest(v_items) i left join unnest(v_done) t on t.job_id = i.job_id and t.token = i.token;
+  return query select a.* from millrace.answers_of(v_items, v_done || v_taken) a;
 end;
 $$;

@@ -9,6 +9,7 @@ declare
   v_notes millrace.handoff[];
   v_note record;
   v_message text;
+  v_apart boolean := false;
 begin
   with n as materialized (
     select h.handoff_id from millrace.handoff h order by h.handoff_id limit p_limit for update skip locked),
@@ -17,17 +18,24 @@ begin
   if v_notes is null then
     return 0;
   end if;
+  -- Keys together; where that fails, each by itself.
+  begin
+    perform millrace.advance_keys(array(
+      select distinct (n.tenant_id, n.queue_id, n.wait_key)::millrace.held_key from unnest(v_notes) n where n.wait_key is not null order by 1));
+  exception when others then
+    v_apart := true;
+  end;
   for v_note in
     select n.kind, n.tenant_id, n.queue_id, n.wait_key, n.job_id, n.batch_id, sum(n.completed)::integer as completed,
            sum(n.failed)::integer as failed, sum(n.cancelled)::integer as cancelled
-      from unnest(v_notes) n group by 1, 2, 3, 4, 5, 6
+      from unnest(v_notes) n where n.wait_key is null or v_apart group by 1, 2, 3, 4, 5, 6
      order by n.kind = 'batch', n.tenant_id, n.queue_id, n.wait_key, n.job_id, n.batch_id
   loop
     begin
       case v_note.kind
         when 'dependency' then perform millrace.advance_dependent(v_note.job_id);
         when 'batch' then perform millrace.advance_batch(v_note.batch_id, v_note.completed, v_note.failed, v_note.cancelled);
-        else perform millrace.advance_key(v_note.tenant_id, v_note.queue_id, v_note.wait_key);
+        else perform millrace.advance_keys(array[(v_note.tenant_id, v_note.queue_id, v_note.wait_key)::millrace.held_key]);
       end case;
     exception when others then
       get stacked diagnostics v_message = message_text;
