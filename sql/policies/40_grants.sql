@@ -51,7 +51,7 @@ begin
         ('log_audit_event', 'WAS'),
         -- Producers.
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
-        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('get_job', 'ARS'),
+        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('get_job', 'ARS'), ('list_jobs', 'ARS'),
         -- Operators.
         ('redrive_jobs', 'A'), ('run_now', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),

@@ -166,16 +166,27 @@ Result<json::Array> AdminStore::job_logs(const JobId& id, std::int64_t after_seq
 }
 
 Result<json::Array> AdminStore::list_jobs(const JobFilter& filter) {
-  pg::Params params;
-  params.add(filter.queue).add(filter.job_type).add(filter.status).add(filter.batch);
-  params.add(filter.correlation_id).add(filter.limit);
-  return rows(
-      "select j.* from millrace.jobs j"
-      " where ($1::text is null or j.queue = $1) and ($2::text is null or j.job_type = $2)"
-      "   and ($3::text is null or j.status::text = $3) and ($4::uuid is null or j.batch_id = $4)"
-      "   and ($5::text is null or j.correlation_id = $5)"
-      " order by j.job_id desc limit $6",
-      std::move(params));
+  json::Object wanted;
+  if (filter.queue) wanted["queue"] = *filter.queue;
+  if (filter.job_type) wanted["job_type"] = *filter.job_type;
+  if (filter.status) wanted["status"] = *filter.status;
+  if (filter.batch) wanted["batch_id"] = filter.batch->to_string();
+  if (filter.correlation_id) wanted["correlation_id"] = *filter.correlation_id;
+  json::Array jobs;
+  std::optional<std::string> before;
+  // A page looks at so many jobs and no more: where few match, the next one goes on.
+  do {
+    constexpr std::int64_t kPageMax = 1000;
+    const auto left = filter.limit - static_cast<std::int64_t>(jobs.size());
+    pg::Params params;
+    params.add_json(wanted).add(std::min(left, kPageMax)).add(before);
+    MR_TRY(auto page, object("select millrace.list_jobs($1::jsonb, $2::integer, $3::uuid)::text",
+                             std::move(params), "the job list is empty"));
+    for (auto& job : page["jobs"].as_array()) jobs.push_back(std::move(job));
+    const auto& next = page["next"];
+    before = next.is_string() ? std::optional(std::string(next.as_string())) : std::nullopt;
+  } while (before && static_cast<std::int64_t>(jobs.size()) < filter.limit);
+  return jobs;
 }
 
 Result<std::vector<AdminAnswer>> AdminStore::cancel_jobs(const std::vector<JobId>& ids,

@@ -920,6 +920,7 @@ CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id)
 CREATE INDEX job_fact_lane_idx ON ONLY millrace.job_fact USING btree (lane_id, lane_xid, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
+CREATE INDEX job_history_ended_idx ON ONLY millrace.job_history USING btree (status, job_id) WHERE (status <> 'completed'::millrace.job_status);
 CREATE INDEX job_intake_xid_idx ON millrace.job_intake USING btree (xid);
 CREATE INDEX lane_type_idx ON millrace.lane USING btree (type_id);
 CREATE INDEX lane_head_idx ON millrace.lane_head USING btree (lane_id, claim_no);
@@ -1252,9 +1253,11 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_service_role() returns boolean stable
 -- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
+-- function millrace.job_candidates(p_status text, p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_owner uuid, p_batch uuid, p_before uuid, p_limit integer) returns uuid[] stable
 -- function millrace.job_line(p_job_id uuid, p_payload jsonb, p_job_name text, p_correlation_id text, p_traceparent text, p_pipeline text, p_stage text, p_parent_id uuid) returns text stable
 -- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
 -- function millrace.job_partitions() returns TABLE(suffix text, starts_at timestamp with time zone, ends_at timestamp with time zone) stable
+-- function millrace.job_summaries(p_job_ids uuid[]) returns TABLE(job_id uuid, status text, summary jsonb) stable
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
 -- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
 -- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
@@ -1269,6 +1272,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.lease_ready(p_job_ids uuid[], p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
 -- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
 -- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
+-- function millrace.list_jobs(p_filter jsonb DEFAULT '{}'::jsonb, p_limit integer DEFAULT 50, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
 -- function millrace.lose_jobs(p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns void volatile
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
