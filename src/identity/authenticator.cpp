@@ -1,0 +1,51 @@
+#include "identity/authenticator.h"
+
+#include "identity/refusal.h"
+
+#include <utility>
+
+namespace millrace::identity {
+
+Authenticator::Authenticator(const TokenVerifier& verifier, KeyDirectory& directory,
+                             const Clock& clock)
+    : verifier_(verifier), directory_(directory), clock_(clock) {}
+
+Task<Caller> Authenticator::identify(Credentials credentials) const {
+  if (credentials.empty()) {
+    co_return refuse(Refusal::missing,
+                     "send a token in the Authorization header or a key in the "
+                     "apikey header");
+  }
+  std::optional<Caller> caller;
+  if (credentials.api_key) {
+    MR_CO_TRY(caller, co_await identify_text(credentials.api_key->reveal()));
+  }
+  if (credentials.bearer) {
+    MR_CO_TRY(caller, co_await identify_text(credentials.bearer->reveal()));
+  }
+  co_return *std::move(caller);
+}
+
+Task<Caller> Authenticator::identify_text(std::string text) const {
+  return looks_like_api_key(text) ? identify_api_key(std::move(text))
+                                  : identify_token(std::move(text));
+}
+
+Task<Caller> Authenticator::identify_api_key(std::string text) const {
+  MR_CO_TRY(const auto digest, parse_api_key(text));
+  MR_CO_TRY(const auto record, co_await directory_.find_api_key(digest));
+  // The same words as for a wrong secret: which ids exist is nobody's business.
+  if (!record) co_return refuse(Refusal::unknown_key, "the API key is not known here");
+  co_return caller_from_api_key(digest, *record, instant_of(clock_.wall()));
+}
+
+Task<Caller> Authenticator::identify_token(std::string text) const {
+  MR_CO_TRY(auto caller, co_await verifier_.verify(std::move(text)));
+  if (!caller.token_id.empty()) {
+    MR_CO_TRY(const bool revoked, co_await directory_.is_token_revoked(caller.token_id));
+    if (revoked) co_return refuse(Refusal::revoked, "the token was revoked");
+  }
+  co_return caller;
+}
+
+}  // namespace millrace::identity

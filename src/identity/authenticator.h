@@ -1,0 +1,48 @@
+// Authenticator: from credentials to a Caller, or the reason why not. Deny by default.
+//
+// Flow: the API reads Credentials off the headers and calls identify(); JWTs go to the
+// TokenVerifier, API keys to the KeyDirectory, which the store implements with SQL. Everything that
+// is presented must be good: a valid user token beside a wrong project key is refused.
+// Threading: any. Lifetime: verifier, directory and clock outlive it.
+#pragma once
+
+#include "base/clock.h"
+#include "base/task.h"
+#include "identity/api_key.h"
+#include "identity/credentials.h"
+#include "identity/token_verifier.h"
+
+#include <optional>
+#include <string>
+
+namespace millrace::identity {
+
+// Where API keys and revoked tokens are written down.
+class KeyDirectory {
+ public:
+  virtual ~KeyDirectory() = default;
+
+  // By public_id where the key has one, else by hash; nothing when there is no such key.
+  virtual Task<std::optional<ApiKeyRecord>> find_api_key(ApiKeyDigest key) = 0;
+  // `token_id` is the jti of a JWT that is otherwise good.
+  virtual Task<bool> is_token_revoked(std::string token_id) = 0;
+};
+
+class Authenticator {
+ public:
+  Authenticator(const TokenVerifier& verifier, KeyDirectory& directory, const Clock& clock);
+
+  // A Refusal says why not; any other error says that it cannot be found out now.
+  Task<Caller> identify(Credentials credentials) const;
+
+ private:
+  Task<Caller> identify_text(std::string text) const;
+  Task<Caller> identify_api_key(std::string text) const;
+  Task<Caller> identify_token(std::string text) const;
+
+  const TokenVerifier& verifier_;
+  KeyDirectory& directory_;
+  const Clock& clock_;
+};
+
+}  // namespace millrace::identity
