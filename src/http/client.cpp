@@ -12,7 +12,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -22,6 +25,9 @@ namespace {
 
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t kBodyPieceBytes = 64 * 1024;
 
 void init_curl() {
   static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -73,37 +79,91 @@ class Client::Impl final : public std::enable_shared_from_this<Client::Impl> {
         strand, send_here(std::move(impl), std::move(request), std::move(cancel)),
         asio::use_awaitable);
   }
+  static Task<ResponseStream> open(std::shared_ptr<Impl> impl, Request request,
+                                   CancelToken cancel) {
+    const Executor strand = impl->strand_;
+    co_return co_await asio::co_spawn(
+        strand, open_here(std::move(impl), std::move(request), std::move(cancel)),
+        asio::use_awaitable);
+  }
   static void stop(std::shared_ptr<Impl> impl) {
     const Executor strand = impl->strand_;
     asio::post(strand, [impl = std::move(impl)] { impl->stop_here(); });
   }
 
  private:
+  friend class ResponseStream;
+
   static Task<Response> send_here(std::shared_ptr<Impl> impl, Request request, CancelToken cancel) {
     co_return co_await impl->send_here(std::move(request), std::move(cancel));
   }
+  static Task<ResponseStream> open_here(std::shared_ptr<Impl> impl, Request request,
+                                        CancelToken cancel);
 
   void stop_here() {
     stopped_ = true;
-    for (const Transfer* transfer : transfers_) transfer->done().set();
+    for (const Transfer* transfer : transfers_) transfer->wake().set();
   }
 
   Task<Response> send_here(Request request, CancelToken cancel) {
     if (stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
     if (cancel.cancelled()) co_return fail(cancelled_error(cancel, false));
-    MR_CO_TRY(const auto transfer, Transfer::make(std::move(request), options_));
+    MR_CO_TRY(const auto transfer,
+              Transfer::make(std::move(request), options_, Transfer::Delivery::whole));
     const Added added(this, transfer.get());
-    if (!added.good()) {
-      co_return fail(ErrorKind::unavailable,
-                     fmt::format("cannot start a request to {}", transfer->origin()));
+    if (!added.good()) co_return fail(cannot_start(*transfer));
+    const CancelCallback on_cancel(cancel, [wake = transfer->wake()]() mutable { wake.set(); });
+    MR_CO_TRY_VOID(
+        co_await drive(transfer.get(), cancel, Until::finished, Steady::time_point::max()));
+    co_return transfer->result();
+  }
+
+  enum class Until { finished, head, body };
+
+  // Works for a transfer until it has ended, or has what is waited for; an error otherwise.
+  Task<void> drive(Transfer* transfer, CancelToken cancel, Until until,
+                   Steady::time_point deadline) {
+    auto wake = transfer->wake();
+    for (;;) {
+      wake.reset();
+      if (transfer->finished()) co_return ok();
+      if (until == Until::head && transfer->head_complete()) co_return ok();
+      if (until == Until::body && transfer->has_piece()) co_return ok();
+      if (stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
+      if (cancel.cancelled()) co_return fail(cancelled_error(cancel, transfer->sent()));
+      if (transfer->wants_body()) {
+        MR_CO_TRY_VOID(co_await feed(transfer));
+        continue;
+      }
+      const bool woken = deadline == Steady::time_point::max()
+                             ? co_await wake.wait()
+                             : co_await wake.wait_for(deadline - Steady::now());
+      if (woken) continue;
+      if (Steady::now() < deadline) co_return fail(cancelled_error(cancel, transfer->sent()));
+      co_return fail(transfer->sent() ? ErrorKind::in_doubt : ErrorKind::unavailable,
+                     late(*transfer, until));
     }
-    {
-      const CancelCallback on_cancel(cancel, [done = transfer->done()]() mutable { done.set(); });
-      co_await transfer->done().wait();
+  }
+
+  static std::string late(const Transfer& transfer, Until until) {
+    const auto& request = transfer.request();
+    return until == Until::head ? fmt::format("{}: no answer within {} ms", transfer.origin(),
+                                              request.total_timeout.count())
+                                : fmt::format("{}: no more of the answer within {} ms",
+                                              transfer.origin(), request.idle_timeout.count());
+  }
+
+  Task<void> feed(Transfer* transfer) {
+    std::array<std::byte, kBodyPieceBytes> piece;
+    const auto room = std::min<std::uint64_t>(transfer->body_left(), piece.size());
+    MR_CO_TRY(const std::size_t size,
+              co_await transfer->request().body_source->read(std::span(piece).first(room)));
+    if (size == 0) {
+      co_return fail(ErrorKind::internal, fmt::format("{}: the request's body ended {} bytes early",
+                                                      transfer->origin(), transfer->body_left()));
     }
-    if (transfer->finished()) co_return transfer->result();
-    if (stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
-    co_return fail(cancelled_error(cancel, transfer->sent()));
+    transfer->supply(std::span(piece).first(size));
+    co_return ok();
   }
 
   // A transfer is in the multi handle exactly as long as its coroutine waits for it.
@@ -127,6 +187,11 @@ class Client::Impl final : public std::enable_shared_from_this<Client::Impl> {
     Transfer* transfer_;
     bool good_;
   };
+
+  static Error cannot_start(const Transfer& transfer) {
+    return {.kind = ErrorKind::unavailable,
+            .message = fmt::format("cannot start a request to {}", transfer.origin())};
+  }
 
   static Error cancelled_error(const CancelToken& cancel, bool sent) {
     const auto reason = cancel.reason();
@@ -220,6 +285,108 @@ class Client::Impl final : public std::enable_shared_from_this<Client::Impl> {
   CURLM* multi_;
 };
 
+// A transfer that outlives the call that started it. Made, used and destroyed on the client's
+// strand.
+class ResponseStream::Impl {
+ public:
+  Impl(std::shared_ptr<Client::Impl> client, std::unique_ptr<Transfer> transfer, CancelToken cancel)
+      : client_(std::move(client)),
+        transfer_(std::move(transfer)),
+        cancel_(std::move(cancel)),
+        added_(client_.get(), transfer_.get()),
+        on_cancel_(cancel_, [wake = transfer_->wake()]() mutable { wake.set(); }) {}
+
+  Executor strand() const { return client_->strand_; }
+  const Response& head() const { return transfer_->head(); }
+
+  Task<void> wait_for_head() {
+    if (!added_.good()) co_return fail(Client::Impl::cannot_start(*transfer_));
+    const auto deadline = Steady::now() + transfer_->request().total_timeout;
+    MR_CO_TRY_VOID(co_await client_->drive(transfer_.get(), cancel_, Until::head, deadline));
+    if (transfer_->head_complete()) co_return ok();
+    MR_CO_TRY_VOID(transfer_->result());
+    co_return fail(ErrorKind::in_doubt, "the answer has no headers");
+  }
+
+  Task<std::size_t> read(std::span<std::byte> buffer) {
+    if (const auto size = transfer_->take(buffer); size > 0) co_return size;
+    const auto deadline = Steady::now() + transfer_->request().idle_timeout;
+    MR_CO_TRY_VOID(co_await client_->drive(transfer_.get(), cancel_, Until::body, deadline));
+    if (const auto size = transfer_->take(buffer); size > 0) co_return size;
+    if (!ended_) ended_ = discard(transfer_->result());
+    MR_CO_TRY_VOID(Result<void>(*ended_));
+    co_return 0;
+  }
+
+ private:
+  using Until = Client::Impl::Until;
+
+  static Result<void> discard(Result<Response> result) {
+    if (!result) return fail(std::move(result).error());
+    return ok();
+  }
+
+  std::shared_ptr<Client::Impl> client_;  // The transfer is in its multi handle.
+  std::unique_ptr<Transfer> transfer_;
+  CancelToken cancel_;
+  Client::Impl::Added added_;
+  CancelCallback on_cancel_;
+  std::optional<Result<void>> ended_;  // result() can be asked once only.
+};
+
+Task<ResponseStream> Client::Impl::open_here(std::shared_ptr<Impl> impl, Request request,
+                                             CancelToken cancel) {
+  if (impl->stopped_) co_return fail(ErrorKind::cancelled, "the HTTP client was stopped");
+  if (cancel.cancelled()) co_return fail(cancelled_error(cancel, false));
+  MR_CO_TRY(auto transfer,
+            Transfer::make(std::move(request), impl->options_, Transfer::Delivery::streamed));
+  auto stream = std::make_unique<ResponseStream::Impl>(std::move(impl), std::move(transfer),
+                                                       std::move(cancel));
+  MR_CO_TRY_VOID(co_await stream->wait_for_head());
+  co_return ResponseStream(std::move(stream));
+}
+
+ResponseStream::ResponseStream() = default;
+ResponseStream::ResponseStream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ResponseStream::ResponseStream(ResponseStream&& other) noexcept = default;
+ResponseStream& ResponseStream::operator=(ResponseStream&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+ResponseStream::~ResponseStream() { close(); }
+
+// libcurl is touched on the strand only; when nobody runs that any more, by whoever destroys it.
+void ResponseStream::close() noexcept {
+  if (!impl_) return;
+  const Executor strand = impl_->strand();
+  asio::post(strand, [held = std::move(impl_)] {});
+}
+
+const Response& ResponseStream::head() const {
+  MR_ASSERT(impl_ != nullptr);
+  return impl_->head();
+}
+
+Task<std::size_t> ResponseStream::read(std::span<std::byte> buffer) {
+  MR_ASSERT(impl_ != nullptr);
+  MR_ASSERT(!buffer.empty());
+  co_return co_await asio::co_spawn(impl_->strand(), impl_->read(buffer), asio::use_awaitable);
+}
+
+Task<std::string> ResponseStream::read_text(std::size_t max_bytes) {
+  std::string text;
+  while (text.size() < max_bytes) {
+    std::array<std::byte, 4096> piece;
+    const auto room = std::min(piece.size(), max_bytes - text.size());
+    MR_CO_TRY(const std::size_t size, co_await read(std::span(piece).first(room)));
+    if (size == 0) break;
+    text.append(reinterpret_cast<const char*>(piece.data()), size);
+  }
+  co_return text;
+}
+
 Client::Client(Executor executor, ClientOptions options) {
   init_curl();
   impl_ = std::make_shared<Impl>(executor, std::move(options));
@@ -229,6 +396,10 @@ Client::~Client() { Impl::stop(std::move(impl_)); }
 
 Task<Response> Client::send(Request request, CancelToken cancel) {
   return Impl::send(impl_, std::move(request), std::move(cancel));
+}
+
+Task<ResponseStream> Client::open(Request request, CancelToken cancel) {
+  return Impl::open(impl_, std::move(request), std::move(cancel));
 }
 
 }  // namespace millrace::http

@@ -1,6 +1,8 @@
 // Client: sends HTTP requests to other servers; libcurl's multi interface on Asio.
 //
-// Flow: a Request goes in, a Response with any status comes out. Redirects are answers and not
+// Flow: a Request goes in, a Response with any status comes out: send() gives it whole, open() its
+// headers and then the body as it is read, so that neither side of a large transfer is ever held in
+// memory. Redirects are answers and not
 // followed; nothing is retried, no cookie or cache is kept, no proxy or .netrc is taken from the
 // environment. Connections are reused (HTTP/1.1 keep-alive) by all requests of one Client.
 //
@@ -10,9 +12,9 @@
 // whether the request had been sent). Messages name scheme, host and port only: paths and queries
 // may hold secrets.
 //
-// Threading: send() may be called from any thread and on any executor; its work happens on a strand
-// of `executor`. Lifetime: destroying the client cancels what is under way; the execution context
-// must outlive it.
+// Threading: send() and open() may be called from any thread and on any executor; their work
+// happens on a strand of `executor`. Lifetime: destroying the client cancels what is under way; the
+// execution context must outlive it and its streams.
 #pragma once
 
 #include "base/cancel.h"
@@ -21,6 +23,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace millrace::http {
@@ -31,6 +34,32 @@ struct ClientOptions {
   std::size_t idle_connections_max = 64;
 };
 
+// An answer whose body is read piece by piece. One reader at a time; a server that sends faster
+// than that is held back. Dropping it before the end of the body closes the connection.
+class ResponseStream {
+ public:
+  ResponseStream();  // Of nothing: a place to move one to.
+  ~ResponseStream();
+  ResponseStream(ResponseStream&& other) noexcept;
+  ResponseStream& operator=(ResponseStream&& other) noexcept;
+
+  const Response& head() const;  // Status and headers; its body is empty.
+
+  // Waits for at least one byte, up to the request's idle_timeout; 0 when the whole body has come.
+  // `buffer` must not be empty.
+  Task<std::size_t> read(std::span<std::byte> buffer);
+  // The rest of the body up to `max_bytes`, for messages of errors.
+  Task<std::string> read_text(std::size_t max_bytes);
+
+ private:
+  friend class Client;
+  class Impl;
+  explicit ResponseStream(std::unique_ptr<Impl> impl);
+  void close() noexcept;
+
+  std::unique_ptr<Impl> impl_;
+};
+
 class Client {
  public:
   explicit Client(Executor executor, ClientOptions options = {});
@@ -39,8 +68,10 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   Task<Response> send(Request request, CancelToken cancel = {});
+  Task<ResponseStream> open(Request request, CancelToken cancel = {});
 
  private:
+  friend class ResponseStream;
   class Impl;
   std::shared_ptr<Impl> impl_;  // Shared with requests under way.
 };

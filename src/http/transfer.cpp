@@ -13,6 +13,8 @@ namespace millrace::http {
 namespace {
 
 constexpr std::size_t kHeaderMaxBytes = 64 * 1024;
+// Of a streamed answer; libcurl hands over 16 KiB at a time and keeps one such piece back.
+constexpr std::size_t kIncomingMaxBytes = 128 * 1024;
 // libcurl keeps milliseconds in 32 bits.
 constexpr std::chrono::milliseconds kTimeoutMax = std::chrono::days(7);
 
@@ -29,9 +31,16 @@ std::string_view trim(std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<Transfer>> Transfer::make(Request request, const ClientOptions& options) {
+Result<std::unique_ptr<Transfer>> Transfer::make(Request request, const ClientOptions& options,
+                                                 Delivery delivery) {
   MR_TRY(std::string origin, check_request(request));
-  std::unique_ptr<Transfer> transfer(new Transfer(std::move(request), std::move(origin)));
+  if (request.body_source && !request.body.empty()) {
+    return fail(ErrorKind::invalid_argument, "a request has either body or body_source");
+  }
+  if (delivery == Delivery::streamed && request.idle_timeout <= std::chrono::milliseconds::zero()) {
+    return fail(ErrorKind::invalid_argument, "idle_timeout must be above zero");
+  }
+  std::unique_ptr<Transfer> transfer(new Transfer(std::move(request), std::move(origin), delivery));
   if (!transfer->easy_ || !transfer->set_up(options)) {
     return fail(ErrorKind::unavailable,
                 fmt::format("cannot prepare a request to {}", transfer->origin_));
@@ -39,8 +48,12 @@ Result<std::unique_ptr<Transfer>> Transfer::make(Request request, const ClientOp
   return transfer;
 }
 
-Transfer::Transfer(Request request, std::string origin)
-    : request_(std::move(request)), origin_(std::move(origin)), easy_(curl_easy_init()) {}
+Transfer::Transfer(Request request, std::string origin, Delivery delivery)
+    : request_(std::move(request)),
+      origin_(std::move(origin)),
+      delivery_(delivery),
+      body_left_(request_.body_source ? request_.body_source_bytes : 0),
+      easy_(curl_easy_init()) {}
 
 Transfer& Transfer::of(CURL* easy) {
   char* self = nullptr;
@@ -68,7 +81,9 @@ bool Transfer::set_up(const ClientOptions& options) {
          set(CURLOPT_NOSIGNAL, 1L) && set(CURLOPT_QUICK_EXIT, 1L) &&
          set(CURLOPT_TCP_KEEPALIVE, 1L) &&
          set(CURLOPT_CONNECTTIMEOUT_MS, to_curl(request_.connect_timeout)) &&
-         set(CURLOPT_TIMEOUT_MS, to_curl(request_.total_timeout)) &&
+         // A streamed answer takes as long as its reader; its owner watches the time.
+         set(CURLOPT_TIMEOUT_MS,
+             delivery_ == Delivery::streamed ? 0L : to_curl(request_.total_timeout)) &&
          set(CURLOPT_USERAGENT, options.user_agent.c_str()) &&
          set(CURLOPT_HEADERFUNCTION, &Transfer::on_header) &&
          set(CURLOPT_HEADERDATA, static_cast<void*>(this)) &&
@@ -81,15 +96,18 @@ bool Transfer::set_up(const ClientOptions& options) {
 bool Transfer::set_method() {
   const auto& method = request_.method;
   if (method == "HEAD") return set(CURLOPT_NOBODY, 1L);
-  const bool has_body =
-      !request_.body.empty() || method == "POST" || method == "PUT" || method == "PATCH";
-  if (has_body &&
-      !(set(CURLOPT_POST, 1L) &&
-        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size())) &&
-        set(CURLOPT_POSTFIELDS, request_.body.c_str()))) {
-    return false;
-  }
-  return set(CURLOPT_CUSTOMREQUEST, method.c_str());
+  const bool has_body = !request_.body.empty() || body_left_ > 0 || method == "POST" ||
+                        method == "PUT" || method == "PATCH";
+  return (!has_body || set_body()) && set(CURLOPT_CUSTOMREQUEST, method.c_str());
+}
+
+bool Transfer::set_body() {
+  const auto size = body_left_ > 0 ? body_left_ : request_.body.size();
+  if (!set(CURLOPT_POST, 1L)) return false;
+  if (!set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(size))) return false;
+  if (body_left_ == 0) return set(CURLOPT_POSTFIELDS, request_.body.c_str());
+  return set(CURLOPT_READFUNCTION, &Transfer::on_body_wanted) &&
+         set(CURLOPT_READDATA, static_cast<void*>(this));
 }
 
 bool Transfer::set_headers() {
@@ -115,7 +133,37 @@ bool Transfer::set_headers() {
 
 void Transfer::finish(CURLcode code) {
   code_ = code;
-  done_.set();
+  wake_.set();
+}
+
+void Transfer::go_on() {
+  const bool in = incoming_paused_;
+  const bool out = body_wanted_;
+  // May hand over a piece, or ask for one, before it returns.
+  curl_easy_pause(easy_.get(), (in ? CURLPAUSE_RECV : 0) | (out ? CURLPAUSE_SEND : 0));
+}
+
+void Transfer::supply(std::span<const std::byte> bytes) {
+  MR_ASSERT(body_wanted_);
+  MR_ASSERT(!bytes.empty());
+  MR_ASSERT(bytes.size() <= body_left_);
+  outgoing_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  outgoing_sent_ = 0;
+  body_left_ -= bytes.size();
+  body_wanted_ = false;
+  if (!finished()) go_on();
+}
+
+std::size_t Transfer::take(std::span<std::byte> buffer) {
+  const std::size_t size = std::min(buffer.size(), incoming_.size() - incoming_taken_);
+  std::copy_n(incoming_.data() + incoming_taken_, size, reinterpret_cast<char*>(buffer.data()));
+  incoming_taken_ += size;
+  const bool low = incoming_.size() - incoming_taken_ <= kIncomingMaxBytes / 2;
+  if (incoming_paused_ && low && !finished()) {
+    incoming_paused_ = false;
+    go_on();
+  }
+  return size;
 }
 
 bool Transfer::sent() const {
@@ -183,6 +231,7 @@ void Transfer::take_header_line(std::string_view line) {
   }
   if (trim(line).empty()) {
     headers_complete_ = true;
+    wake_.set();
     return;
   }
   if (line.starts_with(' ') || line.starts_with('\t')) {  // The header before goes on here.
@@ -199,12 +248,44 @@ void Transfer::take_header_line(std::string_view line) {
 std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   const std::string_view bytes(data, size * count);
-  auto& body = transfer.response_.body;
-  const std::size_t room = transfer.request_.response_max_bytes - body.size();
+  return transfer.delivery_ == Delivery::whole ? transfer.keep_whole(bytes)
+                                               : transfer.keep_piece(bytes);
+}
+
+std::size_t Transfer::keep_whole(std::string_view bytes) {
+  auto& body = response_.body;
+  const std::size_t room = request_.response_max_bytes - body.size();
   body.append(bytes.substr(0, room));
   if (bytes.size() <= room) return bytes.size();
-  transfer.response_.body_truncated = true;
+  response_.body_truncated = true;
   return CURL_WRITEFUNC_ERROR;
+}
+
+std::size_t Transfer::keep_piece(std::string_view bytes) {
+  incoming_.erase(0, incoming_taken_);
+  incoming_taken_ = 0;
+  if (!incoming_.empty() && incoming_.size() + bytes.size() > kIncomingMaxBytes) {
+    incoming_paused_ = true;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  incoming_.append(bytes);
+  wake_.set();
+  return bytes.size();
+}
+
+std::size_t Transfer::on_body_wanted(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  const std::size_t ready = transfer.outgoing_.size() - transfer.outgoing_sent_;
+  if (ready == 0 && transfer.body_left_ == 0) return 0;
+  if (ready == 0) {
+    transfer.body_wanted_ = true;
+    transfer.wake_.set();
+    return CURL_READFUNC_PAUSE;
+  }
+  const std::size_t given = std::min(ready, size * count);
+  std::copy_n(transfer.outgoing_.data() + transfer.outgoing_sent_, given, data);
+  transfer.outgoing_sent_ += given;
+  return given;
 }
 
 // When a reused connection dies without an answer, libcurl sends the request again by itself, a
