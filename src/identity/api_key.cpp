@@ -19,8 +19,8 @@ constexpr std::string_view kPublishablePrefix = "sb_publishable_";
 constexpr std::string_view kSecretPrefix = "sb_secret_";
 
 // Letters and digits only: a double click selects all of it.
-constexpr std::string_view kLowerAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
-constexpr std::string_view kAlphabet =
+constexpr std::string_view kIdAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kKeyAlphabet =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t kPublicIdChars = 16;
 constexpr std::size_t kSecretChars = 43;  // 62^43 is just above 2^256.
@@ -54,11 +54,11 @@ std::uint32_t crc32(std::string_view bytes) {
 }
 
 std::string checksum_of(std::string_view body) {
-  std::string text(kChecksumChars, kAlphabet.front());
+  std::string text(kChecksumChars, kKeyAlphabet.front());
   auto rest = crc32(body);
   for (auto place = text.rbegin(); place != text.rend(); ++place) {
-    *place = kAlphabet[rest % kAlphabet.size()];
-    rest /= static_cast<std::uint32_t>(kAlphabet.size());
+    *place = kKeyAlphabet[rest % kKeyAlphabet.size()];
+    rest /= static_cast<std::uint32_t>(kKeyAlphabet.size());
   }
   return text;
 }
@@ -68,8 +68,8 @@ bool made_of(std::string_view text, std::string_view alphabet) {
 }
 
 bool is_base64url_text(std::string_view text) {
-  return std::ranges::all_of(text,
-                             [](char c) { return kAlphabet.contains(c) || c == '-' || c == '_'; });
+  return std::ranges::all_of(
+      text, [](char c) { return kKeyAlphabet.contains(c) || c == '-' || c == '_'; });
 }
 
 std::string_view prefix_of(ApiKeyForm form) {
@@ -94,9 +94,9 @@ std::optional<ApiKeyForm> form_of(std::string_view text) {
 Result<ApiKeyDigest> parse_own(std::string_view text) {
   const auto id = text.substr(kOwnPrefix.size(), kPublicIdChars);
   const auto body_size = kOwnBytes - kChecksumChars;
-  const bool formed = text.size() == kOwnBytes && made_of(id, kLowerAlphabet) &&
+  const bool formed = text.size() == kOwnBytes && made_of(id, kIdAlphabet) &&
                       text[kOwnPrefix.size() + kPublicIdChars] == '_' &&
-                      made_of(text.substr(kOwnPrefix.size() + kPublicIdChars + 1), kAlphabet);
+                      made_of(text.substr(kOwnPrefix.size() + kPublicIdChars + 1), kKeyAlphabet);
   if (!formed) return refuse(Refusal::malformed, "the API key is incomplete or mistyped");
   if (checksum_of(text.substr(0, body_size)) != text.substr(body_size)) {
     return refuse(Refusal::malformed, "the API key is mistyped: its checksum does not match");
@@ -136,11 +136,11 @@ std::string_view to_string(ApiKeyForm form) {
 NewApiKey create_api_key(ApiKeyForm form, Random& random) {
   std::string text(prefix_of(form));
   if (form == ApiKeyForm::own) {
-    text += random_text(kLowerAlphabet, kPublicIdChars, random) + "_";
-    text += random_text(kAlphabet, kSecretChars, random);
+    text += random_text(kIdAlphabet, kPublicIdChars, random) + "_";
+    text += random_text(kKeyAlphabet, kSecretChars, random);
     text += checksum_of(text);
   } else {
-    text += random_text(kAlphabet, kForeignChars, random);
+    text += random_text(kKeyAlphabet, kForeignChars, random);
     const auto hash = base64url_encode(bytes_of(sha256(text)));
     text += "_" + hash.substr(0, kForeignChecksumChars);
   }

@@ -124,19 +124,16 @@ Result<Claims> parse_claims(std::string_view payload) {
 
 Result<void> check_rules(const TokenRules& rules) {
   if (rules.leeway < std::chrono::seconds(0) || rules.leeway > kLeewayMax) {
-    return fail(
-        ErrorKind::invalid_argument,
+    return invalid(
         fmt::format("the leeway for token times must be 0 to {} seconds", kLeewayMax.count()));
   }
   if (rules.audience_required && rules.audiences.empty()) {
-    return fail(ErrorKind::invalid_argument,
-                "an audience is required of tokens, but none is configured");
+    return invalid("an audience is required of tokens, but none is configured");
   }
   for (const auto role : rules.roles) {
     if (is_database_role(role)) continue;
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("tokens cannot carry the role {}; it comes with API keys only",
-                            to_string(role)));
+    return invalid(fmt::format("tokens cannot carry the role {}; it comes with API keys only",
+                               to_string(role)));
   }
   return ok();
 }

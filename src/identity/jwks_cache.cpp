@@ -1,6 +1,7 @@
 #include "identity/jwks_cache.h"
 
 #include "http/request_check.h"
+#include "identity/refusal.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -13,10 +14,6 @@ namespace {
 
 namespace asio = boost::asio;
 using std::chrono::seconds;
-
-std::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorKind::invalid_argument, std::move(message));
-}
 
 // "http://127.0.0.1:8080" and its kind: nobody else can listen or answer there.
 bool is_this_machine(std::string_view origin) {

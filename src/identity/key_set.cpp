@@ -1,6 +1,7 @@
 #include "identity/key_set.h"
 
 #include "base/json.h"
+#include "identity/refusal.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -17,19 +18,17 @@ Result<KeySet> KeySet::parse_jwks(std::string_view text) {
   const auto* member = document->if_contains("keys");
   const auto* list = member == nullptr ? nullptr : member->if_array();
   if (list == nullptr) {
-    return fail(ErrorKind::invalid_argument, "the key set must have an array \"keys\"");
+    return invalid("the key set must have an array \"keys\"");
   }
   if (list->size() > kKeySetMaxKeys) {
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("the key set has {} keys, more than {}", list->size(), kKeySetMaxKeys));
+    return invalid(
+        fmt::format("the key set has {} keys, more than {}", list->size(), kKeySetMaxKeys));
   }
   KeySet set;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const auto* jwk = (*list)[i].if_object();
-    auto key =
-        jwk == nullptr
-            ? Result<VerifyKey>(fail(ErrorKind::invalid_argument, "it must be a JSON object"))
-            : VerifyKey::from_jwk(*jwk);
+    auto key = jwk == nullptr ? Result<VerifyKey>(invalid("it must be a JSON object"))
+                              : VerifyKey::from_jwk(*jwk);
     if (key) {
       set.keys_.push_back(*std::move(key));
     } else {
@@ -41,8 +40,7 @@ Result<KeySet> KeySet::parse_jwks(std::string_view text) {
 
 Result<void> KeySet::add(VerifyKey key) {
   if (keys_.size() >= kKeySetMaxKeys) {
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("there can be at most {} keys", kKeySetMaxKeys));
+    return invalid(fmt::format("there can be at most {} keys", kKeySetMaxKeys));
   }
   keys_.push_back(std::move(key));
   return ok();
@@ -54,6 +52,7 @@ KeySet::Selection KeySet::select(Algorithm algorithm,
   selection.key_id_known =
       key_id && std::ranges::any_of(keys_, [&](const auto& key) { return key.key_id() == key_id; });
   for (const auto& key : keys_) {
+    if (selection.keys.size() == kKeysTriedMax) break;
     if (key.algorithm() != algorithm) continue;
     const bool fits = !key_id                  ? true
                       : selection.key_id_known ? key.key_id() == key_id

@@ -20,6 +20,7 @@ namespace millrace::identity {
 
 inline constexpr std::size_t kKeySetMaxBytes = 256 * 1024;
 inline constexpr std::size_t kKeySetMaxKeys = 64;
+inline constexpr std::size_t kKeysTriedMax = 16;  // For one token: each costs a signature check.
 
 class KeySet {
  public:
@@ -33,7 +34,7 @@ class KeySet {
     bool key_id_known = false;           // The set has a key of that id, whatever its algorithm.
   };
   // By id where the token names one that the set has; else the keys without an id. All keys of the
-  // algorithm for a token that names none.
+  // algorithm for a token that names none. At most kKeysTriedMax.
   Selection select(Algorithm algorithm, const std::optional<std::string>& key_id) const;
 
   std::size_t size() const { return keys_.size(); }

@@ -1,6 +1,7 @@
 #include "identity/public_key.h"
 
 #include "identity/base64url.h"
+#include "identity/refusal.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -36,10 +37,6 @@ const unsigned char* data_of(std::string_view bytes) {
 
 BignumPtr bignum_of(std::string_view bytes) {
   return BignumPtr(BN_bin2bn(data_of(bytes), static_cast<int>(bytes.size()), nullptr));
-}
-
-std::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorKind::invalid_argument, std::move(message));
 }
 
 Result<std::string> read_bytes(const json::Object& jwk, std::string_view name) {

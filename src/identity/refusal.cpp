@@ -55,6 +55,10 @@ std::unexpected<Error> refuse(Refusal refusal, std::string message) {
                     .detail = std::string(to_string(refusal))});
 }
 
+std::unexpected<Error> invalid(std::string message) {
+  return fail(ErrorKind::invalid_argument, std::move(message));
+}
+
 std::optional<Refusal> refusal_of(const Error& error) {
   if (error.kind != ErrorKind::invalid_argument || !error.sqlstate.empty()) return std::nullopt;
   for (const auto refusal : kAll) {

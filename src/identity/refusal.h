@@ -35,6 +35,8 @@ enum class Refusal {
 std::string_view to_string(Refusal refusal);
 
 [[nodiscard]] std::unexpected<Error> refuse(Refusal refusal, std::string message);
+// No verdict about a caller: what was configured, published or asked for cannot be used.
+[[nodiscard]] std::unexpected<Error> invalid(std::string message);
 // Nothing for an error that is no refusal.
 std::optional<Refusal> refusal_of(const Error& error);
 

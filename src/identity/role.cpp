@@ -1,5 +1,7 @@
 #include "identity/role.h"
 
+#include "identity/refusal.h"
+
 #include <array>
 #include <utility>
 
@@ -36,8 +38,7 @@ Result<Role> parse_role(std::string_view name) {
   for (const auto role : kRoles) {
     if (name == to_string(role)) return role;
   }
-  return fail(ErrorKind::invalid_argument,
-              "a role is anon, authenticated, service_role, reader, operator or admin");
+  return invalid("a role is anon, authenticated, service_role, reader, operator or admin");
 }
 
 std::span<const Role> all_roles() { return kRoles; }

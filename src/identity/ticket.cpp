@@ -20,10 +20,6 @@ constexpr std::string_view kSalt = "millrace ticket";
 constexpr std::string_view kStreamPrefix = "mrs1_";
 constexpr std::string_view kUrlPrefix = "mru1_";
 
-std::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorKind::invalid_argument, std::move(message));
-}
-
 std::unexpected<Error> malformed() {
   return refuse(Refusal::malformed, "this is not a ticket for this purpose");
 }

@@ -2,6 +2,7 @@
 
 #include "identity/base64url.h"
 #include "identity/digest.h"
+#include "identity/refusal.h"
 #include "identity/verify_key.h"
 
 #include <fmt/format.h>
@@ -10,10 +11,6 @@
 
 namespace millrace::identity {
 namespace {
-
-std::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorKind::invalid_argument, std::move(message));
-}
 
 std::int64_t seconds_of(Instant time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();

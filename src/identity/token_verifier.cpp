@@ -29,15 +29,14 @@ std::unexpected<Error> no_key_fits(const KeySet::Selection& selection) {
 
 Result<TokenVerifier> TokenVerifier::make(Options options, const Clock& clock) {
   if (options.keys.empty() && options.jwks == nullptr) {
-    return fail(ErrorKind::invalid_argument,
-                "no token can be checked: configure a signing secret, a public key or the URL of a "
-                "key set");
+    return invalid(
+        "no token can be checked: configure a signing secret, a public key or the URL of a "
+        "key set");
   }
   MR_TRY_VOID(check_rules(options.key_rules));
   MR_TRY_VOID(check_rules(options.jwks_rules));
   if (options.jwks != nullptr && !options.jwks_rules.audience_required) {
-    return fail(
-        ErrorKind::invalid_argument,
+    return invalid(
         "tokens checked by a key set must be required to name an audience: the issuer makes "
         "tokens for others too");
   }

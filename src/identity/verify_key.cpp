@@ -2,6 +2,7 @@
 
 #include "identity/digest.h"
 #include "identity/public_key.h"
+#include "identity/refusal.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -12,10 +13,6 @@
 
 namespace millrace::identity {
 namespace {
-
-std::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorKind::invalid_argument, std::move(message));
-}
 
 Result<void> check_key_id(const std::optional<std::string>& key_id) {
   if (key_id && key_id->size() > kKeyIdMaxBytes) {

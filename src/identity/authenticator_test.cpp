@@ -1,0 +1,159 @@
+#include "identity/authenticator.h"
+
+#include "base/run.h"
+#include "identity/refusal_matcher.h"
+#include "identity/test_keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace millrace::identity {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Rows in memory, found as the store finds them.
+class MemoryDirectory final : public KeyDirectory {
+ public:
+  Task<std::optional<ApiKeyRecord>> find_api_key(ApiKeyDigest key) override {
+    asked.push_back(key.display_prefix);
+    if (away) co_return fail(ErrorKind::unavailable, "no database");
+    for (const auto& [digest, record] : rows) {
+      const bool same =
+          key.public_id.empty() ? digest.hash == key.hash : digest.public_id == key.public_id;
+      if (same) co_return record;
+    }
+    co_return std::nullopt;
+  }
+  Task<bool> is_token_revoked(std::string token_id) override {
+    if (away) co_return fail(ErrorKind::unavailable, "no database");
+    co_return revoked.contains(token_id);
+  }
+
+  std::vector<std::pair<ApiKeyDigest, ApiKeyRecord>> rows;
+  std::set<std::string> revoked;
+  std::vector<std::string> asked;
+  bool away = false;
+};
+
+class AuthenticatorTest : public testing::Test {
+ protected:
+  AuthenticatorTest() : verifier_(make_verifier()) {}
+
+  TokenVerifier make_verifier() {
+    KeySet keys;
+    EXPECT_THAT(keys.add(*VerifyKey::from_secret(Secret(kTestSecret))), Accepted());
+    return *TokenVerifier::make({.keys = std::move(keys)}, clock_);
+  }
+
+  std::string add_key(ApiKeyForm form, Role role) {
+    auto key = create_api_key(form, random_);
+    directory_.rows.emplace_back(
+        key.digest, ApiKeyRecord{.key_id = "k1", .hash = key.digest.hash, .role = role});
+    return key.text.reveal();
+  }
+
+  Result<Caller> identify(std::string api_key, std::string bearer = {}) {
+    Credentials credentials;
+    if (!api_key.empty()) credentials.api_key.emplace(std::move(api_key));
+    if (!bearer.empty()) credentials.bearer.emplace(std::move(bearer));
+    return run_blocking(authenticator_.identify(std::move(credentials)));
+  }
+
+  static std::string token(const std::string& role, const std::string& more = {}) {
+    return hs256_token(R"({"role":")" + role + R"(","sub":"x","exp":1900000000)" + more + "}");
+  }
+
+  ManualClock clock_;
+  SeededRandom random_{5};
+  MemoryDirectory directory_;
+  TokenVerifier verifier_;
+  Authenticator authenticator_{verifier_, directory_, clock_};
+};
+
+// I08, I09: deny by default.
+TEST_F(AuthenticatorTest, LetsNobodyInWithoutCredentials) {
+  EXPECT_THAT(identify(""), RefusedAs(Refusal::missing));
+}
+
+TEST_F(AuthenticatorTest, KnowsTokensAndKeysInEitherHeader) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  EXPECT_EQ(identify("", token("authenticated"))->role, Role::authenticated);
+  EXPECT_EQ(identify(token("anon"))->role, Role::anon);
+  EXPECT_EQ(identify(key)->role, Role::admin);
+  EXPECT_EQ(identify("", key)->role, Role::admin);
+  EXPECT_EQ(identify(key)->method, AuthMethod::api_key);
+}
+
+// As supabase-js sends them: the project's key and the user's token.
+TEST_F(AuthenticatorTest, TakesTheUsersTokenOverTheProjectsKey) {
+  const auto publishable = add_key(ApiKeyForm::publishable, Role::anon);
+  const auto secret = add_key(ApiKeyForm::secret, Role::service_role);
+  EXPECT_EQ(identify(publishable)->role, Role::anon);
+  EXPECT_EQ(identify(publishable, token("authenticated"))->role, Role::authenticated);
+  EXPECT_EQ(identify(secret)->role, Role::service_role);
+  EXPECT_EQ(identify(secret, token("authenticated"))->role, Role::authenticated);
+  EXPECT_EQ(identify(token("anon"), token("authenticated"))->role, Role::authenticated);
+}
+
+TEST_F(AuthenticatorTest, WantsEverythingThatIsPresentedToBeGood) {
+  const auto stranger = create_api_key(ApiKeyForm::publishable, random_).text.reveal();
+  EXPECT_THAT(identify(stranger, token("authenticated")), RefusedAs(Refusal::unknown_key));
+  const auto forged = hs256_token(R"({"alg":"HS256"})", R"({"role":"anon"})", kOtherSecret);
+  EXPECT_THAT(identify(token("anon"), forged), RefusedAs(Refusal::bad_signature));
+  EXPECT_THAT(identify(forged, token("authenticated")), RefusedAs(Refusal::bad_signature));
+}
+
+TEST_F(AuthenticatorTest, SaysTheSameOfAWrongSecretAndOfNoSuchKey) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  directory_.rows.front().second.hash.front() ^= 1U;
+  const auto wrong = identify(key);
+  directory_.rows.clear();
+  const auto unknown = identify(key);
+  EXPECT_THAT(wrong, RefusedAs(Refusal::unknown_key));
+  EXPECT_EQ(wrong.error(), unknown.error());
+}
+
+TEST_F(AuthenticatorTest, DoesNotAskTheDatabaseAboutAMistypedKey) {
+  auto key = add_key(ApiKeyForm::own, Role::admin);
+  key.back() = key.back() == 'a' ? 'b' : 'a';
+  EXPECT_THAT(identify(key), RefusedAs(Refusal::malformed));
+  EXPECT_THAT(directory_.asked, IsEmpty());
+}
+
+TEST_F(AuthenticatorTest, RefusesWhatWasRevoked) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  directory_.rows.front().second.revoked = true;
+  EXPECT_THAT(identify(key), RefusedAs(Refusal::revoked));
+  directory_.revoked.insert("t1");
+  EXPECT_THAT(identify("", token("authenticated", R"(,"jti":"t1")")), RefusedAs(Refusal::revoked));
+  EXPECT_THAT(identify("", token("authenticated", R"(,"jti":"t2")")), Accepted());
+}
+
+TEST_F(AuthenticatorTest, DoesNotGuessWhileTheDatabaseIsAway) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  directory_.away = true;
+  for (const auto& result :
+       {identify(key), identify("", token("authenticated", R"(,"jti":"t1")"))}) {
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().kind, ErrorKind::unavailable);
+    EXPECT_EQ(refusal_of(result.error()), std::nullopt);
+  }
+}
+
+TEST_F(AuthenticatorTest, ShowsNoKeyToAnybody) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  EXPECT_THAT(identify(key), Accepted());
+  EXPECT_THAT(directory_.asked, ElementsAre(key.substr(0, 19)));
+  directory_.rows.clear();
+  EXPECT_THAT(identify(key).error().describe(),
+              testing::Not(testing::HasSubstr(key.substr(3, 16))));
+}
+
+}  // namespace
+}  // namespace millrace::identity
