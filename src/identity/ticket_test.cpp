@@ -136,6 +136,19 @@ TEST_F(Tickets, AreNotSignedWithTheSecretItself) {
   EXPECT_THAT(maker().open_stream_ticket(forged, kStream), RefusedAs(Refusal::bad_signature));
 }
 
+// Whoever could sign tickets for streams could still make no links.
+TEST_F(Tickets, HaveAKeyPerPurpose) {
+  const auto key =
+      hkdf_sha256({.secret = kTestSecret, .salt = "millrace ticket", .info = "stream v1"}, 32);
+  const auto signed_again = [&](const std::string& text) {
+    const auto sealed = text.substr(0, text.find('.'));
+    return sealed + "." + base64url_encode(bytes_of(hmac_sha256(key, sealed)));
+  };
+  EXPECT_THAT(maker().open_stream_ticket(signed_again(stream_text()), kStream), Accepted());
+  EXPECT_THAT(maker().open_url_ticket(signed_again(url_text()), UrlOperation::download, kObject),
+              RefusedAs(Refusal::bad_signature));
+}
+
 TEST_F(Tickets, AreRefusedWithAnyByteAltered) {
   const auto text = stream_text();
   for (std::size_t i = 0; i < text.size(); ++i) {
