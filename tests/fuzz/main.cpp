@@ -16,11 +16,13 @@ const std::vector<Target>& targets() {
       {"config", fuzz_config},
       {"conninfo", fuzz_conninfo},
       {"control", fuzz_control},
+      {"credentials", fuzz_credentials},
       {"duration", fuzz_duration},
       {"fault_plan", fuzz_fault_plan},
       {"http_outcome", fuzz_http_outcome},
       {"job_spec", fuzz_job_spec},
       {"json", fuzz_json},
+      {"jwks", fuzz_jwks},
       {"lines", fuzz_lines},
       {"names", fuzz_names},
       {"request", fuzz_request},
@@ -30,6 +32,7 @@ const std::vector<Target>& targets() {
       {"settlements", fuzz_settlements},
       {"text", fuzz_text},
       {"times", fuzz_times},
+      {"token", fuzz_token},
       {"words", fuzz_words},
   };
   return all;

@@ -29,6 +29,10 @@ void fuzz_lines(Input input);         // sandbox: lines from a pipe
 void fuzz_control(Input input);       // worker: fd 3 and the result of exec handlers
 void fuzz_server_files(Input input);  // cluster: pid file, log, version of PostgreSQL
 
+void fuzz_token(Input input);        // identity: tokens, their claims, base64url
+void fuzz_jwks(Input input);         // identity: published key sets and their age
+void fuzz_credentials(Input input);  // identity: headers, API keys, tickets
+
 struct Target {
   std::string_view name;
   void (*run)(Input input);
