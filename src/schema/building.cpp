@@ -1,7 +1,5 @@
 #include "schema/building.h"
 
-#include "schema/uri.h"
-
 #include <fmt/format.h>
 
 #include <limits>
@@ -16,37 +14,40 @@ Building::Building(NodeSource& source, Node& node, const Target& target, bool as
       assert_formats_(assert_formats) {}
 
 std::string Building::path_of(std::string_view keyword) const {
-  auto path = node_.path;
-  append_token(path, keyword);
-  return path;
+  return Place::member(*node_.place, keyword).shown("the schema");
 }
 
 std::unexpected<Error> Building::wrong(std::string_view keyword, std::string_view rule) const {
   return fail(ErrorKind::invalid_argument, fmt::format("{} {}", path_of(keyword), rule));
 }
 
-Result<const Node*> Building::child(std::string_view keyword, const json::Value& value) {
-  if (!value.is_object() && !value.is_bool()) return wrong(keyword, "must be a schema");
-  return source_.node(source_.child(target_, value, path_of(keyword)), keyword);
+Result<const Node*> Building::child_at(std::string_view keyword, const Place& place,
+                                       const json::Value& value) {
+  if (!value.is_object() && !value.is_bool()) {
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("{} must be a schema", place.shown("the schema")));
+  }
+  return source_.node(source_.at(value), keyword);
 }
 
-Result<const Node*> Building::child(std::string_view keyword, std::string_view token,
-                                    const json::Value& value) {
-  auto path = path_of(keyword);
-  append_token(path, token);
-  if (!value.is_object() && !value.is_bool()) {
-    return fail(ErrorKind::invalid_argument, fmt::format("{} must be a schema", path));
-  }
-  return source_.node(source_.child(target_, value, std::move(path)), keyword);
+Result<const Node*> Building::child(std::string_view keyword, const json::Value& value) {
+  return child_at(keyword, Place::member(*node_.place, keyword), value);
+}
+
+Result<const Node*> Building::child(std::string_view keyword,
+                                    const boost::json::key_value_pair& member) {
+  const auto outer = Place::member(*node_.place, keyword);
+  return child_at(keyword, Place::member(outer, member.key()), member.value());
 }
 
 Result<std::vector<const Node*>> Building::children(std::string_view keyword,
                                                     const json::Value& value) {
   const auto* array = value.if_array();
   if (array == nullptr) return wrong(keyword, "must be an array of schemas");
+  const auto outer = Place::member(*node_.place, keyword);
   std::vector<const Node*> nodes;
   for (std::size_t i = 0; i < array->size(); ++i) {
-    MR_TRY(const auto* node, child(keyword, fmt::format("{}", i), (*array)[i]));
+    MR_TRY(const auto* node, child_at(keyword, Place::item(outer, i), (*array)[i]));
     nodes.push_back(node);
   }
   return nodes;

@@ -27,8 +27,9 @@ namespace millrace::schema {
 class NodeSource {
  public:
   virtual ~NodeSource() = default;
+  // `keyword` is a word of the program.
   virtual const Node* node(const Target& target, std::string_view keyword) = 0;
-  virtual Target child(const Target& parent, const json::Value& value, std::string path) = 0;
+  virtual const Target& at(const json::Value& value) = 0;
   virtual Result<Target> resolve(const Target& from, std::string_view reference) = 0;
   virtual Result<Regex> pattern(std::string_view text) = 0;
 };
@@ -40,12 +41,10 @@ class Building {
   const Dialect& dialect() const { return target_.resource->dialect; }
   bool assert_formats() const { return assert_formats_; }
   const json::Value* find(std::string_view keyword) const { return schema_.if_contains(keyword); }
-  std::string_view path() const { return node_.path; }
 
   // The schema under a keyword, or a part of what is under it.
   Result<const Node*> child(std::string_view keyword, const json::Value& value);
-  Result<const Node*> child(std::string_view keyword, std::string_view token,
-                            const json::Value& value);
+  Result<const Node*> child(std::string_view keyword, const boost::json::key_value_pair& member);
   // The schemas in an array.
   Result<std::vector<const Node*>> children(std::string_view keyword, const json::Value& value);
   Result<Target> resolve(std::string_view keyword, std::string_view reference);
@@ -63,17 +62,19 @@ class Building {
 
   template <class R, class... Arguments>
   void add(std::string_view keyword, Arguments&&... arguments) {
-    node_.rules.push_back(std::make_unique<R>(std::string(keyword), node_.path,
-                                              std::forward<Arguments>(arguments)...));
+    node_.rules.push_back(
+        std::make_unique<R>(keyword, node_, std::forward<Arguments>(arguments)...));
   }
   template <class R, class... Arguments>
   void add_late(std::string_view keyword, Arguments&&... arguments) {
-    node_.late_rules.push_back(std::make_unique<R>(std::string(keyword), node_.path,
-                                                   std::forward<Arguments>(arguments)...));
+    node_.late_rules.push_back(
+        std::make_unique<R>(keyword, node_, std::forward<Arguments>(arguments)...));
   }
   void always(const Node* other) { node_.always.push_back(other); }
 
  private:
+  Result<const Node*> child_at(std::string_view keyword, const Place& place,
+                               const json::Value& value);
   std::string path_of(std::string_view keyword) const;
 
   NodeSource& source_;

@@ -17,6 +17,7 @@ struct Schema::Compiled {
   Documents documents = {};                 // Nodes point into them.
   std::deque<DynamicAnchors> anchors = {};  // One for each resource that has any.
   std::deque<Node> nodes = {};              // Addresses stay.
+  Places places = {};                       // Of schemas in their documents.
   const Node* root = nullptr;
   const json::Value* document = nullptr;
   std::vector<const Node*> with_default = {};  // Nodes that have a default of their own.

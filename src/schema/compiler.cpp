@@ -22,7 +22,7 @@ class Compiler final : public NodeSource {
  public:
   Compiler(Compiled& compiled, bool assert_formats, bool trusted)
       : compiled_(compiled),
-        registry_(compiled.documents, compiled.limits),
+        registry_(compiled.documents, compiled.places, compiled.limits),
         assert_formats_(assert_formats),
         trusted_(trusted) {}
 
@@ -51,17 +51,14 @@ class Compiler final : public NodeSource {
     if (const auto known = by_value_.find(target.value); known != by_value_.end()) {
       return known->second;
     }
-    auto& made =
-        compiled_.nodes.emplace_back(Node{.path = target.path, .keyword = std::string(keyword)});
+    auto& made = compiled_.nodes.emplace_back(Node{.place = target.place, .keyword = keyword});
     by_value_.emplace(target.value, &made);
     made.anchors = anchors_of(*target.resource);
     pending_.emplace_back(&made, target);
     return &made;
   }
 
-  Target child(const Target& parent, const json::Value& value, std::string path) override {
-    return registry_.child(parent, value, std::move(path));
-  }
+  const Target& at(const json::Value& value) override { return registry_.at(value); }
 
   Result<Target> resolve(const Target& from, std::string_view reference) override {
     return registry_.resolve(*from.resource, reference);
@@ -100,7 +97,8 @@ class Compiler final : public NodeSource {
     }
     if (!target.value->is_object()) {
       return fail(ErrorKind::invalid_argument,
-                  fmt::format("{} must be a schema: an object, true or false", node.path));
+                  fmt::format("{} must be a schema: an object, true or false",
+                              node.place->shown("the schema")));
     }
     Building building(*this, node, target, assert_formats_);
     // In draft 7, nothing beside $ref counts.
@@ -148,8 +146,9 @@ class Compiler final : public NodeSource {
     limits.steps_max *= kMetaStepsFactor;
     const auto violations = validate_with(limits, meta, *target.value);
     if (violations.empty()) return ok();
-    std::string message =
-        target.path.empty() ? "schema: " : fmt::format("schema {}: ", target.path);
+    std::string message = target.place->pointer().empty()
+                              ? "schema: "
+                              : fmt::format("schema {}: ", target.place->shown(""));
     for (std::size_t i = 0; i < violations.size() && i < kViolationsShownMax; ++i) {
       if (i > 0) message += "; ";
       message += violations[i].message;
@@ -196,9 +195,8 @@ class Compiler final : public NodeSource {
         // Nodes are ours; rules see them as const.
         auto* const other = const_cast<Node*>(node->always[next++]);
         if (states[other] == State::open) {
-          return fail(ErrorKind::invalid_argument,
-                      fmt::format("{} refers to itself without end",
-                                  other->path.empty() ? "the schema" : other->path));
+          return fail(ErrorKind::invalid_argument, fmt::format("{} refers to itself without end",
+                                                               other->place->shown("the schema")));
         }
         if (states[other] == State::done) continue;
         states[other] = State::open;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "schema/budget.h"
+#include "schema/place.h"
 #include "schema/regex/regex.h"
 #include "schema/schema.h"
 #include "schema/value.h"
@@ -24,23 +25,6 @@ namespace millrace::schema {
 
 class Walk;
 struct Node;
-
-// Where in the instance: a list from the inside out, on the stack.
-struct Place {
-  const Place* outer = nullptr;
-  std::string_view key = {};
-  std::size_t index = 0;
-  bool is_item = false;
-
-  static Place root() { return {}; }
-  static Place member(const Place& outer, std::string_view key) {
-    return {.outer = &outer, .key = key};
-  }
-  static Place item(const Place& outer, std::size_t index) {
-    return {.outer = &outer, .index = index, .is_item = true};
-  }
-  std::string pointer() const;
-};
 
 // Which members of an object, or items of an array, some schema has had its say about.
 class Evaluated {
@@ -64,7 +48,7 @@ struct Subject {
 
 class Rule {
  public:
-  Rule(std::string keyword, const std::string& schema_path);
+  Rule(std::string_view keyword, const Node& node) : keyword_(keyword), node_(node) {}
   virtual ~Rule() = default;
   Rule(const Rule&) = delete;
   Rule& operator=(const Rule&) = delete;
@@ -72,21 +56,21 @@ class Rule {
   virtual bool check(Walk& walk, const Subject& subject) const = 0;
   virtual void fill(Walk&, json::Value&) const {}
 
-  const std::string& keyword() const { return keyword_; }
-  const std::string& path() const { return path_; }
+  std::string_view keyword() const { return keyword_; }
+  Place place() const;  // In the schema.
 
  private:
-  std::string keyword_;
-  std::string path_;
+  std::string_view keyword_;  // A word of the program.
+  const Node& node_;          // The schema it belongs to.
 };
 
 // The $dynamicAnchors of a resource.
 using DynamicAnchors = std::map<std::string, const Node*, std::less<>>;
 
 struct Node {
-  std::string path;      // Of the schema, for messages.
-  std::string keyword;   // Under which it lies: "properties".
-  bool refuses = false;  // The schema `false`.
+  const Place* place = nullptr;   // In the schema document.
+  std::string_view keyword = {};  // Under which it lies: "properties".
+  bool refuses = false;           // The schema `false`.
   std::vector<std::unique_ptr<Rule>> rules = {};
   // unevaluatedItems and -Properties: after all others, and only if those hold.
   std::vector<std::unique_ptr<Rule>> late_rules = {};
@@ -129,7 +113,9 @@ class Walk {
   // False, and a violation when there is a report. `message` follows the place: "must be …".
   template <class Message>
   bool broken(const Rule& rule, const Subject& subject, Message&& message) {
-    if (report_ != nullptr) add_violation(rule.path(), rule.keyword(), subject.place, message());
+    if (report_ != nullptr) {
+      add_violation(rule.place(), rule.keyword(), subject.place, message());
+    }
     return false;
   }
 
@@ -150,8 +136,8 @@ class Walk {
   class Scope;
 
   bool knows(const DynamicAnchors* anchors) const;
-  void add_violation(const std::string& path, const std::string& keyword, const Place& place,
-                     std::string message);
+  void add_violation(const Place& rule, std::string_view keyword, const Place& place,
+                     std::string_view message);
   bool check_rules(const Node& node, const Subject& subject);
 
   const Limits& limits_;

@@ -1,5 +1,6 @@
 #include "schema/registry.h"
 
+#include "base/assert.h"
 #include "schema/meta_schemas.h"
 #include "schema/uri.h"
 #include "schema/value.h"
@@ -13,6 +14,10 @@
 
 namespace millrace::schema {
 namespace {
+
+// Together they bound what the names of parts can take up.
+constexpr std::size_t kUriBytesMax = 2048;
+constexpr std::size_t kResourcesMax = 10'000;
 
 std::unexpected<Error> refuse(std::string message) {
   return fail(ErrorKind::invalid_argument, std::move(message));
@@ -35,12 +40,6 @@ bool fits_depth(const json::Value& value, std::uint32_t levels) {
          std::ranges::all_of(*object, [&](const auto& member) { return fits(member.value()); });
 }
 
-std::string extended(const std::string& path, std::string_view token) {
-  auto longer = path;
-  append_token(longer, token);
-  return longer;
-}
-
 }  // namespace
 
 Result<Target> Registry::add_root(json::Value document, SchemaOptions& options) {
@@ -57,33 +56,30 @@ Result<Target> Registry::add_root(json::Value document, SchemaOptions& options) 
   }
   auto& root = documents_.emplace_back(std::move(document));
   root.in_use = true;
-  if (!fits_depth(root.root, limits_.document_depth_max)) {
-    return refuse(
-        fmt::format("the schema is nested deeper than {} levels", limits_.document_depth_max));
-  }
   MR_TRY(default_dialect_, dialect_of(root.root));
-  const std::string base(without_fragment(options.base_uri));
-  MR_TRY_VOID(add_document(root, {.uri = base, .path = ""}));
+  MR_TRY_VOID(add_document(root, std::string(without_fragment(options.base_uri)), true));
   for (auto& [other, uri] : others) {
     if (by_uri_.contains(uri)) continue;  // The root has this URI.
-    const auto added = add_document(*other, {.uri = uri, .path = uri + "#"});
+    const auto added = add_document(*other, uri, false);
     if (added) continue;
-    auto& broken = add_resource(uri, {.value = &other->root, .path = uri + "#"}, {}, other);
-    broken.broken = added.error();
+    other->broken = added.error();
+    add_resource(uri, {.value = &other->root}, {}, other);
   }
-  unchecked_.push_back(by_root_.at(&root.root)->root);
-  return by_root_.at(&root.root)->root;
+  unchecked_.push_back(at(root.root));
+  return at(root.root);
 }
 
-Result<void> Registry::add_document(Document& document, Entry entry) {
+Result<void> Registry::add_document(Document& document, std::string uri, bool is_root) {
   if (!fits_depth(document.root, limits_.document_depth_max)) {
-    return refuse(
-        fmt::format("{} is nested deeper than {} levels", entry.uri, limits_.document_depth_max));
+    return refuse(fmt::format("{} is nested deeper than {} levels",
+                              is_root ? "the schema" : quoted_name(uri),
+                              limits_.document_depth_max));
   }
   MR_TRY(auto dialect, dialect_of(document.root));
-  auto& resource =
-      add_resource(std::move(entry.uri), {.value = &document.root, .path = std::move(entry.path)},
-                   std::move(dialect), &document);
+  document.name = is_root ? std::string() : uri + "#";
+  const auto& place = keep(Place::root(document.name));
+  auto& resource = add_resource(std::move(uri), {.value = &document.root, .place = &place},
+                                std::move(dialect), &document);
   return scan(resource.root);
 }
 
@@ -93,7 +89,6 @@ Resource& Registry::add_resource(std::string uri, Target root, Dialect dialect,
       Resource{.uri = uri, .root = root, .dialect = std::move(dialect), .document = document});
   resource.root.resource = &resource;
   by_uri_[std::move(uri)] = &resource;
-  by_root_[root.value] = &resource;
   return resource;
 }
 
@@ -134,36 +129,10 @@ Result<Dialect> Registry::dialect_named(std::string_view meta_uri, int steps_lef
 
 // Takes up $id, $anchor and $dynamicAnchor of one schema; `target` may then be a resource's root.
 Result<void> Registry::read_identity(Target& target) {
-  const auto& schema = target.value->get_object();
-  const bool is_root = target.resource->root.value == target.value;
-  const bool draft7 = target.resource->dialect.is_draft7();
   // In draft 7, nothing beside $ref counts.
-  if (draft7 && schema.contains("$ref")) return ok();
-  if (const auto* id = string_member(*target.value, "$id")) {
-    const auto uri = resolve_uri(target.resource->uri, *id);
-    const std::string base(without_fragment(uri));
-    if (!(draft7 && id->starts_with('#')) && (is_root || base != target.resource->uri)) {
-      if (const auto same = by_uri_.find(base);
-          same != by_uri_.end() && same->second->document == target.resource->document &&
-          same->second->root.value != target.value) {
-        return refuse(fmt::format("{}/$id is the $id of another schema too", target.path));
-      }
-      if (is_root) {
-        target.resource->uri = base;
-        by_uri_[base] = target.resource;
-      } else {
-        auto dialect = target.resource->dialect;
-        if (schema.contains("$schema")) {
-          MR_TRY(dialect, dialect_of(*target.value));
-        }
-        auto* document = target.resource->document;
-        target.resource = &add_resource(base, target, std::move(dialect), document);
-      }
-    }
-    if (draft7 && !fragment_of(uri).empty()) {
-      target.resource->anchors[std::string(fragment_of(uri))] = target;
-    }
-  }
+  const auto& schema = target.value->get_object();
+  if (target.resource->dialect.is_draft7() && schema.contains("$ref")) return ok();
+  if (const auto* id = string_member(*target.value, "$id")) MR_TRY_VOID(read_id(target, *id));
   if (target.resource->dialect.is_draft7()) return ok();
   if (const auto* name = string_member(*target.value, "$anchor")) {
     target.resource->anchors[std::string(*name)] = target;
@@ -175,44 +144,78 @@ Result<void> Registry::read_identity(Target& target) {
   return ok();
 }
 
-// As deep as the document at most, and that was limited before.
-Result<void> Registry::scan(Target target) {
-  if (!scanned_.insert(target.value).second || !target.value->is_object()) return ok();
-  MR_TRY_VOID(read_identity(target));
-  for (const auto& member : target.value->get_object()) {
-    MR_TRY_VOID(scan_part(target, member.key(), member.value()));
+Result<void> Registry::read_id(Target& target, std::string_view id) {
+  auto* const outer = target.resource;
+  const bool draft7 = outer->dialect.is_draft7();
+  const auto uri = resolve_uri(outer->uri, id);
+  const std::string base(without_fragment(uri));
+  const bool is_root = outer->root.value == target.value;
+  if (uri.size() > kUriBytesMax || resources_.size() >= kResourcesMax) {
+    return refuse(fmt::format("{}/$id: a schema has at most {} parts with an $id, of {} bytes each",
+                              target.place->shown(""), kResourcesMax, kUriBytesMax));
+  }
+  if (is_root) {
+    outer->uri = base;
+    by_uri_[base] = outer;
+  } else if (base != outer->uri) {
+    const auto same = by_uri_.find(base);
+    if (same != by_uri_.end() && same->second->document == outer->document) {
+      return refuse(
+          fmt::format("{}/$id is the $id of another schema too", target.place->shown("")));
+    }
+    auto dialect = outer->dialect;
+    if (target.value->get_object().contains("$schema")) {
+      MR_TRY(dialect, dialect_of(*target.value));
+    }
+    target.resource = &add_resource(base, target, std::move(dialect), outer->document);
+  }
+  // Draft 7 writes anchors as "$id": "#name".
+  if (draft7 && !fragment_of(uri).empty()) {
+    target.resource->anchors[std::string(fragment_of(uri))] = target;
   }
   return ok();
 }
 
-Result<void> Registry::scan_part(const Target& target, std::string_view keyword,
-                                 const json::Value& value) {
-  const auto shape = subschema_shape(target.resource->dialect.draft, keyword);
+// As deep as the document at most, and that was limited before.
+Result<void> Registry::scan(Target target) {
+  if (scanned_.contains(target.value)) return ok();
+  if (target.value->is_object()) MR_TRY_VOID(read_identity(target));
+  scanned_.emplace(target.value, target);
+  if (!target.value->is_object()) return ok();
+  for (const auto& member : target.value->get_object()) MR_TRY_VOID(scan_part(target, member));
+  return ok();
+}
+
+Result<void> Registry::scan_part(const Target& target, const boost::json::key_value_pair& member) {
+  const auto shape = subschema_shape(target.resource->dialect.draft, member.key());
   if (!shape) return ok();
-  const auto path = extended(target.path, keyword);
-  const auto below = [&](const json::Value& part, std::string_view token) {
-    return scan({.value = &part, .resource = target.resource, .path = extended(path, token)});
+  const auto& value = member.value();
+  const auto& place = keep(Place::member(*target.place, member.key()));
+  const auto below = [&](const json::Value& part, Place inner) {
+    return scan({.value = &part, .resource = target.resource, .place = &keep(inner)});
   };
   const bool is_map = *shape == Shape::schema_map || *shape == Shape::dependencies;
   if (const auto* object = value.if_object(); object != nullptr && is_map) {
-    for (const auto& member : *object) MR_TRY_VOID(below(member.value(), member.key()));
+    for (const auto& part : *object) {
+      MR_TRY_VOID(below(part.value(), Place::member(place, part.key())));
+    }
     return ok();
   }
   const auto* array = value.if_array();
   if (array != nullptr && (*shape == Shape::schemas || *shape == Shape::schema_or_schemas)) {
     for (std::size_t i = 0; i < array->size(); ++i) {
-      MR_TRY_VOID(below((*array)[i], fmt::format("{}", i)));
+      MR_TRY_VOID(below((*array)[i], Place::item(place, i)));
     }
     return ok();
   }
   if (is_map || *shape == Shape::schemas) return ok();
-  return scan({.value = &value, .resource = target.resource, .path = path});
+  return scan({.value = &value, .resource = target.resource, .place = &place});
 }
 
-Target Registry::child(const Target& parent, const json::Value& value, std::string path) const {
-  Target target{.value = &value, .resource = parent.resource, .path = std::move(path)};
-  if (const auto own = by_root_.find(&value); own != by_root_.end()) target.resource = own->second;
-  return target;
+const Target& Registry::at(const json::Value& value) const {
+  const auto found = scanned_.find(&value);
+  MR_ASSERT(found != scanned_.end());
+  return found->second;
 }
 
 Result<void> Registry::add_standard(std::string_view uri) {
@@ -224,7 +227,7 @@ Result<void> Registry::add_standard(std::string_view uri) {
   MR_TRY(auto value, parse_json(*text));
   auto& document = documents_.emplace_back(std::move(value));
   document.is_standard = true;
-  return add_document(document, {.uri = std::string(uri), .path = std::string(uri) + "#"});
+  return add_document(document, std::string(uri), false);
 }
 
 Result<Resource*> Registry::find(std::string_view uri) {
@@ -234,10 +237,10 @@ Result<Resource*> Registry::find(std::string_view uri) {
     found = by_uri_.find(std::string(uri));
   }
   auto* resource = found->second;
-  if (resource->broken) return fail(*resource->broken);
   auto* document = resource->document;
+  if (document->broken) return fail(*document->broken);
   if (!document->in_use && !document->is_standard) {
-    unchecked_.push_back(by_root_.at(&document->root)->root);
+    unchecked_.push_back(at(document->root));
   }
   document->in_use = true;
   return resource;
@@ -263,16 +266,26 @@ Result<Target> Registry::at_pointer(const Target& root, std::string_view fragmen
   auto target = root;
   for (const auto& token : *tokens) {
     const json::Value* next = nullptr;
+    Place place;
     if (const auto* object = target.value->if_object()) {
-      next = object->if_contains(token);
+      if (const auto member = object->find(token); member != object->end()) {
+        next = &member->value();
+        place = Place::member(*target.place, member->key());
+      }
     } else if (const auto* array = target.value->if_array()) {
       const auto index = array_index(token);
       next = index ? array->if_contains(*index) : nullptr;
+      if (next != nullptr) place = Place::item(*target.place, *index);
     }
     if (next == nullptr) {
       return refuse(fmt::format("there is nothing at {}", quoted_name(fragment)));
     }
-    target = child(target, *next, extended(target.path, token));
+    if (const auto known = scanned_.find(next); known != scanned_.end()) {
+      target = known->second;
+    } else {
+      target.value = next;
+      target.place = &keep(place);
+    }
   }
   if (!target.value->is_object() && !target.value->is_bool()) {
     return refuse(fmt::format("what is at {} is not a schema", quoted_name(fragment)));
@@ -280,7 +293,7 @@ Result<Target> Registry::at_pointer(const Target& root, std::string_view fragmen
   // Not a place where schemas usually lie: read, and hold against the meta-schema, what lies there.
   if (!scanned_.contains(target.value)) {
     MR_TRY_VOID(scan(target));
-    target = child(target, *target.value, target.path);
+    target = at(*target.value);
     if (!target.resource->document->is_standard) unchecked_.push_back(target);
   }
   return target;

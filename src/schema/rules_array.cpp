@@ -12,9 +12,9 @@ namespace {
 // prefixItems and items; in draft 7 items as an array and additionalItems.
 class ItemsRule final : public Rule {
  public:
-  ItemsRule(std::string keyword, const std::string& path, std::vector<const Node*> first,
+  ItemsRule(std::string_view keyword, const Node& owner, std::vector<const Node*> first,
             const Node* rest)
-      : Rule(std::move(keyword), path), first_(std::move(first)), rest_(rest) {}
+      : Rule(keyword, owner), first_(std::move(first)), rest_(rest) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* array = subject.value.if_array();
@@ -58,8 +58,8 @@ class ContainsRule final : public Rule {
     std::optional<std::size_t> max = {};
   };
 
-  ContainsRule(std::string keyword, const std::string& path, const Node* node, Range range)
-      : Rule(std::move(keyword), path), node_(node), range_(range) {}
+  ContainsRule(std::string_view keyword, const Node& owner, const Node* node, Range range)
+      : Rule(keyword, owner), node_(node), range_(range) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* array = subject.value.if_array();
@@ -96,8 +96,8 @@ class ContainsRule final : public Rule {
 
 class ItemCountRule final : public Rule {
  public:
-  ItemCountRule(std::string keyword, const std::string& path, bool is_min, std::size_t limit)
-      : Rule(std::move(keyword), path), is_min_(is_min), limit_(limit) {}
+  ItemCountRule(std::string_view keyword, const Node& owner, bool is_min, std::size_t limit)
+      : Rule(keyword, owner), is_min_(is_min), limit_(limit) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* array = subject.value.if_array();

@@ -12,8 +12,8 @@ namespace {
 
 class ReferenceRule final : public Rule {
  public:
-  ReferenceRule(std::string keyword, const std::string& path, const Node* target)
-      : Rule(std::move(keyword), path), target_(target) {}
+  ReferenceRule(std::string_view keyword, const Node& owner, const Node* target)
+      : Rule(keyword, owner), target_(target) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     return walk.check(*target_, subject);
@@ -26,9 +26,9 @@ class ReferenceRule final : public Rule {
 
 class DynamicReferenceRule final : public Rule {
  public:
-  DynamicReferenceRule(std::string keyword, const std::string& path, std::string name,
+  DynamicReferenceRule(std::string_view keyword, const Node& owner, std::string name,
                        const Node* lexical)
-      : Rule(std::move(keyword), path), name_(std::move(name)), lexical_(lexical) {}
+      : Rule(keyword, owner), name_(std::move(name)), lexical_(lexical) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     return walk.check(walk.dynamic_target(name_, *lexical_), subject);
@@ -46,8 +46,8 @@ using Nodes = std::vector<const Node*>;
 
 class AllRule final : public Rule {
  public:
-  AllRule(std::string keyword, const std::string& path, Nodes nodes)
-      : Rule(std::move(keyword), path), nodes_(std::move(nodes)) {}
+  AllRule(std::string_view keyword, const Node& owner, Nodes nodes)
+      : Rule(keyword, owner), nodes_(std::move(nodes)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     bool holds = true;
@@ -75,8 +75,8 @@ class IfRule final : public Rule {
     const Node* otherwise = nullptr;  // May be null.
   };
 
-  IfRule(std::string keyword, const std::string& path, Parts parts)
-      : Rule(std::move(keyword), path), parts_(parts) {}
+  IfRule(std::string_view keyword, const Node& owner, Parts parts)
+      : Rule(keyword, owner), parts_(parts) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const bool condition = walk.tries(*parts_.condition, subject);
@@ -135,8 +135,8 @@ void explain(Walk& walk, const Nodes& nodes, const Subject& subject) {
 
 class AnyRule final : public Rule {
  public:
-  AnyRule(std::string keyword, const std::string& path, Nodes nodes)
-      : Rule(std::move(keyword), path), nodes_(std::move(nodes)) {}
+  AnyRule(std::string_view keyword, const Node& owner, Nodes nodes)
+      : Rule(keyword, owner), nodes_(std::move(nodes)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     bool found = false;
@@ -170,8 +170,8 @@ class AnyRule final : public Rule {
 
 class OneRule final : public Rule {
  public:
-  OneRule(std::string keyword, const std::string& path, Nodes nodes)
-      : Rule(std::move(keyword), path), nodes_(std::move(nodes)) {}
+  OneRule(std::string_view keyword, const Node& owner, Nodes nodes)
+      : Rule(keyword, owner), nodes_(std::move(nodes)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     std::optional<std::size_t> first;
@@ -212,8 +212,8 @@ class OneRule final : public Rule {
 
 class NotRule final : public Rule {
  public:
-  NotRule(std::string keyword, const std::string& path, const Node* node)
-      : Rule(std::move(keyword), path), node_(node) {}
+  NotRule(std::string_view keyword, const Node& owner, const Node* node)
+      : Rule(keyword, owner), node_(node) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const bool holds = walk.tries(*node_, {.value = subject.value, .place = subject.place});

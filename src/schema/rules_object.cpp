@@ -28,8 +28,8 @@ class MembersRule final : public Rule {
     const Node* additional = nullptr;
   };
 
-  MembersRule(std::string keyword, const std::string& path, Parts parts)
-      : Rule(std::move(keyword), path), parts_(std::move(parts)) {
+  MembersRule(std::string_view keyword, const Node& owner, Parts parts)
+      : Rule(keyword, owner), parts_(std::move(parts)) {
     for (const auto& [name, node] : parts_.properties) by_name_.emplace(name, node);
   }
 
@@ -97,8 +97,8 @@ class MembersRule final : public Rule {
 
 class RequiredRule final : public Rule {
  public:
-  RequiredRule(std::string keyword, const std::string& path, std::vector<std::string> names)
-      : Rule(std::move(keyword), path), names_(std::move(names)) {}
+  RequiredRule(std::string_view keyword, const Node& owner, std::vector<std::string> names)
+      : Rule(keyword, owner), names_(std::move(names)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -121,8 +121,8 @@ class RequiredRule final : public Rule {
 
 class MemberCountRule final : public Rule {
  public:
-  MemberCountRule(std::string keyword, const std::string& path, bool is_min, std::size_t limit)
-      : Rule(std::move(keyword), path), is_min_(is_min), limit_(limit) {}
+  MemberCountRule(std::string_view keyword, const Node& owner, bool is_min, std::size_t limit)
+      : Rule(keyword, owner), is_min_(is_min), limit_(limit) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -141,8 +141,8 @@ class MemberCountRule final : public Rule {
 
 class NamesRule final : public Rule {
  public:
-  NamesRule(std::string keyword, const std::string& path, const Node* node)
-      : Rule(std::move(keyword), path), node_(node) {}
+  NamesRule(std::string_view keyword, const Node& owner, const Node* node)
+      : Rule(keyword, owner), node_(node) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -170,9 +170,8 @@ class DependentNamesRule final : public Rule {
  public:
   using Dependent = std::pair<std::string, std::vector<std::string>>;
 
-  DependentNamesRule(std::string keyword, const std::string& path,
-                     std::vector<Dependent> dependents)
-      : Rule(std::move(keyword), path), dependents_(std::move(dependents)) {}
+  DependentNamesRule(std::string_view keyword, const Node& owner, std::vector<Dependent> dependents)
+      : Rule(keyword, owner), dependents_(std::move(dependents)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -200,9 +199,9 @@ class DependentNamesRule final : public Rule {
 // dependentSchemas, and the schemas under dependencies.
 class DependentSchemasRule final : public Rule {
  public:
-  DependentSchemasRule(std::string keyword, const std::string& path,
+  DependentSchemasRule(std::string_view keyword, const Node& owner,
                        std::vector<NamedNode> dependents)
-      : Rule(std::move(keyword), path), dependents_(std::move(dependents)) {}
+      : Rule(keyword, owner), dependents_(std::move(dependents)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -244,14 +243,14 @@ Result<void> add_members(Building& building) {
   if (properties == nullptr && patterns == nullptr && additional == nullptr) return ok();
   if (properties != nullptr) {
     for (const auto& member : *properties) {
-      MR_TRY(const auto* node, building.child("properties", member.key(), member.value()));
+      MR_TRY(const auto* node, building.child("properties", member));
       parts.properties.push_back({.name = std::string(member.key()), .node = node});
     }
   }
   if (patterns != nullptr) {
     for (const auto& member : *patterns) {
       MR_TRY(auto regex, building.pattern("patternProperties", member.key()));
-      MR_TRY(const auto* node, building.child("patternProperties", member.key(), member.value()));
+      MR_TRY(const auto* node, building.child("patternProperties", member));
       parts.patterns.push_back({.regex = std::move(regex), .node = node});
     }
   }
@@ -273,7 +272,7 @@ Result<void> add_dependents(Building& building, std::string_view keyword) {
       MR_TRY(auto others, building.names(keyword, member.value()));
       names.emplace_back(member.key(), std::move(others));
     } else {
-      MR_TRY(const auto* node, building.child(keyword, member.key(), member.value()));
+      MR_TRY(const auto* node, building.child(keyword, member));
       schemas.push_back({.name = std::string(member.key()), .node = node});
     }
   }

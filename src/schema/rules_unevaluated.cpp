@@ -6,8 +6,8 @@ namespace {
 
 class UnevaluatedPropertiesRule final : public Rule {
  public:
-  UnevaluatedPropertiesRule(std::string keyword, const std::string& path, const Node* node)
-      : Rule(std::move(keyword), path), node_(node) {}
+  UnevaluatedPropertiesRule(std::string_view keyword, const Node& owner, const Node* node)
+      : Rule(keyword, owner), node_(node) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* object = subject.value.if_object();
@@ -34,8 +34,8 @@ class UnevaluatedPropertiesRule final : public Rule {
 
 class UnevaluatedItemsRule final : public Rule {
  public:
-  UnevaluatedItemsRule(std::string keyword, const std::string& path, const Node* node)
-      : Rule(std::move(keyword), path), node_(node) {}
+  UnevaluatedItemsRule(std::string_view keyword, const Node& owner, const Node* node)
+      : Rule(keyword, owner), node_(node) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* array = subject.value.if_array();

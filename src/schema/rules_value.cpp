@@ -17,8 +17,8 @@ constexpr std::size_t kHashedEnumMin = 8;
 
 class TypeRule final : public Rule {
  public:
-  TypeRule(std::string keyword, const std::string& path, const std::vector<std::string>& names)
-      : Rule(std::move(keyword), path) {
+  TypeRule(std::string_view keyword, const Node& owner, const std::vector<std::string>& names)
+      : Rule(keyword, owner) {
     for (const auto& name : names) {
       if (name == "integer") integers_ = true;
       for (std::size_t i = 0; i < kNames.size(); ++i) {
@@ -65,8 +65,8 @@ class TypeRule final : public Rule {
 
 class EnumRule final : public Rule {
  public:
-  EnumRule(std::string keyword, const std::string& path, const json::Array& values)
-      : Rule(std::move(keyword), path), values_(values) {
+  EnumRule(std::string_view keyword, const Node& owner, const json::Array& values)
+      : Rule(keyword, owner), values_(values) {
     if (values_.size() < kHashedEnumMin) return;
     Budget budget(std::numeric_limits<std::uint64_t>::max(),
                   std::numeric_limits<std::uint32_t>::max());
@@ -95,8 +95,8 @@ class EnumRule final : public Rule {
 
 class ConstRule final : public Rule {
  public:
-  ConstRule(std::string keyword, const std::string& path, const json::Value& value)
-      : Rule(std::move(keyword), path), value_(value) {}
+  ConstRule(std::string_view keyword, const Node& owner, const json::Value& value)
+      : Rule(keyword, owner), value_(value) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     if (equal(value_, subject.value, walk.budget())) return true;
@@ -111,8 +111,8 @@ enum class Bound { minimum, maximum, exclusive_minimum, exclusive_maximum };
 
 class BoundRule final : public Rule {
  public:
-  BoundRule(std::string keyword, const std::string& path, Bound bound, const json::Value& limit)
-      : Rule(std::move(keyword), path), bound_(bound), limit_(limit) {}
+  BoundRule(std::string_view keyword, const Node& owner, Bound bound, const json::Value& limit)
+      : Rule(keyword, owner), bound_(bound), limit_(limit) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     if (!subject.value.is_number()) return true;
@@ -154,8 +154,8 @@ class BoundRule final : public Rule {
 
 class MultipleRule final : public Rule {
  public:
-  MultipleRule(std::string keyword, const std::string& path, const json::Value& divisor)
-      : Rule(std::move(keyword), path), divisor_(divisor) {}
+  MultipleRule(std::string_view keyword, const Node& owner, const json::Value& divisor)
+      : Rule(keyword, owner), divisor_(divisor) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     if (!subject.value.is_number() || is_multiple_of(subject.value, divisor_)) return true;
@@ -169,8 +169,8 @@ class MultipleRule final : public Rule {
 
 class LengthRule final : public Rule {
  public:
-  LengthRule(std::string keyword, const std::string& path, bool is_min, std::size_t limit)
-      : Rule(std::move(keyword), path), is_min_(is_min), limit_(limit) {}
+  LengthRule(std::string_view keyword, const Node& owner, bool is_min, std::size_t limit)
+      : Rule(keyword, owner), is_min_(is_min), limit_(limit) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* text = subject.value.if_string();
@@ -193,8 +193,8 @@ class LengthRule final : public Rule {
 
 class PatternRule final : public Rule {
  public:
-  PatternRule(std::string keyword, const std::string& path, std::string text, Regex regex)
-      : Rule(std::move(keyword), path), text_(std::move(text)), regex_(std::move(regex)) {}
+  PatternRule(std::string_view keyword, const Node& owner, std::string text, Regex regex)
+      : Rule(keyword, owner), text_(std::move(text)), regex_(std::move(regex)) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* text = subject.value.if_string();
@@ -211,8 +211,8 @@ class PatternRule final : public Rule {
 
 class FormatRule final : public Rule {
  public:
-  FormatRule(std::string keyword, const std::string& path, std::string name, FormatCheck* check)
-      : Rule(std::move(keyword), path), name_(std::move(name)), check_(check) {}
+  FormatRule(std::string_view keyword, const Node& owner, std::string name, FormatCheck* check)
+      : Rule(keyword, owner), name_(std::move(name)), check_(check) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
     const auto* text = subject.value.if_string();

@@ -63,12 +63,14 @@ std::vector<Violation> Schema::check_defaults() const {
     Walk walk(compiled_->limits, nullptr);
     walk.fill(*node, value);
     if (walk.stopped()) {
-      all.push_back(limit_violation(fmt::format("the default of {} cannot be filled in: {}",
-                                                node->path, walk.why_stopped())));
+      all.push_back(
+          limit_violation(fmt::format("the default of {} cannot be filled in: {}",
+                                      node->place->shown("the schema"), walk.why_stopped())));
       continue;
     }
     for (auto& violation : validate_with(compiled_->limits, *node, value)) {
-      violation.message = fmt::format("default of {}: {}", node->path, violation.message);
+      violation.message =
+          fmt::format("default of {}: {}", node->place->shown("the schema"), violation.message);
       all.push_back(std::move(violation));
     }
   }

@@ -1,5 +1,4 @@
 #include "schema/node.h"
-#include "schema/uri.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -7,14 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <ranges>
 
 namespace millrace::schema {
 namespace {
 
 constexpr std::uint64_t kNodeSteps = 8;  // What entering a schema costs, in steps.
-constexpr std::size_t kPlaceShownMax = 200;
 
 std::string_view why_refused(std::string_view keyword) {
   if (keyword == "additionalProperties" || keyword == "unevaluatedProperties") {
@@ -40,22 +36,6 @@ std::size_t size_of(const json::Value& value) {
 
 }  // namespace
 
-std::string Place::pointer() const {
-  std::vector<const Place*> places;
-  for (const auto* place = this; place->outer != nullptr; place = place->outer) {
-    places.push_back(place);
-  }
-  std::string pointer;
-  for (const auto* place : std::views::reverse(places)) {
-    if (place->is_item) {
-      fmt::format_to(std::back_inserter(pointer), "/{}", place->index);
-    } else {
-      append_token(pointer, place->key);
-    }
-  }
-  return pointer;
-}
-
 void Evaluated::add(const Evaluated& other) {
   if (other.marks_.size() > marks_.size()) marks_.resize(other.marks_.size());
   for (std::size_t i = 0; i < other.marks_.size(); ++i) {
@@ -63,10 +43,7 @@ void Evaluated::add(const Evaluated& other) {
   }
 }
 
-Rule::Rule(std::string keyword, const std::string& schema_path)
-    : keyword_(std::move(keyword)), path_(schema_path) {
-  append_token(path_, keyword_);
-}
+Place Rule::place() const { return Place::member(*node_.place, keyword_); }
 
 void Report::add(Violation violation) {
   if (full()) return;
@@ -115,7 +92,7 @@ bool Walk::check(const Node& node, const Subject& subject) {
   if (!scope.inside()) return false;
   if (node.refuses) {
     if (report_ != nullptr) {
-      add_violation(node.path, node.keyword, subject.place, std::string(why_refused(node.keyword)));
+      add_violation(*node.place, node.keyword, subject.place, why_refused(node.keyword));
     }
     return false;
   }
@@ -163,15 +140,12 @@ void Walk::fill(const Node& node, json::Value& value) {
   }
 }
 
-void Walk::add_violation(const std::string& path, const std::string& keyword, const Place& place,
-                         std::string message) {
-  auto pointer = place.pointer();
-  std::string shown = pointer.empty() ? "the value" : pointer;
-  if (shown.size() > kPlaceShownMax) shown = quoted_name(shown);
-  report_->add({.instance_path = std::move(pointer),
-                .schema_path = path,
-                .keyword = keyword,
-                .message = fmt::format("{} {}", shown, message)});
+void Walk::add_violation(const Place& rule, std::string_view keyword, const Place& place,
+                         std::string_view message) {
+  report_->add({.instance_path = place.pointer(),
+                .schema_path = rule.pointer(),
+                .keyword = std::string(keyword),
+                .message = fmt::format("{} {}", place.shown("the value"), message)});
 }
 
 bool Walk::finds(const Regex& regex, std::string_view text) {

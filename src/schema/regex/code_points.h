@@ -40,7 +40,7 @@ class CodePointSet {
     if (code < 128) return ((ascii_[code / 64] >> (code % 64)) & 1U) != 0;
     return contains_wide(code);
   }
-  bool empty() const { return ranges_.empty(); }
+  std::size_t range_count() const { return ranges_.size(); }
 
  private:
   struct Range {

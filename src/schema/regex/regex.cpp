@@ -287,6 +287,10 @@ Search Regex::search(std::string_view text, std::uint64_t& steps_left, Matcher& 
   return Run(*program_, text, steps_left, matcher).search();
 }
 
-std::size_t Regex::size() const { return program_->code.size(); }
+std::size_t Regex::size() const {
+  auto size = program_->code.size();
+  for (const auto& set : program_->sets) size += set->range_count() / 2;
+  return size;
+}
 
 }  // namespace millrace::schema

@@ -36,7 +36,7 @@ class Regex {
   // Takes its steps from `steps_left`, which ends at 0 when it was too costly.
   Search search(std::string_view text, std::uint64_t& steps_left, Matcher& matcher) const;
 
-  std::size_t size() const;  // Instructions.
+  std::size_t size() const;  // Roughly what it takes up, in instructions.
 
  private:
   explicit Regex(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
