@@ -62,7 +62,7 @@ begin
         ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
         ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('unheld_leases', 'W'),
-        ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'),
+        ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'), ('claim_lines', 'W'),
         ('report_progress', 'W'),
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- The keeper.

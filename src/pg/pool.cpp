@@ -199,7 +199,7 @@ Pool::Counts Pool::counts() const {
   return {.open = state_->open, .idle = state_->idle.size(), .waiting = state_->waiters.size()};
 }
 
-Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement) {
+Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement, bool patient) {
   auto state = state_;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::shared_ptr<Waiter> waiter;
@@ -218,7 +218,8 @@ Task<PooledConnection> Pool::acquire(milliseconds timeout, std::string statement
       --state->open;
       dead.push_back(std::move(connection));
     }
-    if (!connection && (!state->waiters.empty() || !state->may_grow({}))) {
+    const auto patience = patient ? SteadyTime::duration{0} : state->options.grow_after;
+    if (!connection && (!state->waiters.empty() || !state->may_grow(patience))) {
       if (state->waiters.size() >= state->options.waiters_max) {
         co_return fail(ErrorKind::throttled,
                        fmt::format("{} callers wait for a database connection already",

@@ -42,8 +42,10 @@ class Pool {
   // Waits for a free connection or opens one, retrying until `timeout`; then `unavailable` with the
   // last reason. `statement`: the name of what will be asked, if it is prepared; a session that
   // asked it before need not plan it, nor look its tables up, again. `throttled` at once when too
-  // many wait already, `cancelled` after close().
-  Task<PooledConnection> acquire(std::chrono::milliseconds timeout, std::string statement = {});
+  // many wait already, `cancelled` after close(). `patient`: false opens one more, where there may
+  // be more, rather than wait for those in use.
+  Task<PooledConnection> acquire(std::chrono::milliseconds timeout, std::string statement = {},
+                                 bool patient = true);
 
   // Drops idle connections and refuses from now on; connections in use are dropped when returned.
   void close();

@@ -65,13 +65,26 @@ void read_lines(std::string_view lines, const ClaimedJob& head, std::vector<Clai
 
 bool is_claim_token(const LeaseToken& token) { return token.value.bytes[6] >> 4U == 8; }
 
-std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows, const std::string& queue) {
+std::vector<Uuid> bare_claims(const pg::ResultSet& rows) {
+  std::vector<Uuid> claims;
+  for (const auto row : rows) {
+    if (row.is_null("job_id") && row.is_null("jobs")) claims.push_back(row.uuid("token"));
+  }
+  return claims;
+}
+
+std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows,
+                                    const std::vector<std::string>& lines,
+                                    const std::string& queue) {
   std::vector<ClaimedJob> jobs;
+  auto next = lines.begin();
   for (const auto row : rows) {
     auto job = read_claimed(row, queue);
     if (job.id.is_nil()) {
       jobs.reserve(jobs.size() + read_two(job.token.value, kSizeAt));
-      read_lines(row.text("jobs"), job, jobs);
+      const bool bare = row.is_null("jobs");
+      if (bare && next == lines.end()) throw pg::RowError("a claim lacks its lines");
+      read_lines(bare ? std::string_view(*next++) : row.text("jobs"), job, jobs);
     } else {
       jobs.push_back(std::move(job));
     }

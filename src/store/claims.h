@@ -17,8 +17,13 @@ namespace millrace::store {
 
 bool is_claim_token(const LeaseToken& token);
 
+// The claims among the rows of millrace.claim_jobs whose jobs have to be asked for.
+std::vector<Uuid> bare_claims(const pg::ResultSet& rows);
 // The rows of millrace.claim_jobs: jobs with a lease of their own, and without job_id claims.
-std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows, const std::string& queue);
+// `lines` are the jobs of the bare ones, in their order.
+std::vector<ClaimedJob> read_claims(const pg::ResultSet& rows,
+                                    const std::vector<std::string>& lines,
+                                    const std::string& queue);
 
 // Plain successes under claims: a bit per job.
 class ClaimBits {

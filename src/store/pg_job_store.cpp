@@ -46,9 +46,15 @@ pg::Statement claim_statement(const ClaimRequest& request, bool plan_only = fals
     params.add_null();
   }
   params.add(request.alone).add(plan_only);
-  return {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true, $8)",
+  return {.sql = "select * from millrace.claim_jobs($1, $2, $3, $4, $5, $6, $7, true, $8, true)",
           .params = std::move(params),
           .name = "mr_claim_jobs"};
+}
+
+pg::Statement lines_statement(const std::string& worker_id, const Uuid& claim) {
+  return {.sql = "select millrace.claim_lines($1, $2) as lines",
+          .params = pg::params(worker_id, claim),
+          .name = "mr_claim_lines"};
 }
 
 pg::Statement complete_statement(const std::string& worker_id,
@@ -152,13 +158,22 @@ Task<void> PgJobStore::ensure_job_types(std::vector<std::string> job_types, std:
   co_return ok();
 }
 
-// On the first session; others plan when there is enough to do for them.
+// On two sessions: a claim that stands in line must not hold up those who settle. Others plan when
+// there is enough to do for them.
 Task<void> PgJobStore::warm_up(std::string queue) {
   const ClaimRequest nothing{.queue = std::move(queue)};
-  MR_CO_TRY_VOID(
-      co_await call(work_, claim_statement(nothing, true), {timeouts_.beat, MR_POINT("warm_up")}));
-  MR_CO_TRY_VOID(
-      co_await call(work_, ClaimBits().statement({}), {timeouts_.beat, MR_POINT("warm_up")}));
+  MR_CO_TRY(auto claims, co_await work_.acquire(timeouts_.acquire));
+  for (auto statement : {claim_statement(nothing, true), lines_statement({}, {})}) {
+    MR_CO_TRY_VOID(translate(co_await claims->prepared(
+        std::move(statement.name), std::move(statement.sql), std::move(statement.params),
+        {timeouts_.beat, MR_POINT("warm_up")})));
+  }
+  constexpr bool kPatient = false;
+  MR_CO_TRY(auto settlements, co_await work_.acquire(timeouts_.acquire, {}, kPatient));
+  auto statement = ClaimBits().statement({});
+  MR_CO_TRY_VOID(translate(co_await settlements->prepared(
+      std::move(statement.name), std::move(statement.sql), std::move(statement.params),
+      {timeouts_.beat, MR_POINT("warm_up")})));
   co_return ok();
 }
 
@@ -218,9 +233,18 @@ Task<int> PgJobStore::hand_back_process(std::string supervisor_id, std::string w
 }
 
 Task<std::vector<ClaimedJob>> PgJobStore::claim_jobs(ClaimRequest request) {
-  MR_CO_TRY(auto rows,
+  MR_CO_TRY(const auto rows,
             co_await call(work_, claim_statement(request), {timeouts_.call, MR_POINT("claim")}));
-  co_return read_claims(rows, request.queue);
+  std::vector<std::string> lines;
+  for (const auto& claim : bare_claims(rows)) {
+    MR_CO_TRY(const auto answer,
+              co_await call(work_, lines_statement(request.worker.worker_id, claim),
+                            {timeouts_.call, MR_POINT("claim")}));
+    auto text = answer[0].opt_text("lines");
+    if (!text) co_return fail(ErrorKind::unavailable, "a claim ended before its jobs were read");
+    lines.push_back(*std::move(text));
+  }
+  co_return read_claims(rows, lines, request.queue);
 }
 
 Task<std::vector<ExtendAnswer>> PgJobStore::extend_leases(std::string worker_id,

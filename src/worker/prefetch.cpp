@@ -11,6 +11,7 @@ constexpr double kMomentMs = 100;
 constexpr int kFirstStep = 8;  // Where growth begins, unless there are more slots.
 // Fast: where many processes stand in line for the same jobs, each claim costs all of them.
 constexpr int kGrowth = 4;            // By each full round of claims.
+constexpr int kDryGrowth = 16;        // By each during which the slots ran dry.
 constexpr int kShrinking = 2;         // By each that was not.
 constexpr double kRunShare = 0.05;    // Weight of the newest job in the average.
 constexpr double kStartsShare = 0.3;  // Weight of the newest round of claims.
@@ -51,6 +52,7 @@ void Prefetch::note_accepted(Clock::Steady now, bool none_waited) {
 void Prefetch::note_dry(Clock::Steady now) {
   if (waits_since_ == Clock::Steady::max()) return;
   waited_ += now - std::exchange(waits_since_, Clock::Steady::max());
+  ran_dry_ = true;
 }
 
 void Prefetch::note_run(Clock::Duration took) {
@@ -58,8 +60,8 @@ void Prefetch::note_run(Clock::Duration took) {
 }
 
 void Prefetch::note_claimed(bool full, Clock::Steady now) {
-  facts_.step =
-      std::clamp(full ? facts_.step * kGrowth : facts_.step / kShrinking, first_step(), facts_.max);
+  const int grown = facts_.step * (std::exchange(ran_dry_, false) ? kDryGrowth : kGrowth);
+  facts_.step = std::clamp(full ? grown : facts_.step / kShrinking, first_step(), facts_.max);
   const bool waits = waits_since_ != Clock::Steady::max();
   const double waited = as_ms(waited_ + (waits ? now - waits_since_ : Clock::Duration(0)));
   if (started_ > 0 && waited > 0) {

@@ -49,6 +49,7 @@ class Prefetch {
   std::uint64_t started_ = 0;  // Since the last round of claims.
   Clock::Duration waited_{0};  // How long some job waited since then, less what goes on.
   Clock::Steady waits_since_ = Clock::Steady::max();
+  bool ran_dry_ = false;  // Since the last round of claims.
 };
 
 }  // namespace millrace::worker

@@ -60,13 +60,21 @@ TEST_F(PrefetchTest, BeginsSmallAndGrowsWhileClaimsAreFull) {
   EXPECT_EQ(prefetch.ahead(), 0);
   prefetch.note_run(10us);
   EXPECT_EQ(prefetch.ahead(), 10);
-  int before = 10;
-  for (int i = 0; i < 10; ++i) {
-    round(true, before, 10us);
-    EXPECT_EQ(prefetch.ahead(), std::min(2000, before * 4));
-    before = prefetch.ahead();
+  for (const int expected : {40, 160, 640, 2000, 2000}) {
+    prefetch.note_claimed(true, now);
+    prefetch.note_accepted(now, true);
+    now += 10us;
+    for (int i = 0; i < 500; ++i) prefetch.note_started(now, true);
+    EXPECT_EQ(prefetch.ahead(), expected);
   }
-  EXPECT_EQ(before, 2000);
+}
+
+TEST_F(PrefetchTest, GrowsFasterWhenTheSlotsRanDryDuringTheClaim) {
+  prefetch.note_run(10us);
+  round(true, 10, 10us);
+  EXPECT_EQ(prefetch.ahead(), 40) << "nothing was there to run dry yet";
+  round(true, 40, 10us);
+  EXPECT_EQ(prefetch.ahead(), 640);
 }
 
 TEST_F(PrefetchTest, GoesDownWhenTheQueueHasNoMore) {

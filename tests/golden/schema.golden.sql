@@ -1175,11 +1175,12 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
 -- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
--- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean) returns SETOF millrace.delivery volatile
+-- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
--- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false, p_plan boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
--- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer) returns millrace.delivery volatile
+-- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false, p_plan boolean DEFAULT false, p_bare boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
+-- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer, p_lines boolean) returns millrace.delivery volatile
+-- function millrace.claim_lines(p_worker_id text, p_claim_id uuid) returns text volatile security definer
 -- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
 -- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
@@ -1301,8 +1302,8 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
--- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean) returns SETOF millrace.stretch volatile
--- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, OUT jobs millrace.stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
+-- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean, p_lines boolean) returns SETOF millrace.stretch volatile
+-- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, p_lines boolean, OUT jobs millrace.stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer

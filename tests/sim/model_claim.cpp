@@ -1,4 +1,4 @@
-// The model's claim, after claim_core, claim_group and judge_key.
+// The model's claim, after claim_core, claim_group and judge_keys.
 #include "sim/model.h"
 
 #include <fmt/format.h>
@@ -191,6 +191,7 @@ std::vector<Job*> Model::claim_candidates(const Claim& claim, const Group& group
 void Model::lease_candidates(const std::vector<Job*>& candidates, const Claim& claim,
                              std::vector<Job*>& leased) {
   const auto& queue = policies_.queues[static_cast<std::size_t>(claim.queue)];
+  const auto before = static_cast<std::ptrdiff_t>(leased.size());
   std::vector<Job*> keyed;
   for (auto* job : candidates) {
     if (job->start_deadline && *job->start_deadline <= now_) {
@@ -221,6 +222,7 @@ void Model::lease_candidates(const std::vector<Job*>& candidates, const Claim& c
         break;
     }
   }
+  std::ranges::sort(leased.begin() + before, leased.end(), {}, &Job::ready_seq);
 }
 
 Model::Verdict Model::judge_key(const Job& job, const std::string& key) {

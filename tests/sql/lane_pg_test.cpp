@@ -4,10 +4,12 @@
 #include "sql/lane_worker.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 
 namespace millrace::test {
 namespace {
@@ -368,6 +370,52 @@ TEST_F(Lane, b08_what_a_lost_claim_took_can_be_asked_for_and_goes_back) {
   EXPECT_EQ(imbalance(sql), "");
   LaneWorker next(sql, "next");
   EXPECT_EQ(next.claim_lanes(10).size(), 4U);
+}
+
+// Who stands in line takes the lane for as short as can be, and fetches its jobs when it is free.
+TEST_F(Lane, c01_a_claim_that_stood_in_line_fetches_its_jobs_afterwards) {
+  const auto ids = enqueue_many(sql, 121);
+  Session other(database);
+  LaneWorker first(sql, "first");
+  LaneWorker second(other, "second");
+  must(sql.connection().begin());
+  ASSERT_EQ(first.claim_lanes(1).size(), 1U);
+  std::string token;
+  bool bare = false;
+  bool waited = false;
+  std::atomic<bool> done = false;
+  {
+    std::jthread claiming([&] {
+      const auto rows = other.rows(
+          "select token, jobs is null from millrace.claim_jobs($1, $2::uuid, 'default', 120, "
+          "p_ranges => true, p_bare => true)",
+          pg::params(second.id(), second.process()));
+      if (rows.rows() == 1) {
+        token = rows[0].text(0);
+        bare = rows[0].boolean(1);
+      }
+      done = true;
+    });
+    Session observer(database);
+    while (!waited && !done) {
+      waited = observer.yes(
+          "select exists (select from pg_stat_activity where wait_event_type = 'Lock' "
+          "and datname = current_database())");
+    }
+    must(sql.connection().commit());
+  }
+  ASSERT_TRUE(waited);
+  ASSERT_TRUE(bare);
+  const auto lines = [&](const std::string& worker) {
+    return other.value(
+        "select string_agg(left(line, 36), ',' order by n) from string_to_table("
+        "millrace.claim_lines($1, $2::uuid), E'\n') with ordinality l(line, n)",
+        pg::params(worker, token));
+  };
+  EXPECT_EQ(lines("second"), fmt::format("{}", fmt::join(ids.begin() + 1, ids.end(), ",")));
+  EXPECT_EQ(lines("first"), "(null)") << "the claim is another's";
+  EXPECT_EQ(second.complete_bits(token, std::string(120, '1')), std::string(120, '1'));
+  EXPECT_EQ(lines("second"), "(null)") << "nothing is held under it any more";
 }
 
 TEST_F(Lane, a_limit_that_comes_later_is_obeyed) {

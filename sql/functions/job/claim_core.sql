@@ -1,11 +1,11 @@
 -- millrace.claim_core: hands out up to p_limit jobs, group by group as millrace.claim_order says. Types whose provider has no room are not
 -- looked at. p_process is the nonce of a worker process, or null for a lease timed by itself (p_lease). p_ranges: whether the caller can
--- be given stretches of a lane; for others, and where a limit has to be looked at job by job, the lane's next jobs go to ready first.
+-- be given stretches of a lane (p_bare: also without their lines, see millrace.claim_lines); for others, and where a limit has to be looked at job by job, the lane's next jobs go to ready first.
 -- Fence: each lease gets a new random token. Running it twice hands out more jobs; an answer that was lost is
 -- repaired by way of millrace.unheld_leases or by the lease.
 create or replace function millrace.claim_core(
     p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer,
-    p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean)
+    p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean)
   returns setof millrace.delivery language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -27,30 +27,32 @@ declare
   v_claim millrace.delivery;
   v_patience text;
   v_lanes integer[];
+  v_alone_lane boolean;
   v_shut integer;
   v_turn bigint;
   v_has_turn boolean := false;
   v_requests integer;
   v_tokens bigint;
 begin
-  -- Most queues have one lane and nothing beside it: no order to be found.
-  if p_ranges and p_owner is null and not p_alone then
-    select case when not exists (select from millrace.ready r where r.queue_id = any (p_queue_ids)) then array(
-             select case when q.concurrency_max is null and t.provider_name is null then l.lane_id end
-               from millrace.lane l join millrace.queue q on q.queue_id = l.queue_id join millrace.job_type t on t.type_id = l.type_id
-              where l.queue_id = any (p_queue_ids) and (p_type_ids is null or l.type_id = any (p_type_ids))
-                and (p_tenant is null or l.tenant_id = p_tenant) and q.paused_at is null
-                and (p_marks is null or p_marks ? ('lane:' || l.lane_id))
-              limit 2) end into v_lanes;
-    if p_limit = 0 then
-      v_lanes := '{0}';
-    elsif cardinality(v_lanes) = 0 then
-      return;
-    end if;
-  end if;
   for v_try in 1 .. 2 loop
-    if cardinality(v_lanes) = 1 and v_lanes[1] is not null then
-      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false, null);
+    -- Most queues have one lane and nothing beside it: no order to be found. Who was in line for it looks again.
+    if p_ranges and p_owner is null and not p_alone and (v_try = 1 or v_alone_lane) then
+      select case when not exists (select from millrace.ready r where r.queue_id = any (p_queue_ids)) then array(
+               select case when q.concurrency_max is null and t.provider_name is null then l.lane_id end
+                 from millrace.lane l join millrace.queue q on q.queue_id = l.queue_id join millrace.job_type t on t.type_id = l.type_id
+                where l.queue_id = any (p_queue_ids) and (p_type_ids is null or l.type_id = any (p_type_ids))
+                  and (p_tenant is null or l.tenant_id = p_tenant) and q.paused_at is null
+                  and (p_marks is null or v_try = 2 or p_marks ? ('lane:' || l.lane_id))
+                limit 2) end into v_lanes;
+      if p_limit = 0 then
+        v_lanes := '{0}';
+      elsif cardinality(v_lanes) = 0 then
+        return;
+      end if;
+    end if;
+    v_alone_lane := coalesce(cardinality(v_lanes) = 1 and v_lanes[1] is not null, false);
+    if v_alone_lane then
+      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false, null, true);
       if v_claim.token is not null then
         return next v_claim;
         return;
@@ -96,7 +98,7 @@ begin
               continue;
             end if;
           end if;
-          v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false, v_group.provider_id);
+          v_claim := millrace.claim_lane(v_group.lane_id, v_take, v_cutoff, p_worker_id, p_process, false, v_group.provider_id, true);
           v_got := 0;
           if v_claim.token is not null then
             return next v_claim;
@@ -145,7 +147,8 @@ begin
       v_patience := current_setting('lock_timeout');
       perform set_config('lock_timeout', '600ms', true);
       if v_busy is not null then
-        v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true, null);
+        -- Others stand behind: what can wait until the lane is theirs is left for then.
+        v_claim := millrace.claim_lane(v_busy, p_limit, 'infinity', p_worker_id, p_process, true, null, not p_bare or p_limit < 100);
       elsif v_shut is not null then
         perform from millrace.api_rate_limits p where p.provider_id = v_shut for no key update;
         v_locked := v_locked || v_shut;
@@ -160,7 +163,6 @@ begin
     exception when lock_not_available then
       null;  -- Somebody holds it for long; others may have work.
     end;
-    v_lanes := null;
     v_busy := null;
     v_shut := null;
     v_turn := null;

@@ -96,8 +96,8 @@ begin
     end if;
     v_leases := v_leases || millrace.lease_ready(v_run, p_worker_id, p_process, p_lease, v_policy.run_timeout, v_policy.lease, p_alone);
     v_limit := v_room - cardinality(v_leases);
-    -- Keys that another claim judges are not passed by again and again: what stands behind them has most likely the same.
-    exit when v_limit <= 0 or not v_more_behind or v_passed or v_tokens < 9223372036854775807;
+    -- Keys that others judge are not passed by again and again: what stands behind them has most likely the same.
+    exit when v_limit <= 0 or not v_more_behind or (v_passed and v_round >= 5) or v_tokens < 9223372036854775807;
   end loop;
 
   if v_slots is not null then

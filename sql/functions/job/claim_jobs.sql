@@ -3,10 +3,11 @@
 -- p_alone: exactly one suspect (a job whose worker processes died under it), to be run with nothing beside it.
 -- Fewer than p_limit: there are no more, and a notification was asked for; what was committed meanwhile is found by asking once more.
 -- p_ranges: the caller understands stretches of a lane (see millrace.delivery) and settles them by millrace.complete_claims.
+-- p_bare: and that it asks millrace.claim_lines for the jobs of those that come without.
 -- p_plan: claims nothing, for nobody, but this session has then planned what a claim needs.
 create or replace function millrace.claim_jobs(
     p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] default null, p_marks jsonb default null,
-    p_alone boolean default false, p_ranges boolean default false, p_plan boolean default false)
+    p_alone boolean default false, p_ranges boolean default false, p_plan boolean default false, p_bare boolean default false)
   returns setof millrace.delivery
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -33,7 +34,7 @@ begin
   end if;
   for v_row in
     select d.* from millrace.claim_core(p_worker_id, p_process, array[v_queue], v_types, millrace.tenant_scope(), null,
-                                        case when p_plan then 0 when p_alone then 1 else p_limit end, null, true, p_marks, p_alone, p_ranges) d
+                                        case when p_plan then 0 when p_alone then 1 else p_limit end, null, true, p_marks, p_alone, p_ranges, p_bare) d
   loop
     v_got := v_got + case when v_row.job_id is null then millrace.claim_size(v_row.token) else 1 end;
     return next v_row;

@@ -1,9 +1,9 @@
 -- millrace.claim_lane: claims up to p_limit jobs from the head of a lane for a worker process: one claim row, whatever their number.
 -- Answers one row with what they have in common and a line for each; nothing while another claims the lane, unless p_wait.
--- p_provider_id: whose row the caller has locked, and which has room for p_limit requests.
+-- p_lines: false leaves the lines to millrace.claim_lines. p_provider_id: whose row the caller has locked, and which has room for p_limit requests.
 -- Fence: the bits of millrace.claim_open. An answer that was lost is repaired by way of millrace.unheld_leases or by the lease.
 create or replace function millrace.claim_lane(
-    p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer)
+    p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer, p_lines boolean)
   returns millrace.delivery language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -14,7 +14,7 @@ declare
   v_claim uuid;
   v_now timestamptz := millrace.now();
 begin
-  for v_more in select r.* from millrace.read_lane(p_lane_id, p_limit, p_cutoff, p_wait, p_provider_id is not null) r loop
+  for v_more in select r.* from millrace.read_lane(p_lane_id, p_limit, p_cutoff, p_wait, p_provider_id is not null, p_lines) r loop
     v_read := (v_read.job_ids || v_more.job_ids, least(v_read.seq_from, v_more.seq_from), greatest(v_read.seq_to, v_more.seq_to),
                concat_ws(E'\n', v_read.lines, v_more.lines), coalesce(v_read.tokens, 0) + v_more.tokens);
   end loop;
@@ -55,6 +55,6 @@ begin
   end if;
   return (null, v_claim, v_lane.tenant_id, v_lane.job_type, null, v_lane.priority, 1, v_lane.max_attempts, 1, 1,
           (extract(epoch from v_lane.run_timeout) * 1000)::bigint, (extract(epoch from v_lane.lease) * 1000)::bigint,
-          null, null, null, null, null, null, null, null, null, null, false, 'lane:' || p_lane_id || ':0', v_read.lines)::millrace.delivery;
+          null, null, null, null, null, null, null, null, null, null, false, 'lane:' || p_lane_id || ':0', case when p_lines then v_read.lines end)::millrace.delivery;
 end;
 $$;

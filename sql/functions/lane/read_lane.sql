@@ -1,12 +1,12 @@
 -- millrace.read_lane: takes up to p_limit jobs from the head of a lane, in order, and moves the head behind them. The caller puts them
 -- elsewhere in the same transaction. Answered in few rows, however many they are: a row for each would cost more than to read it.
--- Nothing while another reads the lane, unless p_wait. p_costed: with what they may cost. Jobs younger than p_cutoff stay, so that an aged lane does not overtake.
+-- Nothing while another reads the lane, unless p_wait. p_costed: with what they may cost. p_lines: with what is handed out. Jobs younger than p_cutoff stay, so that an aged lane does not overtake.
 --
 -- A lane is ordered by the transaction that wrote a job. What a reading cannot see below its new head belongs to transactions that
 -- its own snapshot lists as running: exactly those are remembered, and read once they have ended. So no job is passed over, however
 -- long its producer takes to commit, and none is read twice. Jobs of the reader's own transaction may lie beyond what its snapshot can
 -- list, and are left for a later one.
-create or replace function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_wait boolean, p_costed boolean)
+create or replace function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamptz, p_wait boolean, p_costed boolean, p_lines boolean)
   returns setof millrace.stretch language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,7 +37,7 @@ begin
 
   -- Each reading is a statement of its own: its snapshot must be taken after the lock was had.
   if cardinality(v_head.late_xids) > 0 then
-    select l.jobs, l.xids, l.seqs into v_late from millrace.read_late(v_head, v_left, v_gaps, p_costed) l;
+    select l.jobs, l.xids, l.seqs into v_late from millrace.read_late(v_head, v_left, v_gaps, p_costed, p_lines) l;
     v_head.late_xids := v_late.xids;
     v_head.late_seqs := v_late.seqs;
     if (v_late.jobs).job_ids is not null then
@@ -60,7 +60,7 @@ begin
     select count(*) as seen, max(y.lane_xid) as lane_xid, (array_agg(y.seq))[count(*)] as seq, pg_current_snapshot() as snapshot,
            array_agg(y.job_id) filter (where not y.gone) as job_ids, min(y.seq) filter (where not y.gone) as seq_from, max(y.seq) filter (where not y.gone) as seq_to,
            string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n')
-             filter (where not y.gone) as lines,
+             filter (where p_lines and not y.gone) as lines,
            (sum(greatest(y.estimated_tokens, 1)) filter (where p_costed and not y.gone))::bigint as tokens
       into v_line
       from (select f.lane_xid, f.seq, f.job_id, f.payload, f.estimated_tokens, f.job_name, f.correlation_id, f.traceparent, f.pipeline, f.stage, f.parent_id,

@@ -1,7 +1,7 @@
 -- millrace.read_late: the part of millrace.read_lane for jobs whose producers ended after the head had passed them: up to p_limit of them, and
 -- the list of writers that is left: those that still run, and those not read to their end, with the place reached.
 create or replace function millrace.read_late(
-    p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, out jobs millrace.stretch, out xids xid8[], out seqs bigint[])
+    p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, p_lines boolean, out jobs millrace.stretch, out xids xid8[], out seqs bigint[])
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -21,7 +21,7 @@ begin
      where not k.ended or (select count(*) from line) >= p_limit)
   select (select array_agg(r.x order by r.x) from rest r) as xids, (select array_agg(r.s order by r.x) from rest r) as seqs,
          array_agg(y.job_id) as job_ids, min(y.seq) as seq_from, max(y.seq) as seq_to,
-         string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n') as lines,
+         string_agg(millrace.job_line(y.job_id, y.payload, y.job_name, y.correlation_id, y.traceparent, y.pipeline, y.stage, y.parent_id), E'\n') filter (where p_lines) as lines,
          (sum(greatest(y.estimated_tokens, 1)) filter (where p_costed))::bigint as tokens
     into v_read
     from line y where not y.gone;

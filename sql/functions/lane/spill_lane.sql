@@ -14,7 +14,7 @@ begin
              for no key update skip locked) s
    where l.lane_id = s.lane_id;
   -- Before the statement that joins their facts: it must see them.
-  v_ids := array(select u from millrace.read_lane(p_lane_id, p_limit, 'infinity', false, false) r cross join lateral unnest(r.job_ids) u);
+  v_ids := array(select u from millrace.read_lane(p_lane_id, p_limit, 'infinity', false, false, false) r cross join lateral unnest(r.job_ids) u);
   insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, ready_at)
   select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, f.created_at, f.created_at

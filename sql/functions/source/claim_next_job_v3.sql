@@ -20,6 +20,6 @@ begin
   return query
   select d.job_id, d.job_type, d.payload, d.attempt - 1
     from millrace.claim_core(claim_next_job_v3.worker_id, null, null, v_types, millrace.tenant_scope(), null, 1,
-           make_interval(secs => millrace.config_integer('worker.timeout_seconds', 300)), false, null, false, false) d;
+           make_interval(secs => millrace.config_integer('worker.timeout_seconds', 300)), false, null, false, false, false) d;
 end;
 $$;

@@ -17,7 +17,7 @@ begin
   end if;
   select l.job_id into v_job_id
     from millrace.claim_core('export-' || gen_random_uuid(), null, null, array[v_type], millrace.tenant_scope(), p_user_id, 1,
-                             millrace.source_lease(v_type), false, null, false, false) l;
+                             millrace.source_lease(v_type), false, null, false, false, false) l;
   return query
   select e.id, e.user_id, e.document_id, e.format, e.options, e.status, e.progress, e.attempts, e.max_attempts, e.run_after,
          e.result_url, e.file_size, e.page_count, e.error_message, e.locked_by, e.started_at, e.completed_at, e.created_at
