@@ -12,7 +12,7 @@ create table millrace.tenant (
   -- Null: what system_configuration says for all.
   quota_bytes         bigint,
   quota_files         bigint,
-  -- Null: what the server is configured with.
+  -- Null: what the server is configured with; 0: no limit.
   requests_per_minute integer,
   disabled_at         timestamptz,
   disabled_reason     text,
@@ -22,7 +22,7 @@ create table millrace.tenant (
   constraint tenant_pkey primary key (tenant_id),
   constraint tenant_name_key unique (name),
   constraint tenant_name_check check (octet_length(name) between 1 and 200),
-  constraint tenant_quota_check check (quota_bytes >= 0 and quota_files >= 0 and requests_per_minute > 0)
+  constraint tenant_quota_check check (quota_bytes >= 0 and quota_files >= 0 and requests_per_minute >= 0)
 );
 
 -- Patients, by the account that may see them.

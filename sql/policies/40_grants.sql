@@ -45,13 +45,13 @@ begin
         ('jsonb_merge_agg', 'ARS'), ('json_integer', 'ARSC'), ('error_text', 'ARSC'), ('now', 'WKARS'), ('new_id', 'AS'),
         -- The sources' names.
         ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
-        ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'),
+        ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'), ('put_export_jobs', 'AS'),
         ('fetch_next_export_job', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
-        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('get_job', 'ARS'),
+        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
         ('job_status', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
         ('create_profile', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
@@ -74,8 +74,14 @@ begin
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
         ('set_tenant_weight', 'A'), ('restamp_lanes', 'A'), ('stamps_ahead', 'WKAR'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),
         ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('lane_groups', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
+        -- Adoption. What reads and writes another queue's tables does so with the rights of the caller, and calls the rest.
+        ('import_report', 'A'), ('import_batch', 'A'), ('import_undo', 'A'), ('imports_overview', 'AR'), ('forget_imports', 'A'),
+        ('judge_imports', 'A'), ('accept_imports', 'A'), ('release_imports', 'A'), ('import_counts', 'A'), ('import_read', 'A'),
+        ('import_mark', 'A'), ('import_restore', 'A'), ('import_table', 'A'), ('import_guardian', 'A'), ('import_export', 'A'),
+        ('import_baseworker', 'A'), ('import_pg_boss', 'A'), ('import_graphile_worker', 'A'), ('import_json', 'A'), ('import_time', 'A'),
+        ('import_payload', 'A'), ('import_fits', 'A'), ('import_rank', 'A'),
         -- Auditors.
-        ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
+        ('job_audit', 'AR'), ('list_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
         ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('unheld_leases', 'W'),
         ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'), ('claim_lines', 'W'),

@@ -8,10 +8,10 @@ declare
   v_bad text := (select e.key from jsonb_each(p_quota) e
                   where e.key not in ('quota_bytes', 'quota_files', 'requests_per_minute')
                      or not (jsonb_typeof(e.value) = 'null' or (jsonb_typeof(e.value) = 'number'
-                             and e.value #>> '{}' ~ case e.key when 'requests_per_minute' then '^[1-9][0-9]{0,8}$' else '^[0-9]{1,18}$' end)) limit 1);
+                             and e.value #>> '{}' ~ case e.key when 'requests_per_minute' then '^[0-9]{1,9}$' else '^[0-9]{1,18}$' end)) limit 1);
 begin
   if p_quota is null or v_bad is not null then
-    raise exception '% must be a whole number of at least %, or null', coalesce(v_bad, 'quota_bytes'), case v_bad when 'requests_per_minute' then 1 else 0 end
+    raise exception '% must be a whole number of at least 0, or null', coalesce(v_bad, 'quota_bytes')
       using errcode = 'MR024', hint = 'quota_bytes, quota_files, requests_per_minute';
   end if;
   select t.* into v_old from millrace.tenant t where t.tenant_id = p_tenant for update;

@@ -51,7 +51,7 @@ begin
     select f.* into v_existing from millrace.shell_files f
      where f.tenant_id = v_new.tenant_id and f.owner_id = v_new.user_id and f.idempotency_key = v_new.idempotency_key;
     if found then
-      return jsonb_build_object('upload_id', null, 'state', 'exists', 'existing', millrace.file_json(v_existing));
+      return jsonb_build_object('state', 'exists', 'existing', millrace.file_json(v_existing));
     end if;
   else
     v_new.bucket := p_upload ->> 'bucket';
@@ -70,8 +70,8 @@ begin
   values (v_new.upload_id, v_new.tenant_id, v_new.user_id, v_new.kind, v_new.bucket, v_new.object_name, coalesce(v_new.replace, false), v_new.patient_id,
           v_new.file_name, left(p_upload ->> 'content_type', 200), left(p_upload ->> 'cache_control', 200), nullif(p_upload -> 'metadata', 'null'),
           v_new.idempotency_key, left(p_upload ->> 'correlation_id', 1024), left(p_upload ->> 'traceparent', 1024), v_new.size_bytes, v_new.reserved_bytes,
-          v_new.ttl, v_now, v_now + v_new.ttl);
-  return jsonb_build_object('upload_id', v_new.upload_id, 'state', 'open', 'tenant_id', v_new.tenant_id, 'user_id', v_new.user_id, 'offset_bytes', 0,
-                            'size_bytes', v_new.size_bytes, 'size_max_bytes', v_max, 'expires_at', v_now + v_new.ttl);
+          v_new.ttl, v_now, v_now + v_new.ttl)
+  returning upload.* into v_new;
+  return millrace.upload_json(v_new) || jsonb_build_object('size_max_bytes', v_max);
 end;
 $$;
