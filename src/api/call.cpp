@@ -1,20 +1,34 @@
 #include "api/call.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace millrace::api {
 
-std::optional<Uuid> Call::owner() const {
-  if (caller.role != identity::Role::authenticated && caller.role != identity::Role::anon) {
-    return std::nullopt;
+namespace {
+
+// The roles of the database that stand behind ours: staff acts through the server's own.
+std::string database_role(identity::Role role) {
+  switch (role) {
+    case identity::Role::anon:
+    case identity::Role::authenticated:
+    case identity::Role::service_role:
+      return std::string(identity::to_string(role));
+    case identity::Role::reader:
+      return "millrace_reader";
+    case identity::Role::operator_:
+    case identity::Role::admin:
+      return "millrace_api";
   }
-  return caller.user ? caller.user->value : identity::kNobodysTenant.value;
+  std::unreachable();
 }
 
-std::string Call::actor() const {
-  if (caller.user) return fmt::format("user:{}", *caller.user);
-  if (!caller.token_id.empty()) return fmt::format("token:{}", caller.token_id);
-  return fmt::format("role:{}", identity::to_string(caller.role));
+}  // namespace
+
+store::CallContext Call::context() const {
+  return {.role = database_role(caller.role),
+          .tenant = caller.tenant,
+          .claims_json = caller.claims_json(),
+          .actor = caller.actor()};
 }
 
 const json::Value* Call::member(std::string_view name) const {

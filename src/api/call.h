@@ -11,6 +11,8 @@
 #include "http/response.h"
 #include "http/server_request.h"
 #include "identity/caller.h"
+#include "store/api/call_context.h"
+#include "store/api/requests.h"
 
 #include <optional>
 #include <string>
@@ -33,15 +35,14 @@ class Call {
   std::string body_text;  // As it came; empty without a body.
   json::Value body;       // Of a JSON body, which its schema allows.
   std::optional<IdempotencyKey> key;
+  // Under which a call of the database keeps its answer; keeps nothing without Idempotency-Key.
+  store::RequestKey request_key;
 
   const Operation& operation() const { return checked.operation; }
 
-  // The tenant that the caller is confined to; nothing: all.
-  std::optional<TenantId> tenant() const { return caller.tenant; }
-  // People see their own rows only: the user they must belong to. One who has no id owns nothing.
-  std::optional<Uuid> owner() const;
-  // Who to name in the audit.
-  std::string actor() const;
+  // For whom the database is asked: role, tenant, claims. Row security and the functions of the
+  // database keep away what belongs to others; people see their own rows only.
+  store::CallContext context() const;
 
   // Into the line of the access log: ids, never content.
   void note(std::string name, LogValue value) const {

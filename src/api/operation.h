@@ -81,6 +81,10 @@ struct Operation {
   bool conditional = false;      // GET: answers with an ETag and honours If-None-Match.
   bool rate_limited = true;      // Counts towards the tenant's requests.
   Form form = Form::plain;
+  // Of a repeatable operation whose whole effect is one call of the database, which keeps its
+  // answer in its own transaction (Call::request_key): that answer as a reply, the first time and
+  // again. Without it the pipeline keeps what the handler replied.
+  std::function<Reply(std::string effect)> replay = {};
   OperationHandler handler;
 };
 

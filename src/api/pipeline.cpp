@@ -57,6 +57,28 @@ std::optional<std::string> find_nul(const json::Value& value, const std::string&
   return std::nullopt;
 }
 
+// What was answered the first time, with a header that says so.
+Result<Reply> replay(const Operation& operation, store::KeptAnswer answer) {
+  Reply reply;
+  if (!answer.status) {
+    if (!operation.replay) return fail(ErrorKind::internal, "an answer is kept as an effect");
+    reply = operation.replay(std::move(answer.effect_json));
+  } else {
+    reply.status = *answer.status;
+    reply.body = std::move(answer.body);
+    MR_TRY(const auto headers, parse_json_object(answer.headers_json));
+    for (const auto& [name, value] : headers) {
+      if (!value.is_string()) continue;
+      if (name == "content-type") {
+        reply.content_type = value.get_string();
+      } else {
+        reply.headers.emplace_back(name, value.get_string());
+      }
+    }
+  }
+  return std::move(reply).with("Idempotent-Replayed", "true");
+}
+
 http::RatePolicy per_minute(std::string name, std::uint64_t quota) {
   return {.name = std::move(name), .quota = quota, .window = std::chrono::seconds(60)};
 }
@@ -244,7 +266,57 @@ Pipeline::Refused Pipeline::read_key(Call& call) const {
   return std::nullopt;
 }
 
-Task<Reply> Pipeline::run(Call& call) const { return call.operation().handler(call); }
+Task<Reply> Pipeline::run(Call& call) const {
+  if (call.key && parts_.requests != nullptr) return run_once(call);
+  return call.operation().handler(call);
+}
+
+// The draft's three cases: under way 409, another request 422, done: the same answer again.
+Task<Reply> Pipeline::run_once(Call& call) const {
+  const auto& operation = call.operation();
+  call.request_key = {.scope = operation.id, .key = call.key->key};
+  MR_CO_TRY(auto begun,
+            co_await parts_.requests->begin_request(
+                call.context(), operation.id, call.key->key,
+                std::string(identity::bytes_of(call.key->fingerprint)), store::RequestTimes{}));
+  using State = store::RequestBegun::State;
+  if (begun.state == State::running) {
+    co_return fail(ErrorKind::conflict,
+                   "a request with this Idempotency-Key is under way; try again later");
+  }
+  if (begun.state == State::mismatch) {
+    co_return fail(Error{.kind = ErrorKind::conflict,
+                         .message = "the Idempotency-Key was used before with another request",
+                         .sqlstate = "MR011"});
+  }
+  if (begun.state == State::done) co_return replay(operation, std::move(begun.answer));
+  call.request_key.token = begun.token;
+  auto reply = co_await operation.handler(call);
+  if (!reply) {
+    // Nothing was done, so the key is free again; where that is not known it stays until its lease
+    // has ended.
+    if (reply.error().kind != ErrorKind::in_doubt) {
+      (void)co_await parts_.requests->release_request(call.context(), call.request_key);
+    }
+    co_return reply;
+  }
+  if (!operation.replay) {
+    MR_CO_TRY_VOID(co_await keep(call, *reply));
+  }
+  co_return reply;
+}
+
+Task<void> Pipeline::keep(Call& call, const Reply& reply) const {
+  json::Object headers;
+  for (const auto& [name, value] : reply.headers) headers[name] = value;
+  headers["content-type"] = reply.content_type;
+  store::KeptAnswer answer{.status = reply.status,
+                           .headers_json = to_json(headers),
+                           .body = reply.body,
+                           .effect_json = {}};
+  co_return co_await parts_.requests->finish_request(call.context(), call.request_key,
+                                                     std::move(answer));
+}
 
 Reply Pipeline::finish(Call& call, Reply reply) const {
   const auto& operation = call.operation();

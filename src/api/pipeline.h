@@ -18,6 +18,7 @@
 #include "http/rate_limit.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "store/api/requests.h"
 
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,7 @@ class Pipeline {
     http::RateLimiter& limiter;
     ServerMetrics& metrics;
     const Logger& log;
+    store::RequestStore* requests = nullptr;  // Without one keys are read and not kept.
   };
 
   Pipeline(OperationTable table, Parts parts, PipelineOptions options);
@@ -64,6 +66,8 @@ class Pipeline {
   Refused check_body(Call& call) const;
   Refused read_key(Call& call) const;
   Task<Reply> run(Call& call) const;
+  Task<Reply> run_once(Call& call) const;
+  Task<void> keep(Call& call, const Reply& reply) const;
   Reply finish(Call& call, Reply reply) const;
   void log_error(const Error& error, const Fault& fault, const http::ServerRequest& request) const;
 
