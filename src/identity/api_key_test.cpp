@@ -115,9 +115,9 @@ TEST_F(ApiKeys, GiveWhatTheirRowSays) {
   EXPECT_EQ(caller->method, AuthMethod::api_key);
   EXPECT_EQ(caller->capabilities, capabilities_of(Role::operator_));
   EXPECT_EQ(caller->expires_at, record.expires_at);
-  EXPECT_EQ(caller->claims_json(),
-            R"({"role":"operator","sub":"11111111-1111-4111-8111-111111111111","jti":"k1",)"
-            R"("exp":2000000001})");
+  // The user as `sub` would confine the operator to a tenant of that id.
+  EXPECT_EQ(caller->claims_json(), R"({"role":"operator","jti":"k1","exp":2000000001})");
+  EXPECT_EQ(caller->actor(), "user:11111111-1111-4111-8111-111111111111");
 }
 
 TEST_F(ApiKeys, WithAnotherSecretAreUnknown) {

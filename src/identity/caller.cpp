@@ -117,6 +117,13 @@ Result<Caller> Caller::for_tenant(TenantId wanted) const {
   return confined;
 }
 
+std::string Caller::actor() const {
+  if (user) return "user:" + user->to_string();
+  if (!subject.empty()) return "subject:" + subject;
+  if (!token_id.empty()) return (method == AuthMethod::api_key ? "key:" : "token:") + token_id;
+  return "role:" + std::string(to_string(role));
+}
+
 std::string Caller::claims_json() const {
   json::Object all = claims;
   all["role"] = to_string(role);
@@ -154,7 +161,9 @@ Result<Caller> caller_from_claims(Claims claims, const TokenRules& rules) {
 json::Object claims_of(const Caller& caller) {
   json::Object claims;
   claims["role"] = to_string(caller.role);
-  if (!caller.subject.empty()) claims["sub"] = caller.subject;
+  // Without a tenant claim the database would take the subject for one, and confine the caller.
+  const bool would_confine = !caller.tenant && caller.user.has_value();
+  if (!caller.subject.empty() && !would_confine) claims["sub"] = caller.subject;
   if (caller.tenant) {
     claims["app_metadata"] = json::Object{{"tenant_id", caller.tenant->to_string()}};
   }

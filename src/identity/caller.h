@@ -55,8 +55,11 @@ struct Caller {
   // impersonate, or whose tenant it is anyway.
   Result<Caller> for_tenant(TenantId wanted) const;
 
-  // What PostgREST would put into request.jwt.claims: the claims, with the role that counts.
+  // What PostgREST would put into request.jwt.claims: the claims, with the role that counts. The
+  // database reads the same tenant in it, or none.
   std::string claims_json() const;
+  // Whom the audit names where the claims name no user (setting millrace.actor).
+  std::string actor() const;
 };
 
 // bad_claims: a role the issuer may not give, a tenant that is no uuid, nobody named at all.

@@ -176,6 +176,42 @@ TEST(Caller, TellsTheDatabaseTheClaims) {
   EXPECT_EQ(caller_of(R"({"role":"anon"})")->claims_json(), R"({"role":"anon"})");
 }
 
+TEST(Caller, IsNamedInTheAudit) {
+  EXPECT_EQ(caller_of(claims(R"("sub":")" + kUser + "\""))->actor(), "user:" + kUser);
+  EXPECT_EQ(caller_of(claims(R"("sub":"auth0|1")"))->actor(), "subject:auth0|1");
+  EXPECT_EQ(caller_of(R"({"role":"anon","jti":"t1"})")->actor(), "token:t1");
+  EXPECT_EQ((Caller{.token_id = "k1", .method = AuthMethod::api_key}).actor(), "key:k1");
+  EXPECT_EQ(Caller().actor(), "role:anon");
+}
+
+// As millrace.claimed_tenant() reads it.
+std::optional<TenantId> tenant_in(const std::string& claims_json) {
+  const auto claims = *parse_json_object(claims_json);
+  const auto uuid_at = [](const json::Object& object, const char* name) {
+    const auto* value = object.if_contains(name);
+    const bool text = value != nullptr && value->is_string();
+    const auto parsed = TenantId::parse(text ? std::string_view(value->get_string()) : "");
+    return parsed ? std::optional(*parsed) : std::nullopt;
+  };
+  const auto* metadata = claims.if_contains("app_metadata");
+  if (metadata != nullptr && metadata->is_object()) {
+    if (const auto tenant = uuid_at(metadata->get_object(), "tenant_id")) return tenant;
+  }
+  if (const auto tenant = uuid_at(claims, "tenant_id")) return tenant;
+  return uuid_at(claims, "sub");
+}
+
+TEST(Caller, MadeWithoutATokenIsOfTheSameTenantForTheDatabase) {
+  const auto user = *UserId::parse(kUser);
+  for (const auto role : all_roles()) {
+    for (const auto& confined : {std::optional<TenantId>(), tenant(kTenant), tenant(kUser)}) {
+      Caller caller{.role = role, .tenant = confined, .user = user, .subject = kUser};
+      caller.claims = claims_of(caller);
+      EXPECT_EQ(tenant_in(caller.claims_json()), confined) << caller.claims_json();
+    }
+  }
+}
+
 TEST(Caller, WithoutATokenIsNobody) {
   const Caller nobody;
   EXPECT_EQ(nobody.role, Role::anon);

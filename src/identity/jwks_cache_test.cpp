@@ -4,9 +4,11 @@
 #include "identity/jwks_world.h"
 #include "identity/test_keys.h"
 
+#include <boost/asio/thread_pool.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -28,6 +30,13 @@ class JwksCacheTest : public JwksWorld {
 
   awaitable<void> take(std::vector<Result<KeySetPtr>>* taken) {
     taken->push_back(co_await cache_->keys());
+  }
+
+  awaitable<void> take_often(std::atomic<int>* served) {
+    for (int i = 0; i < 20; ++i) {
+      const auto set = co_await cache_->keys();
+      if (has(set, "a") && has(co_await cache_->newer_keys(*set), "a")) ++*served;
+    }
   }
 
   static const TestKey& key() {
@@ -149,6 +158,18 @@ TEST_F(JwksCacheTest, FetchesOnceForAllWhoWait) {
   run_blocking(io_, group.join());
   ASSERT_THAT(taken, SizeIs(100));
   for (const auto& set : taken) EXPECT_TRUE(has(set, "a"));
+  EXPECT_EQ(requests(), 1U);
+}
+
+TEST_F(JwksCacheTest, ServesManyThreadsAtOnce) {
+  serve({answer(set_of("a"))});
+  std::atomic<int> served = 0;
+  boost::asio::thread_pool threads(3);
+  TaskGroup group(threads.get_executor(), log_);
+  for (int i = 0; i < 60; ++i) group.add("taker", take_often(&served));
+  run_blocking(io_, group.join());
+  threads.join();
+  EXPECT_EQ(served, 60 * 20);
   EXPECT_EQ(requests(), 1U);
 }
 

@@ -11,14 +11,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 
 namespace millrace::identity {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 const TenantId kTenant = *TenantId::parse("22222222-2222-4222-8222-222222222222");
 const std::string kUser = "11111111-1111-4111-8111-111111111111";

@@ -40,9 +40,9 @@ class TokenVerifierTest : public JwksWorld {
     return run_blocking(io_, verifier->verify(std::move(token)));
   }
 
-  awaitable<void> verify_into(const TokenVerifier& verifier, std::string token,
+  awaitable<void> verify_into(const TokenVerifier* verifier, std::string token,
                               std::vector<Result<Caller>>* results) {
-    results->push_back(co_await verifier.verify(std::move(token)));
+    results->push_back(co_await verifier->verify(std::move(token)));
   }
 
   static std::string es256(std::string_view kid) {
@@ -233,7 +233,7 @@ TEST_F(TokenVerifierTest, TurnsAFloodOfUnknownKeysIntoOneRequestPerInterval) {
     for (int i = 0; i < 100; ++i) {
       const auto kid = fmt::format("invented {} {}", round, i);
       group.add("attack",
-                verify_into(*verifier, signed_token(attackers, es256(kid), kPayload), &results));
+                verify_into(&*verifier, signed_token(attackers, es256(kid), kPayload), &results));
     }
     run_blocking(io_, group.join());
     ASSERT_THAT(results, SizeIs(100));
