@@ -12,7 +12,7 @@ namespace millrace::http {
 namespace {
 
 constexpr std::size_t kBufferBytes = 8 * 1024;
-constexpr std::size_t kDetachedKeptBytes = 1024;
+constexpr std::size_t kOwnHeadKeptBytes = 1024;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void Exchange::switch_to_upload_buffer() {
   auto larger = std::make_unique_for_overwrite<char[]>(kUploadBufferBytes);
   const auto left = unread();
   std::memcpy(larger.get(), left.data(), left.size());
-  if (detached.empty()) head_keeper = std::move(buffer);
+  if (own_head.empty()) head_keeper = std::move(buffer);
   buffer = std::move(larger);
   capacity = kUploadBufferBytes;
   used = left.size();
@@ -52,8 +52,8 @@ void Exchange::next_request() {
     capacity = kBufferBytes;
   }
   head_keeper.reset();
-  detached.clear();
-  if (detached.capacity() > kDetachedKeptBytes) detached = std::string();
+  own_head.clear();
+  if (own_head.capacity() > kOwnHeadKeptBytes) own_head = std::string();
   reader.reset();
   request = ServerRequest{};
   cancel.reset();
@@ -152,10 +152,12 @@ awaitable<bool> Connection::read_head() {
     if (got.state == Io::closed) co_return false;
     x.used += got.bytes;
     if (got.state == Io::done || x.used == 0) continue;
-    if (co_await stream_->wait(got.state)) continue;
-    if (!expired_) co_return false;
-    x.failure = Refusal{408, "the request header did not come in time"};
-    co_return true;
+    const bool ready = co_await stream_->wait(got.state);
+    if (expired_) {  // Whether or not a last byte came at the same moment.
+      x.failure = Refusal{408, "the request header did not come in time"};
+      co_return true;
+    }
+    if (!ready) co_return false;
   }
 }
 
@@ -166,7 +168,6 @@ awaitable<bool> Connection::wait_for_request() {
   set_phase(Phase::idle, first_request_ ? limits.header_time_max : limits.idle_time_max);
   if (!stream_->has_pending()) {
     if (exchange_) shard_.give_back(std::move(exchange_));
-    // The first bytes usually come with the connection.
     if (!co_await stream_->wait(Io::again_when_readable)) co_return false;
   }
   if (!exchange_) exchange_ = shard_.take_exchange();
@@ -192,13 +193,15 @@ awaitable<void> Connection::serve(std::optional<Refusal> refusal) {
   watching_ = false;
   in_request_ = false;
   report();
-  request_ends_ = Clock::Steady::max();
   if (dead_ || !exchange_->response.keep_alive) {
-    unread_input_ = unread_input_ || !(body_ == Body::none || body_ == Body::done);
+    const bool body_read = body_ == Body::none || body_ == Body::done;
+    unread_input_ = unread_input_ || !body_read || !exchange_->unread().empty();
     close_next_ = true;
-    co_return;
+  } else if (body_ == Body::length) {
+    request_ends_ = shard_.server().clock.now() + shard_.server().options.limits.body_stall_max;
+    co_await discard_body();
   }
-  co_await discard_body();
+  request_ends_ = Clock::Steady::max();
 }
 
 // A client that is still sending when the socket is closed gets a reset, and may lose the answer

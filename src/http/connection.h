@@ -39,7 +39,7 @@ struct Exchange {
   std::size_t capacity = 0;
   std::size_t used = 0;   // Bytes in the buffer.
   std::size_t taken = 0;  // Of them, those that have been understood.
-  std::string detached;   // The head of a long-lived request, when the buffer was given up.
+  std::string own_head;   // The head of a long-lived request, when the buffer was given up.
   std::unique_ptr<char[]> head_keeper;  // The buffer with the head, when a larger one took over.
 
   RequestReader reader;
@@ -106,7 +106,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // connection_serve.cpp
   void begin_request();
   void begin_failed_request();
-  void fill_request();
+  void fill_request(std::string_view correlation_id);
   std::optional<Refusal> find_route();
   std::optional<Refusal> check_body(const RouteLimits& limits);
   void answer_options(std::string_view allow);

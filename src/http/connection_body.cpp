@@ -122,7 +122,7 @@ awaitable<void> Connection::give_way() {
 void Connection::body_finished() {
   body_ = Body::done;
   auto& x = *exchange_;
-  if (!x.detached.empty() && x.unread().empty()) x.release_buffer();
+  if (!x.own_head.empty() && x.unread().empty()) x.release_buffer();
 }
 
 bool Connection::body_can_be_discarded() const {

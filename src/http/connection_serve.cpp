@@ -45,6 +45,16 @@ KnownHeaders find_known(const std::vector<HeaderView>& headers) {
   return known;
 }
 
+std::string what(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
 }  // namespace
 
 void Connection::begin_request() {
@@ -70,12 +80,11 @@ void Connection::begin_request() {
   if (server.cors->enabled()) {
     x.response.cors_lines = server.cors->answer_lines(known.origin);
   }
-  x.correlation_id = make_correlation_id(shard_.ids());
-  fill_request();
+  fill_request(known.correlation_id);
 }
 
 // Also again, when the head has moved.
-void Connection::fill_request() {
+void Connection::fill_request(std::string_view correlation_id) {
   auto& x = *exchange_;
   const auto& head = x.reader.head();
   auto& request = x.request;
@@ -87,10 +96,12 @@ void Connection::fill_request() {
   request.secure = stream_->secure();
   request.peer = &peer_;
   request.source = this;
-  const auto given = find_known(head.headers).correlation_id;
-  request.correlation_id = is_correlation_id(given)
-                               ? given
-                               : std::string_view(x.correlation_id.data(), x.correlation_id.size());
+  if (is_correlation_id(correlation_id)) {
+    request.correlation_id = correlation_id;
+  } else if (request.correlation_id.empty()) {
+    x.correlation_id = make_correlation_id(shard_.ids());
+    request.correlation_id = {x.correlation_id.data(), x.correlation_id.size()};
+  }
   x.response.correlation_id = request.correlation_id;
 }
 
@@ -181,11 +192,11 @@ void Connection::answer_options(std::string_view allow) {
 void Connection::detach_head() {
   auto& x = *exchange_;
   auto& head = x.reader.head();
-  x.detached.assign(x.buffer.get(), head.size_bytes);
-  head.rebase(x.buffer.get(), x.detached.data());
+  x.own_head.assign(x.buffer.get(), head.size_bytes);
+  head.rebase(x.buffer.get(), x.own_head.data());
   x.path.parse(head.path);
   x.match = shard_.server().router.find(head.method, x.path);
-  fill_request();
+  fill_request(find_known(head.headers).correlation_id);
   if (body_ == Body::none && x.unread().empty()) x.release_buffer();
 }
 
@@ -196,10 +207,10 @@ awaitable<void> Connection::run_handler() {
   Result<void> result = ok();
   try {
     result = co_await x.match.route->handler(x.request, response);
-  } catch (const std::exception& error) {
+  } catch (...) {
     log.error("handler_crashed", {{"route", x.request.route},
                                   {"cid", x.request.correlation_id},
-                                  {"exception", error.what()}});
+                                  {"exception", what(std::current_exception())}});
     result = fail(ErrorKind::internal, "the handler crashed");
     x.failure = Refusal{500, "internal error"};
   }
@@ -274,6 +285,7 @@ bool Connection::answer_at_once() {
     response.mode = Mode::finished;
     return true;
   }
+  response.mode = Mode::sending;
   x.rest = std::string(parts[0].substr(std::min(sent.bytes, out.size())));
   x.body_sent = apart ? sent.bytes - std::min(sent.bytes, out.size()) : response.body.size();
   return false;
@@ -286,7 +298,7 @@ awaitable<void> Connection::finish_answer() {
     co_return;
   }
   Result<void> result = ok();
-  if (x.response.mode == Mode::whole) {
+  if (x.response.mode == Mode::sending) {
     const std::array<std::string_view, 2> parts = {
         x.rest, std::string_view(x.response.body).substr(x.body_sent)};
     result = co_await send(parts);
@@ -325,7 +337,7 @@ void Connection::report() {
   if (!server.options.access_log) return;
   auto& x = *exchange_;
   const auto mode = x.response.mode;
-  const bool answered = mode != Mode::none && !(dead_ && mode == Mode::whole && x.rest.empty());
+  const bool answered = mode != Mode::none && mode != Mode::whole;
   server.options.access_log({
       .method = x.request.method,
       .path = x.request.path,

@@ -93,6 +93,7 @@ Io Stream::state_after(int result) const {
 }
 
 Io Stream::handshake() {
+  if (!socket_.is_open()) return Io::closed;  // The number may be somebody else's by now.
   ERR_clear_error();
   const int result = SSL_do_handshake(session_.get());
   return result == 1 ? Io::done : state_after(result);

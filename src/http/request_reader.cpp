@@ -87,6 +87,7 @@ class RequestReader::Parser final {
     std::optional<Refusal> refusal;
     std::span<char> into;
     std::size_t made = 0;
+    std::uint64_t chunk_left = 0;
 
    private:
     void on_request_impl(bhttp::verb, string_view method, string_view text, int version,
@@ -158,7 +159,9 @@ class RequestReader::Parser final {
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
     std::size_t on_body_impl(string_view, error_code&) override { return 0; }
 
-    void on_chunk_header_impl(std::uint64_t, string_view extensions, error_code& error) override {
+    void on_chunk_header_impl(std::uint64_t size, string_view extensions,
+                              error_code& error) override {
+      chunk_left = size;
       if (extensions.size() > kChunkExtensionMaxBytes || has_control(std_view(extensions))) {
         error = bhttp::error::bad_chunk_extension;
       }
@@ -168,6 +171,7 @@ class RequestReader::Parser final {
       const auto size = std::min(body.size(), into.size() - made);
       std::memcpy(into.data() + made, body.data(), size);
       made += size;
+      chunk_left -= size;
       if (size < body.size() || made == into.size()) error = bhttp::error::need_buffer;
       return size;
     }
@@ -330,7 +334,9 @@ std::expected<RequestReader::Decoded, Refusal> RequestReader::decode(std::string
   Decoded decoded;
   grammar.into = into;
   grammar.made = 0;
-  if (!grammar.is_done() && !input.empty()) {
+  // At least "0", CR, LF, CR, LF must follow a chunk; Beast insists on being shown that much.
+  const std::size_t least = grammar.chunk_left > 0 ? 1 : 5;
+  if (!grammar.is_done() && input.size() >= least) {
     error_code error;
     decoded.taken = grammar.put(boost::asio::const_buffer(input.data(), input.size()), error);
     const bool waits = error == bhttp::error::need_more || error == bhttp::error::need_buffer;

@@ -290,6 +290,12 @@ TEST(ChunkedBody, IsTheSameHoweverItArrives) {
   }
 }
 
+TEST(ChunkedBody, MayBeEmpty) {
+  for (std::size_t piece = 1; piece <= 5; ++piece) {
+    EXPECT_EQ(decode("0\r\n\r\n", piece, 100), "");
+  }
+}
+
 TEST(ChunkedBody, MalformedOnesAreRefused) {
   for (const auto* wire :
        {"x\r\n", "-1\r\n", "0x5\r\nhello\r\n", " 5\r\nhello\r\n", "5 \r\nhello\r\n", "\r\n",
@@ -310,8 +316,8 @@ TEST(ChunkedBody, IncompleteOnesAreNotFinished) {
 
 TEST(ChunkedBody, MoreThanTheLimitIs413BeforeItIsRead) {
   EXPECT_EQ(decode("5\r\nhello\r\n0\r\n\r\n", 1000, 100, 5), "hello");
-  EXPECT_EQ(decode("6\r\n", 1000, 100, 5), "!413");
-  EXPECT_EQ(decode("3\r\nabc\r\n3\r\n", 1, 100, 5), "abc!413");
+  EXPECT_EQ(decode("6\r\n12", 1000, 100, 5), "!413");
+  EXPECT_EQ(decode("3\r\nabc\r\n3\r\nabc", 1, 100, 5), "abc!413");
   EXPECT_EQ(decode("FFFFFFFFFFFFFFFF\r\n", 1000, 100, 5), "!413");
 }
 

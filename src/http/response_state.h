@@ -27,7 +27,8 @@ class ResponseSink {
 };
 
 struct ResponseState {
-  enum class Mode { none, whole, streaming, events, finished };
+  // whole: not a byte sent yet; sending: the kernel did not take all of it at once.
+  enum class Mode { none, whole, sending, streaming, events, finished };
 
   // From the connection, for each request.
   ResponseSink* sink = nullptr;
@@ -57,8 +58,6 @@ struct ResponseState {
   bool bodyless() const { return status == 204 || status == 304; }
   // Appends status line and headers, with the empty line. No length: chunked or until the end.
   void append_head(std::string& out, std::optional<std::uint64_t> length);
-  // A body that was announced has not been sent entirely.
-  bool incomplete() const { return mode == Mode::streaming || mode == Mode::events; }
 };
 
 }  // namespace millrace::http

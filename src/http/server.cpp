@@ -113,12 +113,12 @@ awaitable<StopReport> stop_server(std::shared_ptr<ServerState> server,
                                   std::chrono::milliseconds deadline) {
   using namespace either;
   if (!server->started.load()) co_return StopReport{};
+  server->draining.store(true);  // First: whoever finds the door closed finds the rest draining.
+  server->stopping.set();
   // Acceptors belong to the first shard.
   co_await run_on(server->shards.front()->executor(), [server] {
     for (const auto& listener : server->listeners) listener->close();
   });
-  server->draining.store(true);
-  server->stopping.set();
   if (server->connections.load() == 0) server->empty.set();
   co_await on_all_shards(server, &Shard::drain);
   co_await (server->empty.wait() || server->clock.sleep_for(deadline));

@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -53,7 +54,8 @@ struct Reply {
 
 class RawClient {
  public:
-  explicit RawClient(const ListenAddress& address, int receive_buffer_bytes = 0) {
+  explicit RawClient(const ListenAddress& address, int receive_buffer_bytes = 0,
+                     const char* source = nullptr) {
     fd_ = ::socket(address.is_unix() ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (receive_buffer_bytes > 0) {
       ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
@@ -66,9 +68,15 @@ class RawClient {
     } else {
       sockaddr_in name{};
       name.sin_family = AF_INET;
+      if (source != nullptr) {
+        ::inet_pton(AF_INET, source, &name.sin_addr);
+        ::bind(fd_, reinterpret_cast<sockaddr*>(&name), sizeof name);
+      }
       name.sin_port = htons(address.port);
       ::inet_pton(AF_INET, address.host.c_str(), &name.sin_addr);
       connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
+      const int on = 1;  // Every send is a packet of its own, at once.
+      ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
   }
   ~RawClient() { close(); }
@@ -125,6 +133,8 @@ class RawClient {
     return true;
   }
 
+  // Forgets what has come; how much it was.
+  std::size_t read_all_buffered() { return std::exchange(buffered_, {}).size(); }
   std::string read_until(std::string_view end) {
     std::size_t found = 0;
     while ((found = buffered_.find(end)) == buffered_.npos) {
@@ -251,10 +261,13 @@ class TestServer {
 
   // The log is written behind the answer: waits until `count` lines are there.
   std::vector<Logged> wait_for_log(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(logged_more_.wait_for(lock, std::chrono::seconds(20),
-                                      [&] { return logged_.size() >= count; }));
+    EXPECT_TRUE(has_logged(count, std::chrono::seconds(20)));
+    const std::lock_guard lock(mutex_);
     return logged_;
+  }
+  bool has_logged(std::size_t count, std::chrono::milliseconds wait) {
+    std::unique_lock lock(mutex_);
+    return logged_more_.wait_for(lock, wait, [&] { return logged_.size() >= count; });
   }
 
  private:
@@ -283,6 +296,22 @@ class TestServer {
   std::unique_ptr<ServerThreads> threads_;
   std::optional<Server> server_;
 };
+
+// Moves the clock step by step until `happened`, which waits a moment itself; how far it moved.
+inline std::chrono::milliseconds advance_until(
+    ManualClock& clock, std::chrono::milliseconds step,
+    const std::function<bool(std::chrono::milliseconds wait)>& happened) {
+  std::chrono::milliseconds moved{0};
+  while (!happened(std::chrono::milliseconds(3))) {
+    if (moved > step * 4000) {
+      ADD_FAILURE() << "nothing happened within " << moved.count() << " ms of the test's time";
+      break;
+    }
+    clock.advance(step);
+    moved += step;
+  }
+  return moved;
+}
 
 // Replies 200 with what `say` makes of the request.
 inline Handler says(std::function<std::string(ServerRequest&)> say) {

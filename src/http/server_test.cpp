@@ -346,6 +346,23 @@ TEST(HttpServer, CorsIsForListedOrigins) {
   EXPECT_THAT(preflight.header("access-control-allow-headers"), HasSubstr("authorization"));
 }
 
+TEST(HttpServer, AHandlersOwnOptionsIsNotForPreflights) {
+  const auto own = [](ServerRequest&, ResponseWriter& response) -> Task<void> {
+    response.header("Tus-Version", "1.0.0");
+    response.reply(204);
+    co_return ok();
+  };
+  TestServer server({route("OPTIONS", "/files", own)},
+                    {.cors = {.origins = {"https://app.example"}}});
+  const std::string head = "OPTIONS /files HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\n";
+  const auto plain = server.ask(head + "\r\n");
+  EXPECT_EQ(plain.header("tus-version"), "1.0.0");
+  EXPECT_EQ(plain.header("access-control-allow-origin"), "https://app.example");
+  const auto preflight = server.ask(head + "Access-Control-Request-Method: POST\r\n\r\n");
+  EXPECT_EQ(preflight.header("tus-version"), "");
+  EXPECT_EQ(preflight.header("access-control-allow-methods"), "OPTIONS");
+}
+
 // T-08: the query may hold tokens and is not logged.
 TEST(HttpServer, TheAccessLogKnowsWhatHappened) {
   TestServer server(
