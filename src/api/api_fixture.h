@@ -49,6 +49,46 @@ class MemoryPolicies final : public TenantPolicies {
   std::map<TenantId, TenantPolicy> policies;
 };
 
+// As the database keeps them, without leases that end.
+class MemoryRequests final : public store::RequestStore {
+ public:
+  Task<store::RequestBegun> begin_request(store::CallContext caller, std::string scope,
+                                          std::string key, std::string fingerprint,
+                                          store::RequestTimes) override {
+    using State = store::RequestBegun::State;
+    auto& row = rows[name_of(caller, scope, key)];
+    if (row.fingerprint.empty()) {
+      row.fingerprint = std::move(fingerprint);
+      co_return store::RequestBegun{.state = State::started, .token = Uuid{}};
+    }
+    if (row.fingerprint != fingerprint) co_return store::RequestBegun{.state = State::mismatch};
+    if (!row.done) co_return store::RequestBegun{.state = State::running};
+    co_return store::RequestBegun{.state = State::done, .answer = row.answer};
+  }
+  Task<void> finish_request(store::CallContext caller, store::RequestKey key,
+                            store::KeptAnswer answer) override {
+    auto& row = rows[name_of(caller, key.scope, key.key)];
+    row.done = true;
+    row.answer = std::move(answer);
+    co_return ok();
+  }
+  Task<void> release_request(store::CallContext caller, store::RequestKey key) override {
+    rows.erase(name_of(caller, key.scope, key.key));
+    co_return ok();
+  }
+
+  struct Row {
+    std::string fingerprint;
+    bool done = false;
+    store::KeptAnswer answer;
+  };
+  static std::string name_of(const store::CallContext& caller, const std::string& scope,
+                             const std::string& key) {
+    return (caller.tenant ? caller.tenant->to_string() : "-") + " " + scope + " " + key;
+  }
+  std::map<std::string, Row> rows;
+};
+
 // `handler` for tests that are not about it.
 inline Task<Reply> says_ok(Call&) { co_return Reply::json_text(R"({"ok":true})"); }
 
@@ -72,7 +112,8 @@ inline Operation plain_operation(std::string id, std::string method, std::string
 
 class ApiFixture {
  public:
-  explicit ApiFixture(std::vector<Operation> operations, PipelineOptions options = {}) {
+  explicit ApiFixture(std::vector<Operation> operations, PipelineOptions options = {},
+                      std::map<std::string, std::string> components = kTestComponents) {
     identity::KeySet keys;
     const Secret<std::string> secret(identity::kTestSecret);
     EXPECT_TRUE(keys.add(*identity::VerifyKey::from_secret(secret)));
@@ -81,12 +122,15 @@ class ApiFixture {
     tickets_.emplace(*identity::TicketMaker::make({secret}, clock_));
     authenticator_.emplace(*verifier_, directory, clock_);
     guard_.emplace(*authenticator_, *tickets_, directory, policies);
-    auto table = OperationTable::make(std::move(operations), kTestComponents);
+    auto table = OperationTable::make(std::move(operations), std::move(components));
     if (!table) ADD_FAILURE() << table.error().message;
-    pipeline_.emplace(
-        *std::move(table),
-        Pipeline::Parts{.guard = *guard_, .limiter = limiter_, .metrics = metrics_, .log = log_},
-        options);
+    pipeline_.emplace(*std::move(table),
+                      Pipeline::Parts{.guard = *guard_,
+                                      .limiter = limiter_,
+                                      .metrics = metrics_,
+                                      .log = log_,
+                                      .requests = &requests},
+                      options);
     http::ServerOptions server;
     server.problem = Pipeline::reply_refused;
     server.on_error = [this](const Error& error, const http::ServerRequest& request,
@@ -99,7 +143,10 @@ class ApiFixture {
   std::string token(identity::Role role, std::optional<TenantId> tenant = {},
                     std::optional<identity::UserId> user = {}) {
     const auto made = maker_->make_token({.role = role, .tenant = tenant, .user = user});
-    if (!made) ADD_FAILURE() << made.error().message;
+    if (!made) {
+      ADD_FAILURE() << made.error().message;
+      return {};
+    }
     last_token_id = made->token_id;
     return made->token.reveal();
   }
@@ -135,6 +182,7 @@ class ApiFixture {
 
   MemoryDirectory directory;
   MemoryPolicies policies;
+  MemoryRequests requests;
   std::string last_token_id;
 
  private:

@@ -105,7 +105,8 @@ TEST(Pipeline, EveryRoleGetsWhatItsCapabilitiesAllowAndNoMore) {
        {Row{Role::anon, 403, 403, 403, 403}, Row{Role::authenticated, 200, 403, 403, 403},
         Row{Role::service_role, 200, 200, 403, 403}, Row{Role::reader, 200, 200, 403, 403},
         Row{Role::operator_, 200, 200, 200, 403}, Row{Role::admin, 200, 200, 200, 200}}) {
-    const auto headers = ApiFixture::bearer(api.credentials(row.role));
+    const auto user = row.role == Role::authenticated ? std::optional(kUser) : std::nullopt;
+    const auto headers = ApiFixture::bearer(api.credentials(row.role, {}, user));
     EXPECT_EQ(api.get("/who", headers).status, row.who) << to_string(row.role);
     EXPECT_EQ(api.get("/service", headers).status, row.service) << to_string(row.role);
     EXPECT_EQ(api.get("/staff", headers).status, row.staff) << to_string(row.role);
@@ -220,6 +221,69 @@ TEST(Pipeline, TheKeyOfARepeatableRequestReachesItsHandler) {
   EXPECT_EQ(quoted.status, 400);  // A blank is not visible.
   const auto bare = api.post("/things", R"({"size":1})", headers + "Idempotency-Key: k-1\r\n");
   EXPECT_EQ(text_of(object_of(bare), "key"), "k-1");
+}
+
+TEST(Pipeline, ARequestWithAKeyIsDoneOnceAndAnsweredTheSameAgain) {  // F02
+  int done = 0;
+  auto operation = takes_body();
+  operation.handler = [&done](Call& call) -> Task<Reply> {
+    ++done;
+    co_return Reply::json(json::Object{{"size", call.integer("size").value_or(-1)}, {"n", done}},
+                          201)
+        .with("Location", "/things/1");
+  };
+  ApiFixture api({std::move(operation)});
+  const auto headers = ApiFixture::bearer(api.token(Role::service_role, kTenant)) +
+                       "Idempotency-Key: \"order-17\"\r\n";
+  const auto first = api.post("/things", R"({"size":3})", headers);
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(first.header("idempotent-replayed"), "");
+  const auto again = api.post("/things", R"({"size":3})", headers);
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(again.header("location"), "/things/1");
+  EXPECT_EQ(again.header("content-type"), "application/json");
+  EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(done, 1);
+
+  EXPECT_EQ(api.post("/things", R"({"size":4})", headers).status, 422);
+  // Another tenant's key is another key.
+  const auto other = ApiFixture::bearer(api.token(Role::service_role, kOtherTenant)) +
+                     "Idempotency-Key: \"order-17\"\r\n";
+  EXPECT_EQ(api.post("/things", R"({"size":4})", other).status, 201);
+  EXPECT_EQ(done, 2);
+}
+
+TEST(Pipeline, AKeyThatIsUnderWayIsAConflictAndAFailureFreesIt) {
+  bool fails = true;
+  auto operation = takes_body();
+  operation.handler = [&fails](Call&) -> Task<Reply> {
+    if (fails) co_return fail(ErrorKind::unavailable, "away");
+    co_return Reply::json_text("{}", 201);
+  };
+  ApiFixture api({std::move(operation)});
+  const auto headers = ApiFixture::bearer(api.token(Role::service_role)) + "Idempotency-Key: k\r\n";
+  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 503);
+  EXPECT_TRUE(api.requests.rows.empty());
+  fails = false;
+  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 201);
+  ASSERT_EQ(api.requests.rows.size(), 1U);
+  api.requests.rows.begin()->second.done = false;
+  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 409);
+}
+
+TEST(Pipeline, AnEffectThatTheDatabaseKeptIsRepliedAgain) {
+  auto operation = takes_body();
+  operation.replay = [](std::string effect) { return Reply::json_text(std::move(effect), 201); };
+  ApiFixture api({std::move(operation)});
+  const auto headers = ApiFixture::bearer(api.token(Role::service_role)) + "Idempotency-Key: k\r\n";
+  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 201);
+  ASSERT_EQ(api.requests.rows.size(), 1U);
+  auto& row = api.requests.rows.begin()->second;
+  EXPECT_FALSE(row.done);  // The call of the database would have done it, with its effect.
+  row.done = true;
+  row.answer.effect_json = R"({"kept":true})";
+  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).body, R"({"kept":true})");
 }
 
 Operation lists_things() {

@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/cursor.h"
 #include "api/page.h"
+#include "api/routes/handler_of.h"
 #include "api/routes/path.h"
 
 #include <boost/json/array.hpp>
@@ -108,11 +109,6 @@ Parameter filter(std::string name, std::string description) {
           .schema = R"({"type":"string","minLength":1,"maxLength":200})"};
 }
 
-using Verb = Task<Reply> (*)(Call& call, EvidenceStore& evidence);
-OperationHandler bind(Verb verb, EvidenceStore& evidence) {
-  return [verb, &evidence](Call& call) { return verb(call, evidence); };
-}
-
 }  // namespace
 
 std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReader& jobs) {
@@ -133,7 +129,7 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
                                  .description = "Only of this patient.",
                                  .schema = R"({"type":"string","format":"uuid"})"}},
                  .answers = {{.status = 200, .description = "A page.", .schema = "AuditPage"}},
-                 .handler = bind(list_audit, evidence)});
+                 .handler = handler_of(list_audit, evidence)});
   out.push_back({.id = "jobs.audit",
                  .method = "GET",
                  .path = "/api/v1/jobs/{id}/audit",
@@ -142,7 +138,7 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
                  .access = read,
                  .parameters = {id_parameter("The job.")},
                  .answers = {{.status = 200, .description = "It.", .schema = "AuditTrail"}},
-                 .handler = bind(job_audit, evidence)});
+                 .handler = handler_of(job_audit, evidence)});
   out.push_back(
       {.id = "jobs.history",
        .method = "GET",
@@ -161,7 +157,7 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
                  .summary = "Whether the chain of hashes is whole",
                  .access = read,
                  .answers = {{.status = 200, .description = "By tenant.", .schema = "AuditProof"}},
-                 .handler = bind(verify_audit, evidence)});
+                 .handler = handler_of(verify_audit, evidence)});
   out.push_back(
       {.id = "audit.log",
        .method = "POST",
@@ -171,7 +167,7 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
        .access = Access::service(Capability::write),
        .body = RequestBody{.schema = "NewAuditEntry"},
        .answers = {{.status = 201, .description = "Its number.", .schema = "AuditLogged"}},
-       .handler = bind(log_event, evidence)});
+       .handler = handler_of(log_event, evidence)});
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/cursor.h"
 #include "api/page.h"
+#include "api/routes/handler_of.h"
 #include "api/routes/jobs.h"
 #include "api/routes/path.h"
 #include "model/job.h"
@@ -140,11 +141,6 @@ std::vector<Parameter> list_parameters() {
           filter("owner_id", "Of this user.", kUuidSchema)};
 }
 
-using Verb = Task<Reply> (*)(Call& call, JobReader& reader);
-OperationHandler bind(Verb verb, JobReader& reader) {
-  return [verb, &reader](Call& call) { return verb(call, reader); };
-}
-
 }  // namespace
 
 std::vector<Operation> job_read_operations(JobStores stores) {
@@ -163,7 +159,7 @@ std::vector<Operation> job_read_operations(JobStores stores) {
                                  .schema = R"({"type":"boolean"})"}},
                  .answers = {{.status = 200, .description = "The job.", .schema = "Job"}},
                  .conditional = true,
-                 .handler = bind(get_job, reader)});
+                 .handler = handler_of(get_job, reader)});
   out.push_back({.id = "jobs.list",
                  .method = "GET",
                  .path = "/api/v1/jobs",
@@ -174,7 +170,7 @@ std::vector<Operation> job_read_operations(JobStores stores) {
                  .access = read,
                  .parameters = list_parameters(),
                  .answers = {{.status = 200, .description = "A page.", .schema = "JobPage"}},
-                 .handler = bind(list_jobs, reader)});
+                 .handler = handler_of(list_jobs, reader)});
   out.push_back(
       {.id = "jobs.logs",
        .method = "GET",
@@ -184,7 +180,7 @@ std::vector<Operation> job_read_operations(JobStores stores) {
        .access = read,
        .parameters = {id_parameter("The job."), limit_parameter(1000, 200), cursor_parameter()},
        .answers = {{.status = 200, .description = "A page.", .schema = "LogPage"}},
-       .handler = bind(job_logs, reader)});
+       .handler = handler_of(job_logs, reader)});
   out.push_back({.id = "jobs.result",
                  .method = "GET",
                  .path = "/api/v1/jobs/{id}/result",
@@ -195,7 +191,7 @@ std::vector<Operation> job_read_operations(JobStores stores) {
                  .answers = {{.status = 200, .description = "Its end.", .schema = "JobResult"}},
                  .errors = {409},
                  .conditional = true,
-                 .handler = bind(job_result, reader)});
+                 .handler = handler_of(job_result, reader)});
   return out;
 }
 
@@ -214,7 +210,7 @@ std::vector<Operation> dead_letter_operations(JobStores stores) {
                       filter("job_type", "Of this type."),
                       filter("fingerprint", "That failed in this way.")},
        .answers = {{.status = 200, .description = "A page.", .schema = "JobPage"}},
-       .handler = bind(list_dead, reader)});
+       .handler = handler_of(list_dead, reader)});
   out.push_back({.id = "dead_letters.groups",
                  .method = "GET",
                  .path = "/api/v1/dead-letters/groups",
@@ -223,7 +219,7 @@ std::vector<Operation> dead_letter_operations(JobStores stores) {
                  .access = read,
                  .parameters = {limit_parameter(1000, 100), filter("queue", "Of this queue.")},
                  .answers = {{.status = 200, .description = "Groups.", .schema = "DeadGroups"}},
-                 .handler = bind(dead_groups, reader)});
+                 .handler = handler_of(dead_groups, reader)});
   return out;
 }
 

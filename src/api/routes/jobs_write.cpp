@@ -1,6 +1,7 @@
 // Changing jobs: create, cancel, retry, redrive; batches.
 #include "api/call.h"
 #include "api/page.h"
+#include "api/routes/handler_of.h"
 #include "api/routes/jobs.h"
 #include "api/routes/path.h"
 
@@ -192,11 +193,6 @@ Task<Reply> list_batches(Call& call, store::JobReader& reader) {
   co_return cut_page("batches", rows, page.limit, "batch_id");
 }
 
-using Verb = Task<Reply> (*)(Call& call, JobWriter& writer);
-OperationHandler bind(Verb verb, JobWriter& writer) {
-  return [verb, &writer](Call& call) { return verb(call, writer); };
-}
-
 void add_creation(std::vector<Operation>& out, JobWriter& writer) {
   const auto write = Access::service(Capability::write);
   out.push_back(
@@ -214,7 +210,7 @@ void add_creation(std::vector<Operation>& out, JobWriter& writer) {
        .body_max_bytes = kOneJobBytes,
        .idempotency_key = true,
        .replay = created_one,
-       .handler = bind(create_job, writer)});
+       .handler = handler_of(create_job, writer)});
   out.push_back({.id = "jobs.create_many",
                  .method = "POST",
                  .path = "/api/v1/jobs/bulk",
@@ -226,7 +222,7 @@ void add_creation(std::vector<Operation>& out, JobWriter& writer) {
                  .body_max_bytes = kManyJobsBytes,
                  .idempotency_key = true,
                  .replay = created_many,
-                 .handler = bind(create_jobs, writer)});
+                 .handler = handler_of(create_jobs, writer)});
 }
 
 void add_changes(std::vector<Operation>& out, JobWriter& writer) {
@@ -243,7 +239,7 @@ void add_changes(std::vector<Operation>& out, JobWriter& writer) {
        .answers = {{.status = 200, .description = "It has ended.", .schema = "JobAnswer"},
                    {.status = 202, .description = "It was asked to.", .schema = "JobAnswer"}},
        .errors = {409},
-       .handler = bind(cancel_job, writer)});
+       .handler = handler_of(cancel_job, writer)});
   out.push_back({.id = "jobs.cancel_many",
                  .method = "POST",
                  .path = "/api/v1/jobs/cancel",
@@ -254,7 +250,7 @@ void add_changes(std::vector<Operation>& out, JobWriter& writer) {
                  .answers = {{.status = 200, .description = "Each one.", .schema = "JobAnswers"}},
                  .idempotency_key = true,
                  .replay = answers,
-                 .handler = bind(cancel_jobs, writer)});
+                 .handler = handler_of(cancel_jobs, writer)});
   out.push_back({.id = "jobs.retry",
                  .method = "POST",
                  .path = "/api/v1/jobs/{id}/retry",
@@ -265,7 +261,7 @@ void add_changes(std::vector<Operation>& out, JobWriter& writer) {
                  .body = RequestBody{.schema = "ReasonBody", .required = false},
                  .answers = {{.status = 200, .description = "It will run.", .schema = "JobAnswer"}},
                  .errors = {409},
-                 .handler = bind(retry_job, writer)});
+                 .handler = handler_of(retry_job, writer)});
   out.push_back({.id = "dead_letters.redrive",
                  .method = "POST",
                  .path = "/api/v1/dead-letters/redrive",
@@ -276,7 +272,7 @@ void add_changes(std::vector<Operation>& out, JobWriter& writer) {
                  .answers = {{.status = 200, .description = "Each one.", .schema = "JobAnswers"}},
                  .idempotency_key = true,
                  .replay = answers,
-                 .handler = bind(redrive_jobs, writer)});
+                 .handler = handler_of(redrive_jobs, writer)});
 }
 
 }  // namespace
@@ -304,7 +300,7 @@ std::vector<Operation> batch_operations(JobStores stores) {
        .body_max_bytes = kManyJobsBytes,
        .idempotency_key = true,
        .replay = batch_created,
-       .handler = bind(create_batch, stores.writer)});
+       .handler = handler_of(create_batch, stores.writer)});
   out.push_back({.id = "batches.list",
                  .method = "GET",
                  .path = "/api/v1/batches",

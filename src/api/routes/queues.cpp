@@ -1,6 +1,7 @@
 // Queues and job types.
 #include "api/call.h"
 #include "api/page.h"
+#include "api/routes/handler_of.h"
 #include "api/routes/operate.h"
 #include "api/routes/path.h"
 
@@ -59,11 +60,6 @@ Task<Reply> set_job_type(Call& call, OperationStore& operations) {
   co_return Reply::empty();
 }
 
-using Verb = Task<Reply> (*)(Call& call, OperationStore& operations);
-OperationHandler bind(Verb verb, OperationStore& operations) {
-  return [verb, &operations](Call& call) { return verb(call, operations); };
-}
-
 Operation on_queue(std::string id, std::string method, std::string path, std::string summary,
                    Access access, OperationHandler handler) {
   return {.id = std::move(id),
@@ -90,22 +86,23 @@ std::vector<Operation> queue_operations(OperationStore& operations) {
                  .summary = "Queues with their policies and counts",
                  .access = read,
                  .answers = {{.status = 200, .description = "All of them.", .schema = "Queues"}},
-                 .handler = bind(list_queues, operations)});
+                 .handler = handler_of(list_queues, operations)});
   auto get = on_queue("queues.get", "GET", "/api/v1/queues/{queue}", "One queue", read,
-                      bind(get_queue, operations));
+                      handler_of(get_queue, operations));
   get.conditional = true;
   out.push_back(std::move(get));
   auto set = on_queue("queues.set", "PUT", "/api/v1/queues/{queue}",
                       "Make a queue, or change its policy at once for all workers", operate,
-                      bind(set_queue, operations));
+                      handler_of(set_queue, operations));
   set.body = RequestBody{.schema = "QueuePolicy"};
   out.push_back(std::move(set));
-  auto pause = on_queue("queues.pause", "POST", "/api/v1/queues/{queue}/pause",
-                        "Hand out no more of its jobs", operate, bind(pause_queue, operations));
+  auto pause =
+      on_queue("queues.pause", "POST", "/api/v1/queues/{queue}/pause",
+               "Hand out no more of its jobs", operate, handler_of(pause_queue, operations));
   pause.body = RequestBody{.schema = "ReasonBody", .required = false};
   out.push_back(std::move(pause));
   out.push_back(on_queue("queues.resume", "POST", "/api/v1/queues/{queue}/resume",
-                         "Hand them out again", operate, bind(resume_queue, operations)));
+                         "Hand them out again", operate, handler_of(resume_queue, operations)));
   out.push_back({.id = "job_types.list",
                  .method = "GET",
                  .path = "/api/v1/job-types",
@@ -113,7 +110,7 @@ std::vector<Operation> queue_operations(OperationStore& operations) {
                  .summary = "Registered job types",
                  .access = read,
                  .answers = {{.status = 200, .description = "All of them.", .schema = "JobTypes"}},
-                 .handler = bind(list_job_types, operations)});
+                 .handler = handler_of(list_job_types, operations)});
   out.push_back({.id = "job_types.set",
                  .method = "PUT",
                  .path = "/api/v1/job-types/{name}",
@@ -123,7 +120,7 @@ std::vector<Operation> queue_operations(OperationStore& operations) {
                  .parameters = {name_parameter("name", "The job type.", 127)},
                  .body = RequestBody{.schema = "JobTypePolicy"},
                  .answers = {{.status = 204, .description = "It is set."}},
-                 .handler = bind(set_job_type, operations)});
+                 .handler = handler_of(set_job_type, operations)});
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "api/page.h"
+#include "api/routes/handler_of.h"
 #include "api/routes/path.h"
 
 #include <boost/json/object.hpp>
@@ -114,12 +115,6 @@ Task<Reply> delete_profile(Call& call, TenantStore& tenants) {
   co_return Reply::empty();
 }
 
-// Binds the store to a handler.
-using Verb = Task<Reply> (*)(Call& call, TenantStore& tenants);
-OperationHandler bind(Verb verb, TenantStore& tenants) {
-  return [verb, &tenants](Call& call) { return verb(call, tenants); };
-}
-
 }  // namespace
 
 std::vector<Operation> tenant_operations(TenantStore& tenants) {
@@ -136,7 +131,7 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .access = installation,
                  .body = RequestBody{.schema = "NewTenant"},
                  .answers = {{.status = 201, .description = "The tenant.", .schema = "Tenant"}},
-                 .handler = bind(create_tenant, tenants)});
+                 .handler = handler_of(create_tenant, tenants)});
   out.push_back({.id = "tenants.list",
                  .method = "GET",
                  .path = "/api/v1/tenants",
@@ -145,7 +140,7 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .access = administer,
                  .parameters = {limit_parameter(), cursor_parameter()},
                  .answers = {{.status = 200, .description = "A page.", .schema = "TenantPage"}},
-                 .handler = bind(list_tenants, tenants)});
+                 .handler = handler_of(list_tenants, tenants)});
   out.push_back({.id = "tenants.get",
                  .method = "GET",
                  .path = "/api/v1/tenants/{id}",
@@ -155,7 +150,7 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The tenant.")},
                  .answers = one,
                  .conditional = true,
-                 .handler = bind(get_tenant, tenants)});
+                 .handler = handler_of(get_tenant, tenants)});
   out.push_back({.id = "tenants.quota",
                  .method = "PUT",
                  .path = "/api/v1/tenants/{id}/quota",
@@ -165,7 +160,7 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The tenant.")},
                  .body = RequestBody{.schema = "TenantQuota"},
                  .answers = one,
-                 .handler = bind(set_quota, tenants)});
+                 .handler = handler_of(set_quota, tenants)});
   for (const bool disable : {true, false}) {
     Operation operation{
         .id = disable ? "tenants.disable" : "tenants.enable",
@@ -199,7 +194,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .access = write,
                  .body = RequestBody{.schema = "NewProfile"},
                  .answers = {{.status = 201, .description = "The profile.", .schema = "Profile"}},
-                 .handler = bind(create_profile, tenants)});
+                 .handler = handler_of(create_profile, tenants)});
   out.push_back({.id = "profiles.list",
                  .method = "GET",
                  .path = "/api/v1/profiles",
@@ -212,7 +207,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                                  .description = "Of this user only.",
                                  .schema = R"({"type":"string","format":"uuid"})"}},
                  .answers = {{.status = 200, .description = "A page.", .schema = "ProfilePage"}},
-                 .handler = bind(list_profiles, tenants)});
+                 .handler = handler_of(list_profiles, tenants)});
   out.push_back({.id = "profiles.get",
                  .method = "GET",
                  .path = "/api/v1/profiles/{id}",
@@ -222,7 +217,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The profile.")},
                  .answers = one,
                  .conditional = true,
-                 .handler = bind(get_profile, tenants)});
+                 .handler = handler_of(get_profile, tenants)});
   out.push_back({.id = "profiles.rename",
                  .method = "PATCH",
                  .path = "/api/v1/profiles/{id}",
@@ -232,7 +227,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The profile.")},
                  .body = RequestBody{.schema = "ProfileName"},
                  .answers = one,
-                 .handler = bind(rename_profile, tenants)});
+                 .handler = handler_of(rename_profile, tenants)});
   out.push_back({.id = "profiles.delete",
                  .method = "DELETE",
                  .path = "/api/v1/profiles/{id}",
@@ -241,7 +236,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .access = write,
                  .parameters = {id_parameter("The profile.")},
                  .answers = {{.status = 204, .description = "It is gone."}},
-                 .handler = bind(delete_profile, tenants)});
+                 .handler = handler_of(delete_profile, tenants)});
   return out;
 }
 
