@@ -141,6 +141,7 @@ Result<void> make_spool_folder(const RemoteLimits& limits) {
 ErrorKind kind_of_status(int status) {
   if (status == 404) return ErrorKind::not_found;
   if (status == 429 || status == 503) return ErrorKind::throttled;
+  if (status == 413) return ErrorKind::invalid_argument;  // Larger than the store takes.
   if (status == 501) return ErrorKind::internal;
   if (status == 408 || status >= 500) return ErrorKind::unavailable;
   return ErrorKind::internal;  // We asked wrongly, or may not: nothing a caller can change.

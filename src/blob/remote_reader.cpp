@@ -133,17 +133,19 @@ Task<std::unique_ptr<BlobReader>> open_remote(Remote& remote, RemoteObjects& obj
   http::ResponseStream stream;
   // A range of no bytes cannot be asked for.
   const bool empty = range.length == 0;
+  const bool partial = range.offset > 0 || range.length;
   bool outside = empty;
   if (!empty) {
     const auto end = range.length ? std::optional(range.offset + *range.length) : std::nullopt;
     MR_CO_TRY(stream, co_await remote.open(get_call(objects, key, range.offset, end)));
-    outside = stream.head().status == kRangeNotSatisfiable;
+    // Some servers answer a range outside, or of an empty blob, with anything but 416.
+    outside =
+        stream.head().status == kRangeNotSatisfiable || (partial && !content_range(stream.head()));
   }
   // Then the range is empty, or its offset wrong; the blob's size tells.
   MR_CO_TRY(auto info,
             outside ? co_await objects.stat(key) : info_of(stream.head(), key, remote.wall()));
   MR_CO_TRY(auto checked, VerifiedRange::make(std::move(info), range));
-  const bool partial = range.offset > 0 || range.length;
   if (!outside && partial) {
     MR_CO_TRY_VOID(check_range(stream.head(), key, range.offset));
   }

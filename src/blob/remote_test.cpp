@@ -158,6 +158,7 @@ TEST_F(BlobRemote, StatusesStandForReactions) {
   EXPECT_EQ(kind_of_status(404), ErrorKind::not_found);
   EXPECT_EQ(kind_of_status(429), ErrorKind::throttled);
   EXPECT_EQ(kind_of_status(503), ErrorKind::throttled);
+  EXPECT_EQ(kind_of_status(413), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of_status(408), ErrorKind::unavailable);
   EXPECT_EQ(kind_of_status(500), ErrorKind::unavailable);
   EXPECT_EQ(kind_of_status(544), ErrorKind::unavailable);

@@ -111,8 +111,12 @@ Task<std::vector<SupabaseStore::Entry>> SupabaseStore::entries_after(Folder* fol
     const auto known = static_cast<std::size_t>(first - found.begin());
     start += known;
     if (known == limit) continue;  // All of it was seen: what follows is behind it.
+    folder->ended = found.size() < limit;
     found.erase(found.begin(), first);
-    if (found.size() > folder->limit) found.resize(folder->limit);
+    if (found.size() > folder->limit) {
+      found.resize(folder->limit);
+      folder->ended = false;
+    }
     folder->offset = start + found.size();
     co_return found;
   }
@@ -130,7 +134,7 @@ Task<BlobPage> SupabaseStore::list(ListOptions options) {
     Folder folder{.path = fmt::format("{}/{}", root, shard.name),
                   .after = resumed ? cursor.name : std::string(),
                   .offset = resumed ? cursor.offset : 0};
-    for (;;) {
+    while (!folder.ended) {
       folder.limit = options.limit - page.blobs.size();
       MR_CO_TRY(const auto found, co_await entries_after(&folder));
       for (const auto& entry : found) {
@@ -140,7 +144,6 @@ Task<BlobPage> SupabaseStore::list(ListOptions options) {
         page.blobs.push_back(
             {.key = *key, .size_bytes = entry.size_bytes, .modified = entry.modified});
       }
-      if (found.empty()) break;
       if (page.blobs.size() < options.limit) continue;
       page.cursor = fmt::format("{} {}", page.blobs.back().key.text(), folder.offset);
       co_return page;

@@ -61,6 +61,7 @@ class SupabaseStore final : public BlobStore, private Uploader, private RemoteOb
     std::string after;         // Only names behind this one.
     std::uint64_t offset = 0;  // Of the first entry not seen, as far as known.
     std::size_t limit = 0;
+    bool ended = false;  // Nothing was behind the last answer.
   };
 
   SupabaseStore(SupabaseOptions options, Endpoint endpoint, Endpoint public_endpoint,

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kPieceBytes = 6ULL << 20;  // Every piece but the last must have that size.
 constexpr std::string_view kResumable = "/upload/resumable";
 constexpr std::string_view kCacheSeconds = "3600";
-constexpr std::chrono::milliseconds kLockedPause{500};
+constexpr std::chrono::milliseconds kLockedPause{100};  // Doubled each time.
 
 std::string metadata(std::string_view name, std::string_view value) {
   return fmt::format("{} {}", name, to_base64(value));
@@ -80,7 +80,7 @@ Task<void> SupabaseStore::put_resumable(const Upload* upload) {
       co_return fail(ErrorKind::unavailable, fmt::format("supabase: put {}: no progress at byte {}",
                                                          upload->key.text(), offset));
     }
-    co_await remote_.services().clock.sleep_for(kLockedPause);
+    co_await remote_.services().clock.sleep_for(kLockedPause * (1 << std::min(stuck, 5)));
   }
   co_return ok();
 }
