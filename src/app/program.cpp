@@ -56,6 +56,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_limits_commands(root);
   add_workers_command(root);
   add_audit_commands(root);
+  add_import_command(root);
   add_config_commands(root);
   add_doctor_command(root);
   add_demo_command(root);

@@ -21,6 +21,7 @@ void add_queues_commands(Command& root);
 void add_limits_commands(Command& root);
 void add_workers_command(Command& root);
 void add_audit_commands(Command& root);
+void add_import_command(Command& root);
 
 void add_config_commands(Command& root);
 void add_doctor_command(Command& root);
