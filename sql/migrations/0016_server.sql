@@ -133,7 +133,8 @@ create table millrace.storage_object (
   constraint storage_object_bucket_fkey foreign key (bucket) references millrace.storage_bucket (bucket),
   -- The last safeguard: content that something refers to cannot be forgotten.
   constraint storage_object_blob_fkey foreign key (tenant_id, sha256) references millrace.blob_object (tenant_id, sha256),
-  constraint storage_object_name_check check (name ~ '^[A-Za-z0-9_/!.*''() &$=@;:+,?-]{1,1024}$' and name !~ '(^|/)(\.{0,2})(/|$)')
+  constraint storage_object_name_check check (octet_length(name) between 1 and 1024 and name ~ '^[A-Za-z0-9_/!.*''() &$=@;:+,?-]+$'
+    and name !~ '(^|/)(\.{0,2})(/|$)')
 );
 create index storage_object_blob_idx on millrace.storage_object (tenant_id, sha256);
 create index storage_object_find_idx on millrace.storage_object (bucket, name);

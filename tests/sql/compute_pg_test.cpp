@@ -158,8 +158,11 @@ TEST_F(Compute, an_artifact_that_was_stored_too_long_ago_makes_the_attempt_a_ret
   const auto first = ask(api);
   const auto old =
       stored(api, "x", sql.value("select (millrace.now() - interval '2 hours')::text"));
-  EXPECT_EQ(solve(first.job, fmt::format(R"({{"outputs": {{}}, "artifacts": [{}]}})", old)),
-            "replaced");
+  EXPECT_EQ(
+      solve(first.job, sql.value("select jsonb_build_object('outputs', '{}'::jsonb, 'artifacts', "
+                                 "jsonb_build_array($1::jsonb || '{\"kind\": \"k\"}'))::text",
+                                 pg::params(old))),
+      "replaced");
   EXPECT_NE(status(sql, first.job), "failed");
   EXPECT_EQ(sql.number("select count(*) from millrace.blob_object"), 0);
 }

@@ -37,7 +37,7 @@ TEST_F(Scale, c16_the_age_of_the_oldest_ready_job_is_told) {
   EXPECT_EQ(load("oldest_age_s"), "0");
   enqueue_many(sql, 2);
   pass(sql, "30 seconds");
-  enqueue(sql, kInReady);
+  enqueue(sql, R"({"max_attempts": 25, "priority": 0})");
   pass(sql, "12 seconds");
   EXPECT_EQ(load("oldest_age_s"), "42");
   Worker worker(sql);

@@ -97,7 +97,7 @@ TEST_F(Tenants, a_disabled_tenant_can_neither_enqueue_nor_read) {
   EXPECT_EQ(
       operator_
           .refused(
-              "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1))",
+              "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text))",
               pg::params(kAda))
           .sqlstate,
       "MR026");

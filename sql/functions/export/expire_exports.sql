@@ -10,7 +10,7 @@ begin
     select h.id from millrace.export_history h where h.expires_at < millrace.now() order by h.expires_at limit p_limit for update skip locked
   loop
     begin
-      perform millrace.drop_exports(array[v_id], 'Export expired');
+      perform from millrace.drop_exports(array[v_id], 'Export expired');
       v_count := v_count + 1;
     exception when others then
       raise warning 'export % could not be removed and will be tried again: %', v_id, sqlerrm;

@@ -6,11 +6,10 @@ as $$
 declare
   v_user uuid := case when millrace.caller() = 'authenticated' then coalesce(millrace.current_user_id(), 'ffffffff-ffff-ffff-ffff-ffffffffffff') end;
   v_scope uuid := millrace.tenant_scope();
-  v_gone millrace.shell_files[];
 begin
-  v_gone := array(select row(f.*)::millrace.shell_files from millrace.shell_files f
-                   where f.id = any (p_ids) and (v_scope is null or f.tenant_id = v_scope) and (v_user is null or f.owner_id = v_user) order by f.id for update);
-  perform millrace.drop_files(array(select g.id from unnest(v_gone) g), 'File deleted');
-  return query select g.* from unnest(v_gone) g;
+  return query
+  select g.* from millrace.drop_files(array(
+    select f.id from millrace.shell_files f
+     where f.id = any (p_ids) and (v_scope is null or f.tenant_id = v_scope) and (v_user is null or f.owner_id = v_user)), 'File deleted') g;
 end;
 $$;

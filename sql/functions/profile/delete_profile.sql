@@ -11,7 +11,7 @@ begin
   if not found then
     raise exception 'profile % does not exist', p_profile_id using errcode = 'MR036';
   end if;
-  perform millrace.drop_files(array(select f.id from millrace.shell_files f where f.patient_id = p_profile_id order by f.id), 'Profile deleted');
+  perform from millrace.drop_files(array(select f.id from millrace.shell_files f where f.patient_id = p_profile_id), 'Profile deleted');
   delete from millrace.user_profiles p where p.id = p_profile_id;
   perform millrace.audit_for(v_tenant, 'user_profiles', p_profile_id::text, 'profile_deleted', '{}', null, 'Profile deleted', p_profile_id);
 end;

@@ -14,6 +14,9 @@ declare
 begin
   if v_batch is not null then
     v_seen := array(select f.job_id from millrace.job_fact f where f.batch_id = v_batch and f.job_id < v_before order by f.job_id desc limit p_scan);
+  elsif p_owner is not null then
+    v_seen := array(select f.job_id from millrace.job_fact f where f.tenant_id = p_scope and f.owner_id = p_owner and f.job_id < v_before
+                     order by f.job_id desc limit p_scan);
   elsif v_status = 'failed' then
     v_seen := array(select h.job_id from millrace.job_history h where h.status = 'failed' and h.redriven_at is null and h.job_id < v_before
                      order by h.job_id desc limit p_scan);
@@ -21,9 +24,6 @@ begin
     v_seen := array(select l.job_id from millrace.lease l where l.job_id < v_before order by l.job_id desc limit p_scan);
   elsif v_status in ('retrying', 'deferred') then
     v_seen := array(select d.job_id from millrace.delayed d where d.job_id < v_before order by d.job_id desc limit p_scan);
-  elsif p_owner is not null then
-    v_seen := array(select f.job_id from millrace.job_fact f where f.tenant_id = p_scope and f.owner_id = p_owner and f.job_id < v_before
-                     order by f.job_id desc limit p_scan);
   else
     v_seen := array(select f.job_id from millrace.job_fact f where f.job_id < v_before order by f.job_id desc limit p_scan);
   end if;

@@ -19,6 +19,7 @@ declare
   v_jobs json[] := '{}';
   v_next uuid;
   v_looked integer := 0;
+  v_scan integer;
 begin
   if v_bad is not null then
     raise exception '% is no filter, or has no valid value', v_bad using errcode = 'MR024', hint = 'queue, job_type, status, batch_id, correlation_id, owner_id, fingerprint';
@@ -30,21 +31,27 @@ begin
   if v_owner is not null and v_scope is null then
     v_scope := millrace.tenant_of_user(v_owner);
   end if;
-  select c.job_ids, c.looked_to into v_found from millrace.list_job_ids(v_filter, v_scope, v_owner, p_before, 5000) c;
-  v_next := v_found.looked_to;
-  foreach v_id in array v_found.job_ids loop
-    v_job := millrace.job_brief_of(v_id, false);
-    v_looked := v_looked + 1;
-    if v_job.job_id is not null and (not v_filter ? 'status' or v_job.status = v_filter ->> 'status') then
-      v_jobs := v_jobs || row_to_json(v_job);
-    end if;
-    if cardinality(v_jobs) = v_limit or v_looked = 1000 then
-      -- Behind the last candidate the next page begins where the look ended.
-      if v_id <> v_found.job_ids[cardinality(v_found.job_ids)] then
-        v_next := v_id;
+  -- A little at first: most pages are full at once. Then as much as a page may cost.
+  foreach v_scan in array array[2 * v_limit, 5000] loop
+    select c.job_ids, c.looked_to into v_found from millrace.list_job_ids(v_filter, v_scope, v_owner, p_before, v_scan) c;
+    v_jobs := '{}';
+    v_looked := 0;
+    v_next := v_found.looked_to;
+    foreach v_id in array v_found.job_ids loop
+      v_job := millrace.job_brief_of(v_id, false);
+      v_looked := v_looked + 1;
+      if v_job.job_id is not null and (not v_filter ? 'status' or v_job.status = v_filter ->> 'status') then
+        v_jobs := v_jobs || row_to_json(v_job);
       end if;
-      exit;
-    end if;
+      if cardinality(v_jobs) = v_limit or v_looked = 1000 then
+        -- Behind the last candidate the next page begins where the look ended.
+        if v_id <> v_found.job_ids[cardinality(v_found.job_ids)] then
+          v_next := v_id;
+        end if;
+        exit;
+      end if;
+    end loop;
+    exit when cardinality(v_jobs) = v_limit or v_next is null;
   end loop;
   return json_build_object('jobs', array_to_json(v_jobs), 'next', v_next);
 end;

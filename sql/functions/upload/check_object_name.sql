@@ -6,7 +6,7 @@ begin
   if not exists (select from millrace.storage_bucket b where b.bucket = p_bucket) then
     raise exception 'bucket % does not exist', quote_literal(p_bucket) using errcode = 'MR031';
   end if;
-  if coalesce(p_name, '') !~ '^[A-Za-z0-9_/!.*''() &$=@;:+,?-]{1,1024}$' or p_name ~ '(^|/)(\.{0,2})(/|$)' then
+  if coalesce(p_name, '') !~ '^[A-Za-z0-9_/!.*''() &$=@;:+,?-]+$' or octet_length(p_name) > 1024 or p_name ~ '(^|/)(\.{0,2})(/|$)' then
     raise exception 'the name of an object must have 1 to 1024 letters, digits or _ / ! . * '' ( ) & $ = @ ; : + , ? - and no empty folder'
       using errcode = 'MR024';
   end if;
