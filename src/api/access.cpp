@@ -11,10 +11,14 @@ namespace millrace::api {
 using identity::Refusal;
 using identity::Role;
 
+bool Access::opened_by(identity::CapabilitySet capabilities) const {
+  return capabilities.contains(capability_) || (other_ && capabilities.contains(*other_));
+}
+
 bool Access::admits(Role role) const {
   if (!guarded()) return true;
   if (role == Role::authenticated && !people_) return false;
-  return identity::capabilities_of(role).contains(capability_);
+  return opened_by(identity::capabilities_of(role));
 }
 
 std::vector<Role> Access::roles() const {
@@ -31,7 +35,7 @@ Result<void> Access::check(const identity::Caller& caller) const {
     return identity::refuse(Refusal::forbidden, fmt::format("the role {} may not do this",
                                                             identity::to_string(caller.role)));
   }
-  MR_TRY_VOID(caller.require(capability_));
+  if (!opened_by(caller.capabilities)) MR_TRY_VOID(caller.require(capability_));
   if (confinement_ == Confinement::installation && caller.tenant) {
     return identity::refuse(Refusal::forbidden,
                             "this concerns all tenants; these credentials are confined to one");

@@ -10,7 +10,8 @@
 #include "identity/caller.h"
 #include "identity/role.h"
 
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace millrace::api {
@@ -50,11 +51,20 @@ class Access {
     return Access(Kind::stream, capability, true, Confinement::tenant);
   }
 
+  // Another right that opens the same door: people cancel what is theirs, operators what is stuck.
+  Access or_with(identity::Capability other) const {
+    auto copy = *this;
+    copy.other_ = other;
+    return copy;
+  }
+
   Kind kind() const { return kind_; }
   bool guarded() const { return kind_ == Kind::caller || kind_ == Kind::stream; }
   identity::Capability capability() const { return capability_; }
   Confinement confinement() const { return confinement_; }
 
+  // Whether a set of capabilities opens it.
+  bool opened_by(identity::CapabilitySet capabilities) const;
   // Whether somebody of that role can be let in at all.
   bool admits(identity::Role role) const;
   std::vector<identity::Role> roles() const;
@@ -68,6 +78,7 @@ class Access {
 
   Kind kind_;
   identity::Capability capability_;
+  std::optional<identity::Capability> other_;
   bool people_;
   Confinement confinement_;
 };

@@ -18,7 +18,7 @@ store::ProviderName provider_of(const Call& call) {
 }
 
 Task<Reply> list_limits(Call& call, OperationStore& operations) {
-  MR_CO_TRY(const auto rows, co_await operations.list_limits(call.context()));
+  MR_CO_TRY(const auto rows, co_await operations.list_limits(call.context().by_server()));
   co_return list_reply(rows);
 }
 
@@ -77,7 +77,7 @@ std::vector<Operation> limit_operations(OperationStore& operations) {
                  .path = "/api/v1/limits",
                  .tag = "Limits",
                  .summary = "Providers: limits, what is used of them, breakers, waiting jobs",
-                 .access = Access::staff(Capability::operate),
+                 .access = Access::staff(Capability::read),
                  .answers = {{.status = 200, .description = "All of them.", .schema = "Limits"}},
                  .handler = [&operations](Call& call) { return list_limits(call, operations); }});
   for (const auto& entry : kChanges) {

@@ -13,12 +13,12 @@ using identity::Capability;
 using store::OperationStore;
 
 Task<Reply> list_workers(Call& call, OperationStore& operations) {
-  MR_CO_TRY(const auto rows, co_await operations.list_workers(call.context()));
+  MR_CO_TRY(const auto rows, co_await operations.list_workers(call.context().by_server()));
   co_return list_reply(rows);
 }
 
 Task<Reply> list_configuration(Call& call, OperationStore& operations) {
-  MR_CO_TRY(const auto rows, co_await operations.list_configuration(call.context()));
+  MR_CO_TRY(const auto rows, co_await operations.list_configuration(call.context().by_server()));
   co_return list_reply(rows);
 }
 
@@ -37,7 +37,7 @@ std::vector<Operation> system_operations(OperationStore& operations) {
                  .path = "/api/v1/workers",
                  .tag = "Operation",
                  .summary = "Worker processes and their liveness",
-                 .access = Access::staff(Capability::operate),
+                 .access = Access::staff(Capability::read),
                  .answers = {{.status = 200, .description = "All of them.", .schema = "Workers"}},
                  .handler = [&operations](Call& call) { return list_workers(call, operations); }});
   out.push_back(
@@ -46,7 +46,7 @@ std::vector<Operation> system_operations(OperationStore& operations) {
        .path = "/api/v1/configuration",
        .tag = "Operation",
        .summary = "Settings that lie in the database",
-       .access = Access::staff(Capability::operate),
+       .access = Access::staff(Capability::read),
        .answers = {{.status = 200, .description = "All of them.", .schema = "Configuration"}},
        .handler = [&operations](Call& call) { return list_configuration(call, operations); }});
   out.push_back(
