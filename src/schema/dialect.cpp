@@ -8,43 +8,43 @@
 namespace millrace::schema {
 namespace {
 
-using Entry = std::pair<std::string_view, Shape>;
+using ShapeEntry = std::pair<std::string_view, Shape>;
 
-constexpr std::array kBoth = {
-    Entry{"additionalProperties", Shape::schema},
-    Entry{"allOf", Shape::schemas},
-    Entry{"anyOf", Shape::schemas},
-    Entry{"contains", Shape::schema},
-    Entry{"definitions", Shape::schema_map},
-    Entry{"dependencies", Shape::dependencies},
+constexpr std::array kShapes = {
+    ShapeEntry{"additionalProperties", Shape::schema},
+    ShapeEntry{"allOf", Shape::schemas},
+    ShapeEntry{"anyOf", Shape::schemas},
+    ShapeEntry{"contains", Shape::schema},
+    ShapeEntry{"definitions", Shape::schema_map},
+    ShapeEntry{"dependencies", Shape::dependencies},
 
-    Entry{"else", Shape::schema},
-    Entry{"if", Shape::schema},
-    Entry{"not", Shape::schema},
-    Entry{"oneOf", Shape::schemas},
-    Entry{"patternProperties", Shape::schema_map},
-    Entry{"properties", Shape::schema_map},
-    Entry{"propertyNames", Shape::schema},
-    Entry{"then", Shape::schema},
+    ShapeEntry{"else", Shape::schema},
+    ShapeEntry{"if", Shape::schema},
+    ShapeEntry{"not", Shape::schema},
+    ShapeEntry{"oneOf", Shape::schemas},
+    ShapeEntry{"patternProperties", Shape::schema_map},
+    ShapeEntry{"properties", Shape::schema_map},
+    ShapeEntry{"propertyNames", Shape::schema},
+    ShapeEntry{"then", Shape::schema},
 };
 
-constexpr std::array kDraft7 = {
-    Entry{"additionalItems", Shape::schema},
-    Entry{"items", Shape::schema_or_schemas},
+constexpr std::array kDraft7Shapes = {
+    ShapeEntry{"additionalItems", Shape::schema},
+    ShapeEntry{"items", Shape::schema_or_schemas},
 };
 
-constexpr std::array kDraft2020 = {
-    Entry{"$defs", Shape::schema_map},
-    Entry{"contentSchema", Shape::schema},
-    Entry{"dependentSchemas", Shape::schema_map},
-    Entry{"items", Shape::schema},
-    Entry{"prefixItems", Shape::schemas},
-    Entry{"unevaluatedItems", Shape::schema},
-    Entry{"unevaluatedProperties", Shape::schema},
+constexpr std::array kDraft2020Shapes = {
+    ShapeEntry{"$defs", Shape::schema_map},
+    ShapeEntry{"contentSchema", Shape::schema},
+    ShapeEntry{"dependentSchemas", Shape::schema_map},
+    ShapeEntry{"items", Shape::schema},
+    ShapeEntry{"prefixItems", Shape::schemas},
+    ShapeEntry{"unevaluatedItems", Shape::schema},
+    ShapeEntry{"unevaluatedProperties", Shape::schema},
 };
 
-std::optional<Shape> find(std::span<const Entry> entries, std::string_view keyword) {
-  const auto found = std::ranges::find(entries, keyword, &Entry::first);
+std::optional<Shape> find_shape(std::span<const ShapeEntry> entries, std::string_view keyword) {
+  const auto found = std::ranges::find(entries, keyword, &ShapeEntry::first);
   if (found == entries.end()) return std::nullopt;
   return found->second;
 }
@@ -97,8 +97,9 @@ bool enable_vocabulary(Dialect& dialect, std::string_view vocabulary_uri) {
 }
 
 std::optional<Shape> subschema_shape(Draft draft, std::string_view keyword) {
-  if (const auto shape = find(kBoth, keyword)) return shape;
-  return draft == Draft::draft7 ? find(kDraft7, keyword) : find(kDraft2020, keyword);
+  if (const auto shape = find_shape(kShapes, keyword)) return shape;
+  return draft == Draft::draft7 ? find_shape(kDraft7Shapes, keyword)
+                                : find_shape(kDraft2020Shapes, keyword);
 }
 
 }  // namespace millrace::schema

@@ -121,21 +121,21 @@ bool is_authority(std::string_view text) {
   return take(text, ':') && std::ranges::all_of(text, is_digit);
 }
 
-using Entry = std::pair<std::string_view, FormatCheck*>;
+using FormatEntry = std::pair<std::string_view, FormatCheck*>;
 constexpr std::array kFormats = {
-    Entry{"date", is_date},         Entry{"date-time", is_date_time},
-    Entry{"duration", is_duration}, Entry{"email", is_email},
-    Entry{"hostname", is_hostname}, Entry{"ipv4", is_ipv4},
-    Entry{"ipv6", is_ipv6},         Entry{"json-pointer", is_json_pointer},
-    Entry{"regex", is_regex},       Entry{"time", is_time},
-    Entry{"uri", is_uri},           Entry{"uri-reference", is_uri_reference},
-    Entry{"uuid", is_uuid},
+    FormatEntry{"date", is_date},         FormatEntry{"date-time", is_date_time},
+    FormatEntry{"duration", is_duration}, FormatEntry{"email", is_email},
+    FormatEntry{"hostname", is_hostname}, FormatEntry{"ipv4", is_ipv4},
+    FormatEntry{"ipv6", is_ipv6},         FormatEntry{"json-pointer", is_json_pointer},
+    FormatEntry{"regex", is_regex},       FormatEntry{"time", is_time},
+    FormatEntry{"uri", is_uri},           FormatEntry{"uri-reference", is_uri_reference},
+    FormatEntry{"uuid", is_uuid},
 };
 
 }  // namespace
 
 FormatCheck* find_format(std::string_view name) {
-  const auto found = std::ranges::find(kFormats, name, &Entry::first);
+  const auto found = std::ranges::find(kFormats, name, &FormatEntry::first);
   return found == kFormats.end() ? nullptr : found->second;
 }
 

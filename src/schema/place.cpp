@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <ranges>
 #include <vector>
@@ -34,7 +35,9 @@ std::string Place::pointer() const {
 std::string Place::shown(std::string_view root_name) const {
   auto text = pointer();
   if (text.empty()) return std::string(root_name);
-  return text.size() <= kShownMax ? text : quoted_name(text);
+  // Keys may hold anything; a message stays on one line.
+  const bool plain = std::ranges::none_of(text, [](char c) { return c >= 0 && c < 0x20; });
+  return plain && text.size() <= kShownMax ? text : quoted_name(text);
 }
 
 }  // namespace millrace::schema

@@ -25,7 +25,7 @@ struct Place {
   }
 
   std::string pointer() const;  // "/a/0", with the root's prefix in front.
-  // The same for messages: never longer than a line, `root_name` where it would be empty.
+  // The same for messages: one line, not too long, `root_name` where it would be empty.
   std::string shown(std::string_view root_name) const;
 };
 

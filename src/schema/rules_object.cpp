@@ -72,7 +72,7 @@ class MembersRule final : public Rule {
   }
 
  private:
-  // Calls `apply` with every schema that a member of this name falls under; false when one does.
+  // Calls `apply` with every schema that a member of this name falls under; false when it once is.
   template <class Apply>
   bool each_node(Walk& walk, std::string_view name, bool& known, Apply&& apply) const {
     if (!walk.budget().spend(4)) return false;

@@ -23,7 +23,7 @@ class UnevaluatedPropertiesRule final : public Rule {
         continue;
       }
       holds = false;
-      if (walk.report() == nullptr || walk.stopped()) return false;
+      if (walk.report() == nullptr || walk.report()->full() || walk.stopped()) return false;
     }
     return holds;
   }
@@ -49,7 +49,7 @@ class UnevaluatedItemsRule final : public Rule {
         continue;
       }
       holds = false;
-      if (walk.report() == nullptr || walk.stopped()) return false;
+      if (walk.report() == nullptr || walk.report()->full() || walk.stopped()) return false;
     }
     return holds;
   }

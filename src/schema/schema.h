@@ -28,7 +28,7 @@ enum class Draft { draft7, draft2020_12 };
 std::string_view to_string(Draft draft);  // "draft 7"
 
 struct Limits {
-  // A step is about five nanoseconds; the whole of one call of validate() or with_defaults().
+  // A step takes 2 to 8 ns; for the whole of one call of validate() or with_defaults().
   std::uint64_t steps_max = 50'000'000;
   // Of schemas within schemas along the value: references and combinations count too.
   std::uint32_t depth_max = 1000;

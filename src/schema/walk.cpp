@@ -10,7 +10,9 @@
 namespace millrace::schema {
 namespace {
 
-constexpr std::uint64_t kNodeSteps = 8;  // What entering a schema costs, in steps.
+// What entering a schema and describing a violation cost, in steps.
+constexpr std::uint64_t kNodeSteps = 8;
+constexpr std::uint64_t kViolationSteps = 200;
 
 std::string_view why_refused(std::string_view keyword) {
   if (keyword == "additionalProperties" || keyword == "unevaluatedProperties") {
@@ -142,10 +144,15 @@ void Walk::fill(const Node& node, json::Value& value) {
 
 void Walk::add_violation(const Place& rule, std::string_view keyword, const Place& place,
                          std::string_view message) {
-  report_->add({.instance_path = place.pointer(),
-                .schema_path = rule.pointer(),
-                .keyword = std::string(keyword),
-                .message = fmt::format("{} {}", place.shown("the value"), message)});
+  if (report_->full()) return;
+  Violation violation{.instance_path = place.pointer(),
+                      .schema_path = rule.pointer(),
+                      .keyword = std::string(keyword),
+                      .message = fmt::format("{} {}", place.shown("the value"), message)};
+  // Alternatives are told apart by their violations, so there may be many more than are listed.
+  budget_.spend(kViolationSteps +
+                (violation.instance_path.size() + violation.schema_path.size()) / 8);
+  report_->add(std::move(violation));
 }
 
 bool Walk::finds(const Regex& regex, std::string_view text) {

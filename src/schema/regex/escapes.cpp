@@ -7,8 +7,8 @@
 namespace millrace::schema {
 namespace {
 
-bool is_digit(CodePoint code) { return code >= '0' && code <= '9'; }
-bool is_letter(CodePoint code) {
+bool is_ascii_digit(CodePoint code) { return code >= '0' && code <= '9'; }
+bool is_ascii_letter(CodePoint code) {
   return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
 }
 
@@ -59,7 +59,7 @@ Result<Escaped> unicode_escape(PatternReader& in) {
 }
 
 Result<Escaped> control_escape(PatternReader& in) {
-  if (in.at_end() || !is_letter(in.peek())) return in.error("\\c is followed by a letter");
+  if (in.at_end() || !is_ascii_letter(in.peek())) return in.error("\\c is followed by a letter");
   return in.take() % 32;
 }
 
@@ -95,7 +95,7 @@ bool PatternReader::accept(std::string_view word) {
 std::optional<std::uint32_t> PatternReader::number() {
   std::uint64_t value = 0;
   const auto from = at_;
-  while (!at_end() && is_digit(peek())) {
+  while (!at_end() && is_ascii_digit(peek())) {
     value = value * 10 + (take() - '0');
     // Counts past this mean "without limit" for any text there can be.
     if (value >= kNoLimit) value = kNoLimit - 1;
@@ -110,7 +110,7 @@ std::optional<CodePoint> PatternReader::hex(int digits) {
   for (int i = 0; i < digits; ++i) {
     const auto c = static_cast<CodePoint>(static_cast<unsigned char>(text_[at_ + i]));
     const auto letter = c | 0x20U;
-    if (is_digit(c)) {
+    if (is_ascii_digit(c)) {
       value = value * 16 + (c - '0');
     } else if (letter >= 'a' && letter <= 'f') {
       value = value * 16 + (letter - 'a') + 10;
@@ -178,7 +178,8 @@ Result<Escaped> parse_escape(PatternReader& in) {
     case 'r':
       return CodePoint{'\r'};
     case '0':
-      if (!in.at_end() && is_digit(in.peek())) return in.error("octal escapes are not ECMA-262");
+      if (!in.at_end() && is_ascii_digit(in.peek()))
+        return in.error("octal escapes are not ECMA-262");
       return CodePoint{0};
     case 'c':
       return control_escape(in);
@@ -192,7 +193,7 @@ Result<Escaped> parse_escape(PatternReader& in) {
     default:
       break;
   }
-  if (code < 128 && !is_letter(code) && !is_digit(code) && code >= 0x20) return code;
+  if (code < 128 && !is_ascii_letter(code) && !is_ascii_digit(code) && code >= 0x20) return code;
   if (code < 128 && code >= 0x20) {
     return in.error(fmt::format("\\{} is not an escape of ECMA-262", static_cast<char>(code)));
   }
