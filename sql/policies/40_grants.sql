@@ -77,7 +77,7 @@ begin
         -- Adoption. What reads and writes another queue's tables does so with the rights of the caller, and calls the rest.
         ('import_report', 'A'), ('import_batch', 'A'), ('import_undo', 'A'), ('imports_overview', 'AR'), ('forget_imports', 'A'),
         ('judge_imports', 'A'), ('accept_imports', 'A'), ('release_imports', 'A'), ('import_counts', 'A'), ('import_read', 'A'),
-        ('import_mark', 'A'), ('import_restore', 'A'), ('import_table', 'A'), ('import_guardian', 'A'), ('import_export', 'A'),
+        ('import_cross_off', 'A'), ('import_restore', 'A'), ('import_table', 'A'), ('import_guardian', 'A'), ('import_export', 'A'),
         ('import_baseworker', 'A'), ('import_pg_boss', 'A'), ('import_graphile_worker', 'A'), ('import_json', 'A'), ('import_time', 'A'),
         ('import_payload', 'A'), ('import_fits', 'A'), ('import_rank', 'A'),
         -- Auditors.

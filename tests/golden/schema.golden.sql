@@ -1307,12 +1307,12 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.import_baseworker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
 -- function millrace.import_batch(p_source text, p_schema text, p_limit integer DEFAULT 1000, p_map jsonb DEFAULT '{}'::jsonb, p_skip text[] DEFAULT '{}'::text[], p_skip_types text[] DEFAULT '{}'::text[]) returns SETOF millrace.import_answer volatile
 -- function millrace.import_counts(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_count stable
+-- function millrace.import_cross_off(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer volatile
 -- function millrace.import_export(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
 -- function millrace.import_fits(p_payload jsonb) returns boolean immutable
 -- function millrace.import_graphile_worker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
 -- function millrace.import_guardian(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
 -- function millrace.import_json(p_text text) returns jsonb immutable
--- function millrace.import_mark(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer volatile
 -- function millrace.import_payload(p_data jsonb) returns jsonb immutable
 -- function millrace.import_pg_boss(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
 -- function millrace.import_rank(p_base integer, p_more bigint) returns integer immutable

@@ -274,7 +274,7 @@ TEST_P(Import, RecordsOfMovedJobsCanBeRemoved) {
   EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), movable(2));
 }
 
-// With mark = delete the source's row goes, and still comes back.
+// With rows = delete the source's row goes, and still comes back.
 TEST_P(Import, RowsCanBeDeletedInsteadOfMarked) {
   fill(4);
   const auto before = sql.value(source().rows);
@@ -283,7 +283,7 @@ TEST_P(Import, RowsCanBeDeletedInsteadOfMarked) {
     return sql.number(fmt::format("select cardinality(string_to_array(({}), '|'))", source().rows));
   };
   const auto total = all_rows();
-  while (!batch(sql, {.map = R"({"mark": "delete"})"}).empty()) {
+  while (!batch(sql, {.map = R"({"rows": "delete"})"}).empty()) {
   }
   EXPECT_EQ(sql.number(source().live), live - movable(4));
   EXPECT_EQ(all_rows(), total - movable(4));

@@ -46,7 +46,7 @@ begin
     end if;
     insert into millrace.imported_job (source, source_schema, source_type, source_id, source_created_at, tenant_id, job_id, deleted, source_row, imported_at)
     select p_source, p_schema, r.source_type, r.source_id, r.source_created_at, v_part.tenant_id, a.job_id,
-           p_source = 'graphile-worker' or coalesce(p_map ->> 'mark' = 'delete', false), coalesce(r.kept, '{}'), v_now
+           p_source = 'graphile-worker' or coalesce(p_map ->> 'rows' = 'delete', false), coalesce(r.kept, '{}'), v_now
       from unnest(v_part.ords, v_ids) a(ord, job_id) cross join lateral (select (p_rows[a.ord]).*) r;
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason)
     values (v_now, v_part.tenant_id, millrace.actor(), 'imported_job', case when cardinality(v_ids) = 1 then v_ids[1]::text end, 'INSERT', 'imported', v_ids,

@@ -36,6 +36,6 @@ begin
          else $list$t.status::text in ('uploaded', 'parsed', 'parse_validated', 'chunking', 'chunks_stored', 'embedding_queued',
                                        'embedding_in_progress', 'embeddings_stored'$list$ || case when v_again then $list$, 'parse_queued')$list$ else ')' end end,
     case when p_limit is not null then 'limit $1 for update of t skip locked' else '' end)
-    using p_limit, p_skip, p_skip_types, p_map ->> 'mark', v_again;
+    using p_limit, p_skip, p_skip_types, p_map ->> 'rows', v_again;
 end;
 $$;

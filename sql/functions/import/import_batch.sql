@@ -21,7 +21,7 @@ begin
   end if;
   v_answers := array(select row(a.*)::millrace.import_answer from millrace.accept_imports(p_source, p_schema, v_rows, p_map) a);
   v_moved := array(select row(a.*)::millrace.import_answer from unnest(v_answers) a where a.job_id is not null);
-  if cardinality(v_moved) > 0 and millrace.import_mark(p_source, p_schema, p_map, v_moved) <> cardinality(v_moved) then
+  if cardinality(v_moved) > 0 and millrace.import_cross_off(p_source, p_schema, p_map, v_moved) <> cardinality(v_moved) then
     raise exception 'a job of % changed while it was held', p_source using errcode = '40001', hint = 'repeat the transaction';
   end if;
   return query select a.* from unnest(v_answers) a;

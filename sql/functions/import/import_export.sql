@@ -27,6 +27,6 @@ begin
                             'format', coalesce(p.r ->> 'format', 'pdf'), 'options', coalesce(nullif(p.r -> 'options', 'null'), '{}')) as payload offset 0) d $sql$,
     p_schema, v_table, case when p_limit is null then $list$, 'processing'$list$ else '' end,
     case when p_limit is not null then 'limit $1 for update of t skip locked' else '' end)
-    using p_limit, p_skip, p_skip_types, p_map ->> 'mark';
+    using p_limit, p_skip, p_skip_types, p_map ->> 'rows';
 end;
 $$;

@@ -36,6 +36,6 @@ begin
          else format('t.attempts < t.max_attempts and t.locked_at is null and (t.job_queue_id is null or t.job_queue_id in (
                         select b.id from %I.%I b where b.locked_at is null for update skip locked))', p_schema, v_queues) end,
     case when p_limit is not null then 'limit $1 for update of t skip locked' else '' end)
-    using p_limit, p_skip, p_skip_types, p_map ->> 'mark', (p_map ->> 'priority')::integer;
+    using p_limit, p_skip, p_skip_types, p_map ->> 'rows', (p_map ->> 'priority')::integer;
 end;
 $$;

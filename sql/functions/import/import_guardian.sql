@@ -28,6 +28,6 @@ begin
       cross join lateral (select coalesce(nullif(p.r -> 'job_payload', 'null'), p.r -> 'payload') as payload offset 0) d $sql$,
     p_schema, v_table, case when p_limit is null then $list$, 'processing', 'running', 'deferred'$list$ else '' end,
     case when p_limit is not null then 'limit $1 for update of t skip locked' else '' end)
-    using p_limit, p_skip, p_skip_types, p_map ->> 'mark';
+    using p_limit, p_skip, p_skip_types, p_map ->> 'rows';
 end;
 $$;

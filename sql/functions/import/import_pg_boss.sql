@@ -55,6 +55,6 @@ begin
     case when p_limit is not null then 'limit $1 for update of t skip locked' else '' end,
     -- Strictly first come, first served: whatever is due, and whatever its priority.
     case when v_keyed then format($case$case when t.policy = 'key_strict_fifo' then t.%I end,$case$, v_created) else '' end)
-    using p_limit, p_skip, p_skip_types, p_map ->> 'mark', (p_map ->> 'priority')::integer;
+    using p_limit, p_skip, p_skip_types, p_map ->> 'rows', (p_map ->> 'priority')::integer;
 end;
 $$;

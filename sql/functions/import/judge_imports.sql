@@ -1,7 +1,7 @@
 -- millrace.judge_imports: what would become of live jobs of a source: type, queue and tenant, the job in the form that is enqueued, and why one is
 -- left alone. Changes nothing; millrace.accept_imports follows it to the letter.
 -- p_map: types (a name, or {"type", "queue", "skip"} by the source's name), queue (of types that are made on demand), priority (what the
--- source's usual one becomes), mark, parse_queued.
+-- source's usual one becomes), rows, parse_queued.
 create or replace function millrace.judge_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb)
   returns setof millrace.import_verdict language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -14,7 +14,7 @@ declare
   v_bad text;
   v_all millrace.import_verdict[];
 begin
-  select k into v_bad from jsonb_object_keys(coalesce(p_map, '{}')) k where k not in ('types', 'queue', 'priority', 'mark', 'parse_queued') limit 1;
+  select k into v_bad from jsonb_object_keys(coalesce(p_map, '{}')) k where k not in ('types', 'queue', 'priority', 'rows', 'parse_queued') limit 1;
   if v_bad is not null then
     raise exception 'the map has an unknown field %', v_bad using errcode = 'MR024';
   end if;

@@ -53,7 +53,7 @@ Result<json::Value> setting_of(const Entry& entry) {
     if (!fits) return entry.refuse("a whole number between 0 and 1000");
     return value;
   }
-  if (entry.key == "mark") {
+  if (entry.key == "rows") {
     if (!is_text(value, "keep") && !is_text(value, "delete")) return entry.refuse("keep or delete");
     return value;
   }
@@ -65,7 +65,7 @@ Result<json::Value> setting_of(const Entry& entry) {
   return fail(Error{
       .kind = ErrorKind::invalid_argument,
       .message = fmt::format("{}:{}: unknown key {}", entry.file, entry.value.line, entry.key),
-      .hint = "known are queue, priority, mark, parse_queued and [types]"});
+      .hint = "known are queue, priority, rows, parse_queued and [types]"});
 }
 
 }  // namespace

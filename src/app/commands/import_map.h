@@ -3,7 +3,7 @@
 //
 //   queue = "mails"              # of job types that are made on demand; default: default
 //   priority = 100               # what the usual priority of pg-boss or graphile-worker becomes
-//   mark = "delete"              # the source's rows go; default "keep": they are marked as moved
+//   rows = "delete"              # the source's rows go; default "keep": they are marked as moved
 //   parse_queued = "uploaded"    # baseworker: parse again what waits for a callback; default
 //   "wait" [types] "send mail" = "send_mail" report = { type = "report_generation", queue =
 //   "system" } noise = { skip = true }

@@ -19,7 +19,7 @@ TEST(ImportMap, IsTheJsonThatTheDatabaseTakes) {
   const auto map = parse_import_map(R"(
 queue = "mails"
 priority = 100
-mark = "delete"
+rows = "delete"
 parse_queued = "uploaded"
 [types]
 "send mail/now" = "send_mail"
@@ -30,7 +30,7 @@ noise = { skip = true }
                                     "map.toml");
   ASSERT_TRUE(map.has_value()) << map.error().message;
   EXPECT_EQ(canonical_json(*map),
-            R"({"mark":"delete","parse_queued":"uploaded","priority":100,"queue":"mails",)"
+            R"({"parse_queued":"uploaded","priority":100,"queue":"mails","rows":"delete",)"
             R"("types":{"dotted.name":"dotted","noise":{"skip":true},)"
             R"("report":{"queue":"system","type":"report_generation"},)"
             R"("send mail/now":"send_mail"}})");
@@ -43,7 +43,7 @@ TEST(ImportMap, BadValuesAreRefusedByLineAndRule) {
             "map.toml:2: priority must be a whole number between 0 and 1000");
   EXPECT_EQ(refused("priority = 1.5"),
             "map.toml:1: priority must be a whole number between 0 and 1000");
-  EXPECT_EQ(refused("mark = \"burn\""), "map.toml:1: mark must be keep or delete");
+  EXPECT_EQ(refused("rows = \"burn\""), "map.toml:1: rows must be keep or delete");
   EXPECT_EQ(refused("parse_queued = true"), "map.toml:1: parse_queued must be wait or uploaded");
   EXPECT_EQ(refused("kueue = \"x\""), "map.toml:1: unknown key kueue");
   EXPECT_THAT(refused("[types]\nreport = 7"), StartsWith("map.toml:2: types.report must be "));

@@ -1,7 +1,7 @@
--- millrace.import_mark: says in the source that jobs were moved, in the source's own way: cancelled (pg-boss, Guardian, Export), failed at its
+-- millrace.import_cross_off: says in the source that jobs were moved, in the source's own way: cancelled (pg-boss, Guardian, Export), failed at its
 -- stage (BaseWorker, which knows no cancelled), deleted (graphile-worker, and where the map says so). The rows are held by this
 -- transaction; answers how many there were. Runs with the rights of the caller.
-create or replace function millrace.import_mark(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer
+create or replace function millrace.import_cross_off(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -18,7 +18,7 @@ declare
   v_set text;
   v_count integer;
 begin
-  if p_source = 'graphile-worker' or p_map ->> 'mark' = 'delete' then
+  if p_source = 'graphile-worker' or p_map ->> 'rows' = 'delete' then
     execute format('delete from %s t using unnest($1) a where %s', v_class, v_match) using p_answers;
   else
     v_error := case when 'error_details' = any (v_has) then 'error_details' when 'error' = any (v_has) then 'error' end;
@@ -38,6 +38,6 @@ begin
   return v_count;
 exception when check_violation then
   raise exception '%.% does not allow the status that would mark a job as moved', quote_ident(p_schema), quote_ident(v_table)
-    using errcode = 'MR024', hint = 'allow it, or say mark = "delete" in the map';
+    using errcode = 'MR024', hint = 'allow it, or say rows = "delete" in the map';
 end;
 $$;
