@@ -133,6 +133,12 @@ class RawClient {
     return true;
   }
 
+  bool receive_until(std::size_t bytes) {
+    while (buffered_.size() < bytes && receive()) {
+    }
+    return buffered_.size() >= bytes;
+  }
+
   // Forgets what has come; how much it was.
   std::size_t read_all_buffered() { return std::exchange(buffered_, {}).size(); }
   std::string read_until(std::string_view end) {

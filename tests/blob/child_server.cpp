@@ -7,9 +7,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,19 @@ void ChildServer::wait_for(const std::string& announces) {
     if (got <= 0) throw std::runtime_error("the server did not start; it said: " + said_);
     said_.append(chunk.data(), static_cast<std::size_t>(got));
   }
+}
+
+std::uint16_t free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = ::bind(socket, any, size) == 0 && ::getsockname(socket, any, &size) == 0;
+  ::close(socket);
+  if (!bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
 }
 
 fs::path npm_file(const std::string& relative) {

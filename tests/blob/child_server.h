@@ -34,6 +34,9 @@ class ChildServer {
   std::uint16_t port_ = 0;
 };
 
+// For servers that cannot be told port 0: one that was free a moment ago.
+std::uint16_t free_port();
+
 // A file of an npm package in build/npm; throws with what to do when it is not there.
 std::filesystem::path npm_file(const std::string& relative);
 // The Node that came with them.

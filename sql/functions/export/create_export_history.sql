@@ -7,6 +7,7 @@ as $$
 declare
   v_user uuid := millrace.uuid_or_null(p_row ->> 'user_id');
   v_tenant uuid;
+  v_now timestamptz := millrace.now();
   v_row millrace.export_history;
   v_bad text := (select k from jsonb_object_keys(p_row) k where k not in ('user_id', 'document_id', 'document_version', 'format', 'template_slug', 'file_name',
     'file_path', 'file_size', 'job_id', 'batch_id', 'expires_at', 'download_count') limit 1);
@@ -25,7 +26,7 @@ begin
           coalesce(p_row ->> 'format', 'pdf'), p_row ->> 'template_slug', left(p_row ->> 'file_name', 1024), p_row ->> 'file_path', (p_row ->> 'file_size')::bigint,
           millrace.uuid_or_null(p_row ->> 'job_id'), millrace.uuid_or_null(p_row ->> 'batch_id'),
           coalesce(millrace.parse_time(p_row ->> 'expires_at', 'expires_at'),
-                   millrace.now() + make_interval(secs => millrace.config_integer('export.ttl_seconds', 604800))), millrace.now())
+                   v_now + make_interval(secs => millrace.config_integer('export.ttl_seconds', 604800))), v_now)
   on conflict (job_id) do update set job_id = excluded.job_id where h.tenant_id = v_tenant and h.user_id = v_user
   returning h.* into v_row;
   if not found then
