@@ -28,6 +28,9 @@ constexpr auto kStartMax = 60s;
 ChildServer::ChildServer(std::vector<std::string> command, std::string announces) {
   start(command);
   wait_for(announces);
+  drain_ = std::jthread([this] {
+    while (read_more(-1)) said_.clear();
+  });
 }
 
 ChildServer::~ChildServer() {
@@ -36,6 +39,7 @@ ChildServer::~ChildServer() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
+  if (drain_.joinable()) drain_.join();
   if (output_ >= 0) ::close(output_);
 }
 
@@ -70,13 +74,21 @@ void ChildServer::wait_for(const std::string& announces) {
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
-    pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
-    std::array<char, 4096> chunk;
-    const bool ready = left > 0ms && ::poll(&wait, 1, static_cast<int>(left.count())) == 1;
-    const auto got = ready ? ::read(output_, chunk.data(), chunk.size()) : 0;
-    if (got <= 0) throw std::runtime_error("the server did not start; it said: " + said_);
-    said_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (left <= 0ms || !read_more(static_cast<int>(left.count()))) {
+      ::kill(pid_, SIGKILL);  // A constructor that throws has no destructor.
+      throw std::runtime_error("the server did not start; it said: " + said_);
+    }
   }
+}
+
+bool ChildServer::read_more(int timeout_ms) {
+  pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
+  if (::poll(&wait, 1, timeout_ms) != 1) return false;
+  std::array<char, 4096> chunk;
+  const auto got = ::read(output_, chunk.data(), chunk.size());
+  if (got <= 0) return false;
+  said_.append(chunk.data(), static_cast<std::size_t>(got));
+  return true;
 }
 
 std::uint16_t free_port() {

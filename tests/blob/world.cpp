@@ -281,7 +281,7 @@ class VersitygwWorld final : public S3World {
     static TemporaryFolder folder;
     static ChildServer server(
         {program, "--port", fmt::format("127.0.0.1:{}", free_port()), "--access", kVersitygwId,
-         "--secret", kVersitygwSecret, "--quiet", "posix", folder.path()},
+         "--secret", kVersitygwSecret, "posix", folder.path()},
         "http://127.0.0.1:");
     return server.url();
   }
