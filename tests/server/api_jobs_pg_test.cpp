@@ -70,7 +70,7 @@ TEST_F(ApiJobs, AJobIsDurableWhenItIsAnswered) {
       must(sql.query("select tenant_id::text, correlation_id, traceparent, "
                      "payload ->> 'pi' as pi from millrace.job_fact where job_id = $1::uuid",
                      pg::params(id)));
-  ASSERT_EQ(row.size(), 1U);
+  ASSERT_EQ(row.rows(), 1U);
   EXPECT_EQ(row[0].text("tenant_id"), tenant_.to_string());
   EXPECT_EQ(row[0].text("correlation_id"), "order-17");
   EXPECT_THAT(std::string(row[0].text("traceparent")), StartsWith("00-"));

@@ -39,7 +39,9 @@ std::string ContractOperation::access() const {
 bool ContractOperation::admits(std::string_view role) const {
   const auto* roles = spec.if_contains("x-millrace-roles");
   if (roles == nullptr) return true;
-  return std::ranges::any_of(roles->as_array(), [&](const auto& known) { return known == role; });
+  return std::ranges::any_of(roles->as_array(), [&](const json::Value& known) {
+    return std::string_view(known.as_string()) == role;
+  });
 }
 
 bool ContractOperation::for_all_tenants() const {

@@ -2,7 +2,7 @@
 -- a worker that runs a job holds its row. One that waits for the parser's callback stays until that came, unless the map says
 -- parse_queued = 'uploaded': then it is parsed again. A webhook secret is not carried along.
 create or replace function millrace.import_baseworker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
-  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := millrace.import_table(p_schema, '{upload_jobs}', '{job_id,user_id,document_id,status,raw_path,retry_count,last_error,created_at}');

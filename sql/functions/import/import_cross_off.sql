@@ -2,7 +2,7 @@
 -- stage (BaseWorker, which knows no cancelled), deleted (graphile-worker, and where the map says so). The rows are held by this
 -- transaction; answers how many there were. Runs with the rights of the caller.
 create or replace function millrace.import_cross_off(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer
-  language plpgsql set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := case p_source when 'guardian' then 'job_queue' when 'export' then 'export_jobs' when 'baseworker' then 'upload_jobs'

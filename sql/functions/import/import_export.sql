@@ -1,7 +1,7 @@
 -- millrace.import_export: live jobs of the Export dossier's export_jobs; otherwise as millrace.import_guardian. The user is the concurrency key,
 -- as in millrace.create_export_job.
 create or replace function millrace.import_export(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
-  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := millrace.import_table(p_schema, '{export_jobs}',

@@ -2,7 +2,7 @@
 -- millrace.import_guardian. A named queue becomes a serial key: its row is held as graphile-worker's own workers hold it, and while one of its jobs
 -- runs there the others stay. Its priorities count the other way round.
 create or replace function millrace.import_graphile_worker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
-  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := millrace.import_table(p_schema, '{_private_jobs,jobs}',

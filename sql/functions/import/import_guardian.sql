@@ -2,7 +2,7 @@
 -- p_limit those that may be moved, in the order of the source, and locked; a row that somebody holds is passed over. Without: all, to
 -- be counted. Runs with the rights of the caller.
 create or replace function millrace.import_guardian(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
-  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := millrace.import_table(p_schema, '{job_queue}',

@@ -2,7 +2,7 @@
 -- What its policies promise of a key is kept: one job waiting becomes a dedupe key, one at a time a serial key; while a job of such a key
 -- runs in pg-boss the others of the key stay.
 create or replace function millrace.import_pg_boss(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
-  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp
+  returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := millrace.import_table(p_schema, '{job}', '{id,name,state,priority,data}');

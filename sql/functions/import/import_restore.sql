@@ -1,7 +1,7 @@
 -- millrace.import_restore: puts rows of a source back as they were before their jobs were moved over; answers how many. A row that is not as
 -- millrace.import_cross_off left it is not touched, and not counted. Runs with the rights of the caller.
 create or replace function millrace.import_restore(p_source text, p_schema text, p_rows millrace.imported_job[]) returns integer
-  language plpgsql set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_table text := case p_source when 'guardian' then 'job_queue' when 'export' then 'export_jobs' when 'baseworker' then 'upload_jobs'
