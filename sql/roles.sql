@@ -13,6 +13,7 @@ declare
     coalesce(current_setting('millrace_migrator.client_roles', true), '') = 'on';
   v_login constant boolean :=
     coalesce(current_setting('millrace_migrator.engine_login', true), '') = 'on';
+  v_newer constant boolean := current_setting('server_version_num')::integer >= 160000;
   v_role record;
   v_may_become_owner boolean;
 begin
@@ -58,7 +59,7 @@ begin
 
   -- PostgreSQL 16 tells apart being a member from being allowed to act as the role, and gives the
   -- creator of a role only the right to grant it.
-  if current_setting('server_version_num')::integer >= 160000 then
+  if v_newer then
     v_may_become_owner := pg_has_role(current_user, 'millrace_owner', 'SET');
   else
     v_may_become_owner := pg_has_role(current_user, 'millrace_owner', 'MEMBER');
@@ -73,5 +74,33 @@ begin
         null;  -- Granted at the same moment from another database of this server.
     end;
   end if;
+
+  -- The server takes the role of whoever it acts for (SET LOCAL ROLE, as PostgREST's authenticator
+  -- does), and has none of their rights before it does. Whoever migrates may run a server too.
+  if not v_newer and (select r.rolinherit from pg_catalog.pg_roles r where r.rolname = 'millrace_api') then
+    begin
+      execute 'alter role millrace_api noinherit';
+    exception when insufficient_privilege or internal_error then
+      raise notice 'millrace_api inherits the rights of its callers: %', sqlerrm;
+    end;
+  end if;
+  for v_role in
+    select g.name, g.member, case when v_newer then case g.member when 'millrace_api' then ' with inherit false, set true' else ' with set true' end else '' end as how
+      from (select r.rolname::text as name, 'millrace_api' as member from pg_catalog.pg_roles r
+             where r.rolname in ('anon', 'authenticated', 'service_role', 'millrace_reader', 'millrace_worker')
+            union all
+            select r.rolname::text, current_user::text from pg_catalog.pg_roles r
+             where r.rolname in ('millrace_api', 'millrace_reader', 'millrace_worker') and not v_me.rolsuper) g
+      join pg_catalog.pg_roles m on m.rolname = g.member and m.rolname <> g.name
+     where not pg_has_role(g.member, g.name, case when v_newer then 'SET' else 'MEMBER' end)
+     order by g.name, g.member
+  loop
+    begin
+      execute format('grant %I to %I%s', v_role.name, v_role.member, v_role.how);
+    exception when insufficient_privilege or unique_violation or internal_error then
+      -- Not allowed to, or granted at the same moment from another database of this server.
+      raise notice '% cannot act as %: %', v_role.member, v_role.name, sqlerrm;
+    end;
+  end loop;
 end;
 $roles$;

@@ -5,3 +5,25 @@ create or replace trigger system_configuration_check before insert or update on 
 drop trigger if exists job_intake_rows on millrace.job_intake;
 create trigger job_intake_rows after insert on millrace.job_intake
   referencing new table as new_rows for each statement execute function millrace.intake_rows();
+
+-- Made once: to make one anew would lock a busy table.
+do $$
+declare
+  v_wanted record;
+begin
+  for v_wanted in
+    select * from (values
+      ('storage_object', 'storage_object_added',   'insert', 'new table as new_rows', 'millrace.count_objects()'),
+      ('storage_object', 'storage_object_changed', 'update', 'old table as old_rows new table as new_rows', 'millrace.count_objects()'),
+      ('storage_object', 'storage_object_removed', 'delete', 'old table as old_rows', 'millrace.count_objects()'),
+      ('artifact',       'artifact_removed',       'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('shell_files',    'shell_files_removed',    'delete', 'old table as old_rows', 'millrace.release_objects()')
+    ) as w (table_name, trigger_name, event, tables, action)
+    where not exists (select from pg_catalog.pg_trigger t
+                       where t.tgrelid = ('millrace.' || w.table_name)::regclass and t.tgname = w.trigger_name)
+  loop
+    execute format('create trigger %I after %s on millrace.%I referencing %s for each statement execute function %s',
+                   v_wanted.trigger_name, v_wanted.event, v_wanted.table_name, v_wanted.tables, v_wanted.action);
+  end loop;
+end;
+$$;

@@ -49,7 +49,19 @@ begin
       -- Where a job lies: visible with its fact, whose own policy applies inside.
       select p.name, 'export_jobs_select_own', 'select', array['authenticated'],
              format('exists (select from millrace.job_fact f where f.job_id = millrace.%I.job_id)', p.name)
-        from unnest(array['ready', 'delayed', 'lease', 'job_history', 'attempt']) p(name)
+        from unnest(array['ready', 'delayed', 'lease', 'job_history', 'attempt', 'result', 'artifact']) p(name)
+      union all
+      -- What a user owns, and nothing wider.
+      select 'user_profiles', 'user_profiles_select_own', 'select', array['authenticated'],
+             'tenant_id = (select millrace.current_tenant()) and account_owner_id = (select millrace.current_user_id())'
+      union all
+      select 'shell_files', 'shell_files_user_access', 'select', array['authenticated'],
+             'tenant_id = (select millrace.current_tenant()) and owner_id = (select millrace.current_user_id()) and millrace.has_profile_access(patient_id)'
+      union all
+      select 'export_history', 'export_history_select_own', 'select', array['authenticated'],
+             'tenant_id = (select millrace.current_tenant()) and user_id = (select millrace.current_user_id())'
+      union all
+      select 'storage_object', 'storage_object_select_own', 'select', array['authenticated'], v_own
       union all
       select 'api_rate_limits', 'api_rate_limits_service_role_only', 'all', array['service_role'], '(select millrace.is_service_role())'
       union all

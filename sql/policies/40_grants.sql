@@ -41,25 +41,47 @@ begin
       from (values
         -- What row policies and views evaluate with the rights of whoever reads.
         ('caller', 'ARSC'), ('claimed_tenant', 'ARSC'), ('current_tenant', 'ARSC'), ('current_user_id', 'ARSC'), ('jwt_claims', 'ARSC'),
-        ('tenant_scope', 'ARSC'), ('uuid_or_null', 'ARSC'), ('is_service_role', 'ARS'), ('jsonb_merge', 'ARS'),
+        ('tenant_scope', 'ARSC'), ('is_tenant_disabled', 'WKARSC'), ('has_profile_access', 'SC'), ('uuid_or_null', 'ARSC'), ('is_service_role', 'ARS'), ('jsonb_merge', 'ARS'),
         ('jsonb_merge_agg', 'ARS'), ('json_integer', 'ARSC'), ('error_text', 'ARSC'), ('now', 'WKARS'), ('new_id', 'AS'),
         -- The sources' names.
         ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
-        ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'),
+        ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'), ('put_export_jobs', 'AS'),
         ('fetch_next_export_job', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
-        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('get_job', 'ARS'), ('list_jobs', 'ARS'),
+        ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
+        -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
+        ('job_status', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
+        ('create_profile', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
+        ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
+        ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('remove_objects', 'ASC'),
+        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'),
+        ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'),
+        -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
+        ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
+        ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('event_tail', 'A'), ('read_events', 'A'),
+        ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('unknown_blobs', 'A'),
+        ('register_remote_worker', 'W'), ('check_remote_worker', 'W'),
+        ('scale_hint', 'KARS'), ('queue_load', 'ARS'), ('health_counts', 'ARS'), ('metrics_snapshot', 'AR'),
+        -- Administrators.
+        ('create_tenant', 'A'), ('set_tenant_quota', 'A'), ('disable_tenant', 'A'), ('enable_tenant', 'A'), ('list_tenants', 'AR'), ('tenant_policy', 'A'),
+        ('create_api_token', 'A'), ('list_api_tokens', 'AR'), ('revoke_api_token', 'A'),
         -- Operators.
         ('redrive_jobs', 'A'), ('run_now', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
         ('set_tenant_weight', 'A'), ('restamp_lanes', 'A'), ('stamps_ahead', 'WKAR'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),
         ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('lane_groups', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
+        -- Adoption. What reads and writes another queue's tables does so with the rights of the caller, and calls the rest.
+        ('import_report', 'A'), ('import_batch', 'A'), ('import_undo', 'A'), ('imports_overview', 'AR'), ('forget_imports', 'A'),
+        ('judge_imports', 'A'), ('accept_imports', 'A'), ('release_imports', 'A'), ('import_counts', 'A'), ('import_read', 'A'),
+        ('import_cross_off', 'A'), ('import_restore', 'A'), ('import_table', 'A'), ('import_guardian', 'A'), ('import_export', 'A'),
+        ('import_baseworker', 'A'), ('import_pg_boss', 'A'), ('import_graphile_worker', 'A'), ('import_json', 'A'), ('import_time', 'A'),
+        ('import_payload', 'A'), ('import_fits', 'A'), ('import_rank', 'A'),
         -- Auditors.
-        ('job_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
+        ('job_audit', 'AR'), ('list_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
         ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('unheld_leases', 'W'),
         ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'), ('claim_lines', 'W'),
@@ -68,7 +90,7 @@ begin
         -- The keeper.
         ('elect', 'K'), ('work_at_hand', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
         ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
-        ('expire_slots', 'K'), ('recheck_blocked', 'K'), ('seal_audit', 'K')
+        ('expire_slots', 'K'), ('recheck_blocked', 'K'), ('seal_audit', 'K'), ('expire_exports', 'KA'), ('sweep_objects', 'KA'), ('adopt_files', 'KA')
       ) as f (name, components)
       cross join (values ('W', 'millrace_worker'), ('K', 'millrace_keeper'), ('A', 'millrace_api'), ('R', 'millrace_reader'),
                          ('S', 'service_role'), ('C', 'authenticated')) as c (letter, role)
@@ -84,12 +106,12 @@ begin
   end loop;
 
   -- Reading. Tables appear because the views run with the rights of the reader; row policies decide which rows. Operators read
-  -- every table; they can settle nothing, so a fence is of no use to them.
+  -- every table but what was kept of requests, which holds answers for others; they can settle nothing, so a fence is of no use to them.
   for v_row in
     select c.relname as name, quote_ident(r.rolname) as role
       from pg_catalog.pg_class c cross join pg_catalog.pg_roles r
      where c.relnamespace = 'millrace'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-       and c.relname <> 'job_intake' and r.rolname in ('millrace_api', 'millrace_reader')
+       and c.relname not in ('job_intake', 'http_request', 'api_token') and r.rolname in ('millrace_api', 'millrace_reader')
   loop
     execute format('grant select on millrace.%I to %s', v_row.name, v_row.role);
   end loop;
@@ -111,7 +133,10 @@ begin
         ('claim', 'claim_id, worker_id, claimed_at, job_ids, span', 'SC'), ('claim_open', 'claim_id, held, lease_until', 'SC'),
         ('claim_done', 'claim_id, at, done', 'SC'),
         ('attempt', 'job_id, attempt_seq, generation, outcome, charged, worker_id, started_at, ended_at, due_at, error', 'SC'),
-        ('worker', 'worker_id, beat_at, lease_until', 'S'), ('api_rate_limits', null, 'S')
+        ('worker', 'worker_id, beat_at, lease_until', 'S'), ('api_rate_limits', null, 'S'),
+        ('shell_files', null, 'SC'), ('export_history', null, 'SC'), ('user_profiles', null, 'SC'), ('result', null, 'SC'),
+        ('storage_object', 'object_id, tenant_id, bucket, name, owner_id, size_bytes, content_type, cache_control, user_metadata, created_at, updated_at', 'SC'),
+        ('artifact', 'id, job_id, tenant_id, kind, file_name, size_bytes, content_type, expires_at, created_at', 'SC')
       ) as g (name, columns, components)
       cross join (values ('S', 'service_role'), ('C', 'authenticated')) as c (letter, role)
       join pg_catalog.pg_roles r on r.rolname = c.role

@@ -4,7 +4,7 @@ select j.job_id as id, j.tenant_id, j.payload ->> 'app_id' as app_id, j.payload 
        j.payload ->> 'version' as version,
        case j.status when 'processing' then 'running' when 'completed' then 'succeeded' when 'failed' then 'failed'
                      when 'cancelled' then 'cancelled' else 'queued' end as status,
-       j.payload ->> 'inputs_hash' as inputs_hash, j.payload as payload_json, j.tries::integer as attempts,
+       j.payload ->> 'inputs_hash' as inputs_hash, coalesce(j.payload -> 'inputs', j.payload) as payload_json, j.tries::integer as attempts,
        j.priority::integer as priority,
        case when j.status <> 'completed' then coalesce(j.error,
          (select a.error from millrace.attempt a where a.job_id = j.job_id and a.generation = j.generation and a.error is not null

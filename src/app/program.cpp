@@ -43,6 +43,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   root.flag("--no-color", global.no_color, "No colours (also: NO_COLOR)");
 
   add_up_command(root);
+  add_serve_command(root);
   add_worker_command(root);
   add_migrate_commands(root);
   add_psql_command(root);
@@ -56,10 +57,14 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_limits_commands(root);
   add_workers_command(root);
   add_audit_commands(root);
+  add_token_commands(root);
+  add_tenants_commands(root);
+  add_import_command(root);
   add_config_commands(root);
   add_doctor_command(root);
   add_demo_command(root);
   add_bench_commands(root);
+  add_openapi_command(root);
   add_completion_command(root);
   add_version_command(root);
 }

@@ -74,12 +74,13 @@ bool is_local_part(std::string_view text) {
   if (text.empty() || text.size() > 64) return false;
   if (text.starts_with('"')) {
     if (text.size() < 3 || !text.ends_with('"')) return false;
-    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-      if (text[i] == '\\' && ++i + 1 >= text.size()) return false;
-      if (text[i] < 0x20 || text[i] > 0x7e) return false;
-      if (text[i] == '"' && text[i - 1] != '\\') return false;
+    const auto quoted = text.substr(1, text.size() - 2);
+    bool escaped = false;
+    for (const char c : quoted) {
+      if (c < 0x20 || c > 0x7e || (c == '"' && !escaped)) return false;
+      escaped = c == '\\' && !escaped;
     }
-    return true;
+    return !escaped;
   }
   if (text.starts_with('.') || text.ends_with('.') || text.contains("..")) return false;
   return std::ranges::all_of(text, [](char c) { return c == '.' || is_atom_char(c); });

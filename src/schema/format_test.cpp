@@ -42,7 +42,8 @@ TEST(Format, KnowsAddresses) {
   expect("email",
          {"a@b.example", "\"a b\"@b.example", "a+tag@b", "a@[127.0.0.1]", "a@[IPv6:::1]",
           "!#$%&'*+-/=?^_`{|}~@b"},
-         {"a", "@b", "a@", ".a@b", "a.@b", "a..b@c", "a b@c", "a@b@c", "a@[300.1.1.1]", "\"@b"});
+         {"a", "@b", "a@", ".a@b", "a.@b", "a..b@c", "a b@c", "a@b@c", "a@[300.1.1.1]", "\"a\\\"@b",
+          "\"a\"b\"@c", "\"@b"});
 }
 
 TEST(Format, KnowsUrisAndNames) {

@@ -122,7 +122,7 @@ class Walk {
   // The pattern occurs in the text; false when that was too costly to find out.
   bool finds(const Regex& regex, std::string_view text);
   // What a $dynamicRef means here: the outermost anchor of that name, or `lexical`.
-  const Node& dynamic_target(std::string_view name, const Node& lexical);
+  const Node* dynamic_target(std::string_view name, const Node* lexical) const;
   // Puts a copy in, if there is room for it.
   void insert_default(json::Object& object, std::string_view name, const json::Value& value);
 

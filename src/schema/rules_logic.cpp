@@ -31,10 +31,10 @@ class DynamicReferenceRule final : public Rule {
       : Rule(keyword, owner), name_(std::move(name)), lexical_(lexical) {}
 
   bool check(Walk& walk, const Subject& subject) const override {
-    return walk.check(walk.dynamic_target(name_, *lexical_), subject);
+    return walk.check(*walk.dynamic_target(name_, lexical_), subject);
   }
   void fill(Walk& walk, json::Value& value) const override {
-    walk.fill(walk.dynamic_target(name_, *lexical_), value);
+    walk.fill(*walk.dynamic_target(name_, lexical_), value);
   }
 
  private:

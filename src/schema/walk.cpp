@@ -168,9 +168,9 @@ bool Walk::finds(const Regex& regex, std::string_view text) {
   return false;
 }
 
-const Node& Walk::dynamic_target(std::string_view name, const Node& lexical) {
+const Node* Walk::dynamic_target(std::string_view name, const Node* lexical) const {
   for (const auto* anchors : scopes_) {
-    if (const auto found = anchors->find(name); found != anchors->end()) return *found->second;
+    if (const auto found = anchors->find(name); found != anchors->end()) return found->second;
   }
   return lexical;
 }

@@ -86,6 +86,21 @@ struct JobState {
   std::string status;
 };
 
+// Live jobs of another queue's tables in this database; see docs/adoption.md.
+struct ImportRequest {
+  std::string source;  // guardian, export, baseworker, pg-boss or graphile-worker.
+  std::string schema;
+  json::Object map;  // Names, queues, priorities: as millrace.judge_imports takes it.
+};
+
+// One of them: what it became, or why it was left alone.
+struct ImportAnswer {
+  std::string source_type;
+  std::string source_id;
+  std::optional<JobId> job;
+  std::string reason;
+};
+
 class AdminStore {
  public:
   static Result<AdminStore> connect(pg::ConnectOptions options,
@@ -160,6 +175,15 @@ class AdminStore {
   Result<json::Object> get_batch(const BatchId& id);
   Result<BatchId> create_batch(const json::Array& jobs, const json::Object& options);
 
+  // Adoption. A batch is one transaction: after an error nothing of it was done, or all of it, and
+  // the next call goes on from there. No answers: nothing is left to be moved.
+  Result<json::Array> import_report(const ImportRequest& request);
+  Result<std::vector<ImportAnswer>> import_batch(const ImportRequest& request, std::int64_t limit,
+                                                 const std::vector<std::string>& skip,
+                                                 const std::vector<std::string>& skip_types);
+  Result<json::Array> imports_overview(const ImportRequest& request);
+  Result<std::vector<ImportAnswer>> import_undo(const ImportRequest& request, std::int64_t limit);
+
   // Running and evidence.
   Result<json::Array> list_workers();
   Result<json::Array> list_audit(std::int64_t limit);
@@ -167,6 +191,18 @@ class AdminStore {
   Result<json::Array> verify_audit();
   Result<json::Array> list_configuration();
   Result<void> set_configuration(const std::string& key, const std::string& value);
+
+  // Tenants and tokens.
+  Result<Uuid> create_tenant(const std::string& name, std::optional<Uuid> tenant,
+                             const json::Object& quota);
+  Result<json::Array> list_tenants();
+  Result<void> disable_tenant(const Uuid& tenant, std::optional<std::string> reason);
+  Result<void> enable_tenant(const Uuid& tenant);
+  Result<void> set_tenant_quota(const Uuid& tenant, const json::Object& quota);
+  // Writes down a credential that was made; the credential itself never comes here.
+  Result<Uuid> create_api_token(const json::Object& token);
+  Result<json::Array> list_api_tokens(bool all);
+  Result<Uuid> revoke_api_token(const std::string& token, std::optional<std::string> reason);
 
   // Doctor's questions: facts only, judged elsewhere.
   Result<json::Object> server_facts();
@@ -184,6 +220,8 @@ class AdminStore {
   Result<pg::ResultSet> call(std::string sql, pg::Params params = {}, bool read_only = false);
   Result<pg::ResultSet> call(std::string sql, pg::Params params, const pg::QueryOptions& options);
   Result<json::Array> rows(std::string_view select, pg::Params params = {});
+  Result<std::vector<ImportAnswer>> import_answers(const std::string& sql,
+                                                   const pg::Params& params);
   Result<json::Object> object(std::string sql, pg::Params params, std::string_view missing);
   Result<std::vector<AdminAnswer>> answers(std::string sql, pg::Params params);
 

@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 25> kStates{{
+constexpr std::array<SqlStateEntry, 39> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -32,6 +32,20 @@ constexpr std::array<SqlStateEntry, 25> kStates{{
     {SqlState::worker_unknown, "MR023", "worker_unknown"},
     {SqlState::invalid_argument, "MR024", "invalid_argument"},
     {SqlState::restored, "MR025", "restored"},
+    {SqlState::tenant_disabled, "MR026", "tenant_disabled"},
+    {SqlState::quota_exceeded, "MR027", "quota_exceeded"},
+    {SqlState::upload_not_found, "MR028", "upload_not_found"},
+    {SqlState::upload_conflict, "MR029", "upload_conflict"},
+    {SqlState::object_exists, "MR030", "object_exists"},
+    {SqlState::object_not_found, "MR031", "object_not_found"},
+    {SqlState::maintenance, "MR032", "maintenance"},
+    {SqlState::request_taken, "MR033", "request_taken"},
+    {SqlState::tenant_not_found, "MR034", "tenant_not_found"},
+    {SqlState::token_not_found, "MR035", "token_not_found"},
+    {SqlState::profile_not_found, "MR036", "profile_not_found"},
+    {SqlState::blob_stale, "MR037", "blob_stale"},
+    {SqlState::upload_too_large, "MR038", "upload_too_large"},
+    {SqlState::file_not_found, "MR039", "file_not_found"},
 }};
 
 }  // namespace
@@ -65,19 +79,33 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::invalid_dependency:
     case SqlState::invalid_configuration:
     case SqlState::invalid_argument:
+    case SqlState::tenant_disabled:
+    case SqlState::upload_too_large:
       return ErrorKind::invalid_argument;
     case SqlState::unknown_queue:
     case SqlState::job_not_found:
     case SqlState::no_rate_limit:
+    case SqlState::upload_not_found:
+    case SqlState::object_not_found:
+    case SqlState::tenant_not_found:
+    case SqlState::token_not_found:
+    case SqlState::profile_not_found:
+    case SqlState::file_not_found:
       return ErrorKind::not_found;
     case SqlState::queue_full:
+    case SqlState::quota_exceeded:
       return ErrorKind::throttled;
     case SqlState::job_is_final:
     case SqlState::idempotency_mismatch:
     case SqlState::immutable:
     case SqlState::restored:
+    case SqlState::upload_conflict:
+    case SqlState::object_exists:
+    case SqlState::request_taken:
       return ErrorKind::conflict;
     case SqlState::enqueue_disabled:
+    case SqlState::maintenance:
+    case SqlState::blob_stale:
       return ErrorKind::unavailable;
   }
   return ErrorKind::internal;

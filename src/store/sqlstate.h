@@ -39,6 +39,20 @@ enum class SqlState {
   worker_unknown,
   invalid_argument,
   restored,
+  tenant_disabled,
+  quota_exceeded,
+  upload_not_found,
+  upload_conflict,
+  object_exists,
+  object_not_found,
+  maintenance,
+  request_taken,
+  tenant_not_found,
+  token_not_found,
+  profile_not_found,
+  blob_stale,
+  upload_too_large,
+  file_not_found,
 };
 
 struct SqlStateEntry {

@@ -7,9 +7,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,9 @@ constexpr auto kStartMax = 60s;
 ChildServer::ChildServer(std::vector<std::string> command, std::string announces) {
   start(command);
   wait_for(announces);
+  drain_ = std::jthread([this] {
+    while (read_more(-1)) said_.clear();
+  });
 }
 
 ChildServer::~ChildServer() {
@@ -34,6 +39,7 @@ ChildServer::~ChildServer() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
+  if (drain_.joinable()) drain_.join();
   if (output_ >= 0) ::close(output_);
 }
 
@@ -68,13 +74,34 @@ void ChildServer::wait_for(const std::string& announces) {
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
-    pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
-    std::array<char, 4096> chunk;
-    const bool ready = left > 0ms && ::poll(&wait, 1, static_cast<int>(left.count())) == 1;
-    const auto got = ready ? ::read(output_, chunk.data(), chunk.size()) : 0;
-    if (got <= 0) throw std::runtime_error("the server did not start; it said: " + said_);
-    said_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (left <= 0ms || !read_more(static_cast<int>(left.count()))) {
+      ::kill(pid_, SIGKILL);  // A constructor that throws has no destructor.
+      throw std::runtime_error("the server did not start; it said: " + said_);
+    }
   }
+}
+
+bool ChildServer::read_more(int timeout_ms) {
+  pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
+  if (::poll(&wait, 1, timeout_ms) != 1) return false;
+  std::array<char, 4096> chunk;
+  const auto got = ::read(output_, chunk.data(), chunk.size());
+  if (got <= 0) return false;
+  said_.append(chunk.data(), static_cast<std::size_t>(got));
+  return true;
+}
+
+std::uint16_t free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = ::bind(socket, any, size) == 0 && ::getsockname(socket, any, &size) == 0;
+  ::close(socket);
+  if (!bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
 }
 
 fs::path npm_file(const std::string& relative) {

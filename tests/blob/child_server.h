@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <sys/types.h>
+#include <thread>
 #include <vector>
 
 namespace millrace::test {
@@ -27,12 +28,17 @@ class ChildServer {
  private:
   void start(const std::vector<std::string>& command);
   void wait_for(const std::string& announces);
+  bool read_more(int timeout_ms);  // False: nothing came, or it ended.
 
   pid_t pid_ = -1;
   int output_ = -1;
   std::string said_;
   std::uint16_t port_ = 0;
+  std::jthread drain_;  // A child whose output nobody reads would stop at a full pipe.
 };
+
+// For servers that cannot be told port 0: one that was free a moment ago.
+std::uint16_t free_port();
 
 // A file of an npm package in build/npm; throws with what to do when it is not there.
 std::filesystem::path npm_file(const std::string& relative);

@@ -17,8 +17,11 @@ namespace {
 using namespace blob;
 using namespace std::chrono_literals;
 using namespace boost::asio::experimental::awaitable_operators;
+using testing::AllOf;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Lt;
 using testing::Not;
 using testing::SizeIs;
 
@@ -386,6 +389,31 @@ TEST_P(BlobSecrets, WrongSecretIsRefusedAndNotRepeatedInMessages) {
   EXPECT_THAT(list_all(10), SizeIs(1));
 }
 
+// ---- servers that check what arrives
+
+class BlobDamageOnTheWay : public BlobConformance {};
+
+TEST_P(BlobDamageOnTheWay, IsRefusedByTheServerAndNothingIsStored) {
+  const BlobKey key{sha256("abc")};
+  EXPECT_THAT(world_->put_altered(key), AllOf(Ge(400), Lt(500)));
+  EXPECT_EQ(run(store().stat(key)).error().kind, ErrorKind::not_found);
+}
+
+// ---- servers that keep unfinished uploads
+
+class BlobAbandoned : public BlobConformance {};
+
+TEST_P(BlobAbandoned, UploadsAreSweptWhenTheyAreOldEnough) {
+  const auto stored = must(put(content(7 * kMebibyte)));
+  world_->abandon_upload(stored.key);
+  world_->abandon_upload({sha256("never stored")});
+  EXPECT_EQ(must(run(store().sweep_staging(1h))), 0U);
+  EXPECT_EQ(must(run(store().sweep_staging(-1h))), 2U);
+  EXPECT_EQ(must(run(store().sweep_staging(-1h))), 0U);
+  EXPECT_THAT(list_all(10), SizeIs(1));
+  EXPECT_EQ(must(run(store().stat(stored.key))).size_bytes, 7 * kMebibyte);
+}
+
 constexpr auto kName = [](const auto& info) { return to_string(info.param); };
 using testing::Values;
 using enum Backend;
@@ -395,6 +423,8 @@ INSTANTIATE_TEST_SUITE_P(All, BlobConformance,
 INSTANTIATE_TEST_SUITE_P(All, BlobMemory, Values(filesystem, azurite, s3rver, versitygw), kName);
 INSTANTIATE_TEST_SUITE_P(All, BlobServers, Values(azurite, s3rver, supabase, versitygw), kName);
 INSTANTIATE_TEST_SUITE_P(All, BlobSecrets, Values(azurite, supabase, versitygw), kName);
+INSTANTIATE_TEST_SUITE_P(All, BlobDamageOnTheWay, Values(azurite, versitygw), kName);
+INSTANTIATE_TEST_SUITE_P(All, BlobAbandoned, Values(versitygw), kName);
 
 }  // namespace
 }  // namespace millrace::test

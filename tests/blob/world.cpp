@@ -70,10 +70,16 @@ class RemoteWorld : public World {
   }
   // One request as the dialect signs it; must succeed.
   void send(const Dialect& dialect, Call call) {
+    const auto body = call.body;
+    if (send_with(dialect, std::move(call), body) >= 300) {
+      throw std::runtime_error("the test's own request was refused");
+    }
+  }
+  // The status of a request with another body than the one that was signed.
+  int send_with(const Dialect& dialect, Call call, std::string body) {
     auto request = must(dialect.sign(call, ground_.clock.wall()));
-    request.body = call.body;
-    const auto answer = must(run_blocking(ground_.io, ground_.client.send(std::move(request))));
-    if (answer.status >= 300) throw std::runtime_error("the test's own request: " + answer.body);
+    request.body = std::move(body);
+    return must(run_blocking(ground_.io, ground_.client.send(std::move(request)))).status;
   }
 
   Ground& ground_;
@@ -121,6 +127,16 @@ class AzuriteWorld final : public RemoteWorld {
                      .headers = {{"x-ms-blob-type", "BlockBlob"}},
                      .body = bytes});
   }
+  int put_altered(const BlobKey& key) override {
+    Md5Stream md5;
+    md5.update(std::as_bytes(std::span(std::string_view("abc"))));
+    Call call{
+        .method = "PUT",
+        .path = fmt::format("/docs/{}/{}", prefix_, key.text()),
+        .headers = {{"x-ms-blob-type", "BlockBlob"}, {"Content-MD5", to_base64(md5.finish())}},
+        .body = "abc"};
+    return send_with(dialect(), std::move(call), "abd");
+  }
   std::unique_ptr<BlobStore> with_wrong_secret() override {
     auto wrong = options();
     wrong.key = Secret<std::string>(kWrongAzureKey);
@@ -166,8 +182,13 @@ class S3World : public RemoteWorld {
   }
 
   void overwrite(const BlobKey& key, const std::string& bytes) override {
-    send(dialect(),
-         {.method = "PUT", .path = fmt::format("/{}/{}", prefix_, key.text()), .body = bytes});
+    send(dialect(), {.method = "PUT", .path = path_of(key), .body = bytes});
+  }
+  int put_altered(const BlobKey& key) override {
+    return send_with(dialect(), {.method = "PUT", .path = path_of(key), .body = "abc"}, "abd");
+  }
+  void abandon_upload(const BlobKey& key) override {
+    send(dialect(), {.method = "POST", .path = path_of(key), .query = {{"uploads", ""}}});
   }
   std::unique_ptr<BlobStore> with_wrong_secret() override {
     auto wrong = options();
@@ -195,6 +216,9 @@ class S3World : public RemoteWorld {
                             .session_token = {}},
             .part_bytes = 5 * kMebibyte,
             .limits = limits()};
+  }
+  std::string path_of(const BlobKey& key) const {
+    return fmt::format("/{}/{}", prefix_, key.text());
   }
   S3Dialect dialect() const {
     auto endpoint = must(Endpoint::parse(endpoint_, "endpoint"));
@@ -233,12 +257,19 @@ class S3rverWorld final : public S3World {
 
 // versitygw, a gateway to a file system: checks everything. Its program is named by the
 // environment.
+constexpr const char* kVersitygwId = "millrace-test";
+constexpr const char* kVersitygwSecret = "a-secret-of-about-forty-characters-12345";
+
 class VersitygwWorld final : public S3World {
  public:
   explicit VersitygwWorld(Ground& ground)
-      : S3World(ground, start(), "millrace-test", "a secret of forty characters, about that") {
+      : S3World(ground, start(), kVersitygwId, kVersitygwSecret) {
     static bool made = false;
-    if (!std::exchange(made, true)) send(dialect(), {.method = "PUT"});
+    if (std::exchange(made, true)) return;
+    // It says that it listens a moment before it does: with repeats.
+    const auto signs = dialect();
+    Remote remote("test", services(), limits(), signs);
+    must(run_blocking(ground.io, remote.send({.what = "make the bucket", .method = "PUT"})));
   }
 
  private:
@@ -249,8 +280,8 @@ class VersitygwWorld final : public S3World {
     }
     static TemporaryFolder folder;
     static ChildServer server(
-        {program, "--port", "127.0.0.1:0", "--access", "millrace-test", "--secret",
-         "a secret of forty characters, about that", "posix", folder.path()},
+        {program, "--port", fmt::format("127.0.0.1:{}", free_port()), "--access", kVersitygwId,
+         "--secret", kVersitygwSecret, "posix", folder.path()},
         "http://127.0.0.1:");
     return server.url();
   }

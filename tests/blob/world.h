@@ -41,6 +41,10 @@ class World {
 
   // Puts other bytes under the key, past the store.
   virtual void overwrite(const blob::BlobKey& key, const std::string& bytes) = 0;
+  // Sends a write for the key whose body was changed after it was signed; the server's status.
+  virtual int put_altered(const blob::BlobKey&) { return 0; }
+  // Starts an upload for the key as a process would that then dies.
+  virtual void abandon_upload(const blob::BlobKey&) {}
   // Stores on the same server that cannot work; null where there is no such thing.
   virtual std::unique_ptr<blob::BlobStore> with_wrong_secret() { return nullptr; }
   virtual std::unique_ptr<blob::BlobStore> with_missing_bucket() { return nullptr; }

@@ -25,6 +25,22 @@ void check_refused(const Error& error) {
   property(identity::refusal_of(error).has_value(), "a refusal says which it is", error.message);
 }
 
+// As millrace.claimed_tenant() reads the claims.
+std::optional<TenantId> claimed_tenant(const json::Object& claims) {
+  const auto uuid_at = [](const json::Object& object, const char* name) -> std::optional<TenantId> {
+    const auto* value = object.if_contains(name);
+    if (value == nullptr || !value->is_string()) return std::nullopt;
+    const auto parsed = TenantId::parse(value->get_string());
+    return parsed ? std::optional(*parsed) : std::nullopt;
+  };
+  const auto* metadata = claims.if_contains("app_metadata");
+  if (metadata != nullptr && metadata->is_object()) {
+    if (const auto tenant = uuid_at(metadata->get_object(), "tenant_id")) return tenant;
+  }
+  if (const auto tenant = uuid_at(claims, "tenant_id")) return tenant;
+  return uuid_at(claims, "sub");
+}
+
 // What a token may say when its signature is right.
 void check_payload(std::string_view payload) {
   using namespace identity;
@@ -50,6 +66,10 @@ void check_payload(std::string_view payload) {
   property(read.has_value(), "the database can read the claims", told);
   property(std::string_view(read->at("role").get_string()) == to_string(caller->role),
            "and the role is the one that counts", told);
+  const auto tenant = claimed_tenant(*read);
+  property(
+      tenant.has_value() || !person ? caller->tenant == tenant : caller->tenant == kNobodysTenant,
+      "the database sees the same tenant", told);
   property(!told.contains("\\u0000"), "PostgreSQL can hold them", told);
 }
 

@@ -37,6 +37,44 @@ create type millrace.held_key as (
   queue_id smallint,
   wait_key text
 );
+create type millrace.import_answer as (
+  source_type text,
+  source_id text,
+  source_created_at timestamp with time zone,
+  job_type text,
+  job_id uuid,
+  reason text
+);
+create type millrace.import_count as (
+  source_type text,
+  job_type text,
+  queue text,
+  is_new boolean,
+  reason text,
+  jobs bigint,
+  example text
+);
+create type millrace.import_row as (
+  source_type text,
+  source_id text,
+  source_created_at timestamp with time zone,
+  user_id uuid,
+  attempts_used integer,
+  attempts_max integer,
+  reason text,
+  job jsonb,
+  kept jsonb
+);
+create type millrace.import_verdict as (
+  ord integer,
+  source_type text,
+  job_type text,
+  queue text,
+  is_new boolean,
+  tenant_id uuid,
+  reason text,
+  job jsonb
+);
 create type millrace.job_spec as (
   ord integer,
   id uuid,
@@ -443,6 +481,18 @@ create table millrace.idempotency_key (
   job_id uuid not null,
   created_at timestamp with time zone not null
 );  -- row security forced
+create table millrace.imported_job (
+  source text not null,
+  source_schema text not null,
+  source_type text not null,
+  source_id text not null,
+  source_created_at timestamp with time zone not null,
+  tenant_id uuid not null,
+  job_id uuid not null,
+  deleted boolean not null,
+  source_row jsonb not null,
+  imported_at timestamp with time zone not null
+);  -- row security forced
 create table millrace.job_fact (
   job_id uuid not null,
   seq bigint not null default nextval('millrace.job_seq'::regclass),
@@ -832,6 +882,8 @@ alter table millrace.event add constraint event_pkey PRIMARY KEY (at, event_id);
 alter table millrace.handoff add constraint handoff_kind_check CHECK ((kind = ANY (ARRAY['serial'::text, 'concurrency'::text, 'dependency'::text, 'batch'::text])));
 alter table millrace.handoff add constraint handoff_pkey PRIMARY KEY (handoff_id);
 alter table millrace.idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (tenant_id, idempotency_key);
+alter table millrace.imported_job add constraint imported_job_pkey PRIMARY KEY (source, source_schema, source_type, source_id, source_created_at);
+alter table millrace.imported_job add constraint imported_job_source_check CHECK ((source = ANY (ARRAY['guardian'::text, 'export'::text, 'baseworker'::text, 'pg-boss'::text, 'graphile-worker'::text])));
 alter table millrace.job_fact add constraint job_fact_estimated_tokens_check CHECK ((estimated_tokens > 0));
 alter table millrace.job_fact add constraint job_fact_pkey PRIMARY KEY (job_id);
 alter table millrace.job_fact add constraint job_fact_priority_check CHECK (((priority >= 0) AND (priority <= 1000)));
@@ -917,6 +969,7 @@ CREATE INDEX dependency_depends_on_idx ON millrace.dependency USING btree (depen
 CREATE INDEX event_id_idx ON ONLY millrace.event USING btree (event_id);
 CREATE INDEX idempotency_key_created_idx ON millrace.idempotency_key USING btree (created_at);
 CREATE INDEX job_fact_batch_idx ON ONLY millrace.job_fact USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX imported_job_job_idx ON millrace.imported_job USING btree (job_id);
 CREATE INDEX job_fact_lane_idx ON ONLY millrace.job_fact USING btree (lane_id, lane_xid, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX job_fact_owner_idx ON ONLY millrace.job_fact USING btree (tenant_id, owner_id, job_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX job_history_dead_idx ON ONLY millrace.job_history USING btree (queue_id, fingerprint, job_id) WHERE ((status = 'failed'::millrace.job_status) AND (redriven_at IS NULL));
@@ -1137,6 +1190,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 --   updated_at timestamp with time zone)
 
 -- Functions, by their signatures; the bodies are in sql/functions
+-- function millrace.accept_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_answer volatile security definer
 -- function millrace.acquire_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000) returns boolean volatile security definer
 -- function millrace.actor() returns text stable
 -- function millrace.advance(p_limit integer) returns integer volatile security definer
@@ -1239,6 +1293,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamp with time zone) returns TABLE(claim_id uuid, claimed_at timestamp with time zone, worker_id text, "position" integer) stable
 -- function millrace.fingerprint(p_error jsonb) returns text immutable
 -- function millrace.fold_counters() returns integer volatile security definer
+-- function millrace.forget_imports(p_source text, p_schema text) returns bigint volatile security definer
 -- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
 -- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
 -- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
@@ -1250,6 +1305,25 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.id_prefix(p_id uuid) returns bigint immutable
 -- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
 -- function millrace.ids_range(p_ids uuid[]) returns int8range immutable
+-- function millrace.import_baseworker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_batch(p_source text, p_schema text, p_limit integer DEFAULT 1000, p_map jsonb DEFAULT '{}'::jsonb, p_skip text[] DEFAULT '{}'::text[], p_skip_types text[] DEFAULT '{}'::text[]) returns SETOF millrace.import_answer volatile
+-- function millrace.import_counts(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_count stable
+-- function millrace.import_cross_off(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer volatile
+-- function millrace.import_export(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_fits(p_payload jsonb) returns boolean immutable
+-- function millrace.import_graphile_worker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_guardian(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_json(p_text text) returns jsonb immutable
+-- function millrace.import_payload(p_data jsonb) returns jsonb immutable
+-- function millrace.import_pg_boss(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_rank(p_base integer, p_more bigint) returns integer immutable
+-- function millrace.import_read(p_source text, p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_report(p_source text, p_schema text, p_map jsonb DEFAULT '{}'::jsonb) returns SETOF millrace.import_count stable
+-- function millrace.import_restore(p_source text, p_schema text, p_rows millrace.imported_job[]) returns integer volatile
+-- function millrace.import_table(p_schema text, p_names text[], p_columns text[]) returns text stable
+-- function millrace.import_time(p_text text) returns timestamp with time zone stable
+-- function millrace.import_undo(p_source text, p_schema text, p_limit integer DEFAULT 1000) returns SETOF millrace.import_answer volatile
+-- function millrace.imports_overview(p_source text, p_schema text) returns TABLE(source_type text, place text, jobs bigint) stable security definer
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_service_role() returns boolean stable
 -- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
@@ -1261,6 +1335,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
 -- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
 -- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
+-- function millrace.judge_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_verdict stable security definer
 -- function millrace.judge_keys(p_rows millrace.ready[], p_tenant uuid, p_queue_id smallint, p_max integer) returns TABLE(job_id uuid, key text, seq bigint, verdict text) volatile
 -- function millrace.jwt_claims() returns jsonb stable
 -- function millrace.keep_a_little() returns void volatile
@@ -1320,9 +1395,11 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.redrive_one(p_job_id uuid, p_generation smallint, p_due_at timestamp with time zone, p_reason text) returns text volatile
 -- function millrace.refuse_change() returns trigger volatile
 -- function millrace.refuse_rewrite() returns trigger volatile
+-- function millrace.refused_jobs(p_jobs jsonb[]) returns TABLE(ord integer, code text) stable
 -- function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid volatile security definer
 -- function millrace.release_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000, p_actual_tokens integer DEFAULT NULL::integer) returns void volatile security definer
 -- function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void volatile
+-- function millrace.release_imports(p_source text, p_schema text, p_limit integer) returns SETOF millrace.imported_job volatile security definer
 -- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer

@@ -14,8 +14,16 @@ begin
     end if;
     if new.config_value::integer = 0 and new.config_key in
        ('worker.timeout_seconds', 'worker.heartbeat_interval_seconds', 'partition.days', 'partition.minutes', 'retention.history_days',
-        'retention.history_minutes') then
+        'retention.history_minutes', 'upload.ttl_seconds', 'export.ttl_seconds') then
       raise exception '% must be at least 1', new.config_key using errcode = 'MR020';
+    end if;
+    -- What is stored and not yet referred to must survive for as long as it may be on its way: see millrace.check_stored.
+    if new.config_key = 'storage.orphan_grace_seconds' and new.config_value::integer < 7200 then
+      raise exception '% must be at least 7200', new.config_key using errcode = 'MR020';
+    end if;
+  elsif new.config_key ~ '(_bytes|_files)$' then
+    if new.config_value !~ '^[0-9]{1,18}$' then
+      raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';
     end if;
   end if;
   new.updated_at := millrace.now();

@@ -1,6 +1,6 @@
--- millrace.settle_with_effects: settles one job and writes its follow-up jobs and events with it. Where an effect is refused (unknown
--- type, bad field) nothing of it stays: what passes (enqueue switched off) makes the attempt a retry, anything else a permanent
--- failure that names the reason. The caller sees that the outcome is another one than it gave.
+-- millrace.settle_with_effects: settles one job and writes its follow-up jobs, events and (of a success) its output with it. Where an effect
+-- is refused (unknown type, bad field) nothing of it stays: what passes (enqueue switched off, content that must be stored again) makes the
+-- attempt a retry, anything else a permanent failure that names the reason. The caller sees that the outcome is another one than it gave.
 create or replace function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -29,6 +29,9 @@ begin
       select millrace.now(), (v_taken[1]).tenant_id, left(v.item ->> 'kind', 200), (v_taken[1]).queue_id, array[v_row.job_id], v.item -> 'data'
         from jsonb_array_elements(p_effects -> 'events') v(item);
     end if;
+    if p_effects ? 'output' and (v_taken[1]).outcome = 'ok' then
+      perform millrace.write_output(v_row.job_id, (v_taken[1]).tenant_id, p_effects -> 'output');
+    end if;
     return v_taken;
   exception when others then
     get stacked diagnostics v_state = returned_sqlstate, v_message = message_text;
@@ -36,9 +39,9 @@ begin
       raise;
     end if;
   end;
-  v_row.outcome := case when v_state in ('MR008', 'MR021') then 'retry' else 'permanent' end;
+  v_row.outcome := case when v_state in ('MR008', 'MR021', 'MR037') then 'retry' else 'permanent' end;
   v_row.result := null;
-  v_row.final_reason := case when v_state in ('MR008', 'MR021') then null else 'invalid_effects' end;
+  v_row.final_reason := case when v_row.outcome = 'retry' then null else 'invalid_effects' end;
   v_row.error := jsonb_build_object('error_type', 'invalid_effects', 'message', v_message, 'sqlstate', v_state);
   v_taken := millrace.take_leases(p_worker_id, array[v_row]);
   perform millrace.settle_core(v_taken, p_worker_id);

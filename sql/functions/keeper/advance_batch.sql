@@ -13,6 +13,12 @@ begin
    where b.batch_id = p_batch_id returning b.* into v_batch;
   if not found or v_batch.sealed_at is null or v_batch.finished_at is not null
      or v_batch.completed + v_batch.failed + v_batch.cancelled < v_batch.total then
+    -- For those who watch it; one for all members that ended since the last.
+    if p_completed + p_failed + p_cancelled > 0 and v_batch.finished_at is null then
+      insert into millrace.event (at, tenant_id, kind, data)
+      values (millrace.now(), v_batch.tenant_id, 'batch.progress', jsonb_build_object('batch_id', p_batch_id, 'total', v_batch.total,
+              'completed', v_batch.completed, 'failed', v_batch.failed, 'cancelled', v_batch.cancelled));
+    end if;
     return;
   end if;
   if v_batch.callback is not null and (v_batch.callback_on = 'finished' or v_batch.completed = v_batch.total) then

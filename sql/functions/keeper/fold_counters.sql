@@ -1,4 +1,5 @@
--- millrace.fold_counters: adds the appended deltas to the counters; both change in one transaction, so their sum is always right.
+-- millrace.fold_counters: adds the appended deltas to the counters; both change in one transaction, so their sum is always right. And notes the rates
+-- at which queues end their jobs.
 create or replace function millrace.fold_counters() returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -19,6 +20,7 @@ begin
       failed = c.failed + excluded.failed, cancelled = c.cancelled + excluded.cancelled, redriven = c.redriven + excluded.redriven,
       ready = c.ready + excluded.ready, delayed = c.delayed + excluded.delayed, leased = c.leased + excluded.leased)
   select coalesce(sum(s.folded), 0) into v_count from s;
+  perform millrace.sample_rates();
   return v_count;
 end;
 $$;

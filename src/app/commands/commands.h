@@ -6,6 +6,7 @@
 namespace millrace::app {
 
 void add_up_command(Command& root);
+void add_serve_command(Command& root);
 void add_worker_command(Command& root);
 void add_migrate_commands(Command& root);
 void add_psql_command(Command& root);
@@ -21,6 +22,10 @@ void add_queues_commands(Command& root);
 void add_limits_commands(Command& root);
 void add_workers_command(Command& root);
 void add_audit_commands(Command& root);
+void add_token_commands(Command& root);
+void add_tenants_commands(Command& root);
+void add_openapi_command(Command& root);
+void add_import_command(Command& root);
 
 void add_config_commands(Command& root);
 void add_doctor_command(Command& root);

@@ -8,6 +8,7 @@
 #include "app/private_database.h"
 #include "app/ready_file.h"
 #include "app/schema.h"
+#include "app/serve/http_service.h"
 #include "app/signals.h"
 #include "base/version.h"
 
@@ -26,7 +27,9 @@ using std::chrono::milliseconds;
 struct Options {
   std::optional<std::string> ready_file;
   bool no_worker = false;
+  bool no_server = false;
   std::optional<std::int64_t> slots;
+  std::vector<std::string> listen;
 };
 
 class Up {
@@ -45,6 +48,7 @@ class Up {
     MR_TRY_VOID(open_database());
     MR_TRY(auto store, context_.connect_to(database_));
     store_ = std::make_unique<store::AdminStore>(std::move(store));
+    MR_TRY_VOID(start_server());
     MR_TRY_VOID(start_engine());
     const int number = watch();
     view_.finish();
@@ -108,6 +112,15 @@ class Up {
     return {};
   }
 
+  Result<void> start_server() {
+    if (options_.no_server) return {};
+    service_ = std::make_unique<HttpService>(
+        context_, HttpService::Options{.database = database_, .any_port_if_taken = true});
+    MR_TRY_VOID(service_->start());
+    say(fmt::format("server     {0}, its API at {0}/docs", service_->url()));
+    return {};
+  }
+
   Result<void> start_engine() {
     auto worker = worker_options(context_);
     if (!options_.no_worker) {
@@ -144,6 +157,7 @@ class Up {
       content["socket_dir"] = private_->cluster.socket_directory().string();
     }
     if (!options_.no_worker) content["worker_id"] = engine_->worker_id();
+    if (service_) content["http_url"] = service_->url();
     MR_TRY_VOID(ready_file_->write(content));
     if (context_.json()) {
       content["pid"] = ::getpid();
@@ -160,7 +174,12 @@ class Up {
     bool told_ready = false;
     auto next_draw = context_.clock.now();
     for (;;) {
-      if (const auto number = signals_.wait(milliseconds(told_ready ? 250 : 20))) return *number;
+      const auto number = signals_.wait(milliseconds(told_ready ? 250 : 20));
+      if (number == SIGHUP && service_) {
+        service_->reload();
+        continue;
+      }
+      if (number) return *number;
       if (engine_->finished()) return 0;
       if (!told_ready && engine_->ready()) {
         if (auto written = write_ready(); !written) {
@@ -222,6 +241,7 @@ class Up {
     stopping_ = true;
     if (number != 0) say("stopping   finishing what runs; again to stop at once");
     engine_->drain();
+    if (service_) service_->stop();
     bool killed = false;
     while (!engine_->finished()) {
       if (!signals_.wait(milliseconds(50))) continue;
@@ -229,6 +249,7 @@ class Up {
       engine_->kill();
     }
     const auto report = engine_->join();
+    service_.reset();
     store_.reset();
     if (private_) {
       auto stopped = private_->cluster.stop();
@@ -253,6 +274,7 @@ class Up {
   Database database_;
   std::unique_ptr<PrivateDatabase> private_;
   std::unique_ptr<store::AdminStore> store_;
+  std::unique_ptr<HttpService> service_;
   std::unique_ptr<Engine> engine_;
   QueueMeter meter_;
   std::string last_status_ = "0 0 0 0 0";
@@ -264,8 +286,12 @@ class Up {
 
 void add_up_command(Command& root) {
   auto options = std::make_shared<Options>();
-  auto& command = root.add("up", "Run everything: database, keeper and a worker").group("Running");
-  command.flag("--no-worker", options->no_worker, "Database and keeper only");
+  auto& command =
+      root.add("up", "Run everything: database, server, keeper and a worker").group("Running");
+  command.flag("--no-worker", options->no_worker, "Without a worker");
+  command.flag("--no-server", options->no_server, "Without the HTTP server");
+  command.option("--listen", "ADDRESS", options->listen,
+                 "Where the server listens (default: server.listen, else a free port)");
   command.option("--slots", "N", options->slots, "Jobs at once (default: worker.slots)");
   command.option("--ready-file", "PATH", options->ready_file, "JSON file written once ready")
       .files();
@@ -277,6 +303,11 @@ void add_up_command(Command& root) {
     if (options->slots) {
       MR_TRY_VOID(
           context.settings.set_flag("worker.slots", fmt::format("{}", *options->slots), "--slots"));
+    }
+    if (!options->listen.empty()) {
+      std::string joined;
+      for (const auto& address : options->listen) joined += (joined.empty() ? "" : ",") + address;
+      MR_TRY_VOID(context.settings.set_flag("server.listen", joined, "--listen"));
     }
     return Up(context, *options).run();
   });

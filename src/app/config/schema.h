@@ -23,6 +23,7 @@ enum class AliasUnit {
   seconds,          // 240 -> 4m
   doubled_seconds,  // A lock renewed every 45 s is a lease of 90 s.
   plus_one,         // 6 retries are 7 attempts.
+  port,             // 10000 -> 0.0.0.0:10000, as platforms that set it want it.
 };
 
 struct Alias {

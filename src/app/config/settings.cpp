@@ -122,6 +122,11 @@ Result<std::string> from_alias(const SettingSpec& spec, const Alias& alias,
       return normalise(spec, format_duration(milliseconds(number * 2000)));
     case AliasUnit::plus_one:
       return normalise(spec, fmt::format("{}", number + 1));
+    case AliasUnit::port:
+      if (number > 65535) {
+        return fail(ErrorKind::invalid_argument, fmt::format("'{}' is not a port", text));
+      }
+      return normalise(spec, fmt::format("0.0.0.0:{}", number));
   }
   return fail(ErrorKind::internal, "unknown unit of an alias");
 }

@@ -152,7 +152,12 @@ class Emitter {
       if (repeat.max == kNoLimit) loop(repeat);
       return;
     }
-    for (std::uint32_t i = 0; i < repeat.min && !full_; ++i) iteration(repeat);
+    for (std::uint32_t i = 0; i < repeat.min && !full_; ++i) {
+      const auto before = here();
+      iteration(repeat);
+      // Nothing, however often it is repeated: it would never fill the program.
+      if (here() == before) return;
+    }
     if (repeat.max == kNoLimit) {
       loop(repeat);
     } else {

@@ -170,6 +170,7 @@ TEST(Regex, HasLimitsOfSizeAndNesting) {
   EXPECT_TRUE(error_of("(?:a|b){1000000000}").contains("too large"));
   EXPECT_EQ(error_of("a{1000000000}"), "accepted");
   EXPECT_EQ(error_of("a{99999999999999999999}"), "accepted");
+  EXPECT_EQ(error_of("(?:){4000000000,}(?:a{0}){4000000000}"), "accepted");
 }
 
 // The classic traps of backtracking: each takes an exponential number of steps there.

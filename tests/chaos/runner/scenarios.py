@@ -81,17 +81,49 @@ class Migrations:
     """On empty databases of a server of their own, which need not survive anything."""
 
     def prepare(self, deployment):
-        self._server = Postgres(deployment.world, "scratch", migrated=False, settings={"fsync": "off", "full_page_writes": "off"}).start()
+        self.server = Postgres(deployment.world, "scratch", migrated=False, settings={"fsync": "off", "full_page_writes": "off"}).start()
 
     def start(self, deployment, name, plan):
         database = "m_" + name.replace("-", "_")
-        self._server.sql(f"create database {database}", database="postgres")
-        argv = [deployment.world.program("millrace"), "--database-url", self._server.url(database=database), "migrate", "up", "--expose", "public"]
+        self.server.sql(f"create database {database}", database="postgres")
+        argv = [deployment.world.program("millrace"), "--database-url", self.server.url(database=database), "migrate", "up", "--expose", "public"]
         return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
 
     def afterwards(self, deployment, process):
         deployment.world.run(process.argv)
-        self._server.sql(f"drop database m_{process.name.replace('-', '_')} with (force)", database="postgres")
+        self.server.sql(f"drop database m_{process.name.replace('-', '_')} with (force)", database="postgres")
+
+
+class Imports:
+    """Jobs of another queue's table, in databases of their own on the scratch server: whenever their mover dies, each is moved once."""
+    JOBS = 40
+
+    def prepare(self, deployment):
+        self._server = migrations.server
+        self._server.sql("create database imports", database="postgres")
+        deployment.world.run([deployment.world.program("millrace"), "--database-url", self._server.url(database="imports"), "migrate", "up", "--no-expose"])
+        self._server.sql(f"""create table public.job_queue (id uuid primary key default gen_random_uuid(), job_type text, job_payload jsonb,
+            status text default 'pending', priority integer default 5, scheduled_at timestamptz default now(), completed_at timestamptz,
+            retry_count integer default 0, max_retries integer default 6, created_at timestamptz default now());
+            insert into public.job_queue (job_type, job_payload) select 'noop', jsonb_build_object('n', i) from generate_series(1, {self.JOBS}) i""", database="imports")
+
+    def start(self, deployment, name, plan):
+        database = "i_" + name.replace("-", "_")
+        self._server.sql(f"create database {database} template imports", database="postgres")
+        argv = [deployment.world.program("millrace"), "--database-url", self._server.url(database=database), "import", "guardian", "--apply"]
+        return deployment.world.processes.start(name, argv, env={"MILLRACE_FAULT": plan})
+
+    def afterwards(self, deployment, process):
+        database = "i_" + process.name.replace("-", "_")
+        # Until the server has noticed that the mover is gone, rows may be held.
+        for _ in range(100):
+            done = deployment.world.run(process.argv, check=False)
+            if done.returncode != 7:
+                break
+        moved = self._server.sql("select (select count(*) from millrace.job_fact) || ' ' || (select count(*) from public.job_queue where status = 'pending')", database=database)
+        if done.returncode != 0 or moved != f"{self.JOBS} 0":
+            raise RuntimeError(f"moved and left: {moved}; {done.stderr}")
+        self._server.sql(f"drop database {database} with (force)", database="postgres")
 
 
 class PrivateClusters:
@@ -185,6 +217,7 @@ def kill_a_child(process):
 
 own = PrivateClusters()
 migrations = Migrations()
+imports = Imports()
 ALL = [
     Scenario("worker", WORKER, start_worker),
     # Rare paths are brought about by a first fault.
@@ -208,6 +241,9 @@ ALL = [
              plan=lambda point, random: f"{point}=kill@{1 if base(point) in RARE else random.randrange(1, 60)}", afterwards=migrations.afterwards),
     Scenario("migrate-back", ("migrate_rollback",), migrations.start,
              plan=lambda point, random: f"migrate.before=error@{random.randrange(10, 60)};{point}=kill", afterwards=migrations.afterwards),
+    # After the migrations, whose server it uses.
+    Scenario("import", ("import_report", "import_move"), imports.start, prepare=imports.prepare, plan=lambda point, random: f"{point}=kill",
+             afterwards=imports.afterwards),
 ]
 SCENARIOS = {scenario.name: scenario for scenario in ALL}
 _BY_BASE = {name: scenario for scenario in ALL for name in scenario.points}

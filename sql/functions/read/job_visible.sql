@@ -1,0 +1,12 @@
+-- millrace.job_visible: whether the caller of this call may see a job: a user the own ones (T-02), everybody else those of the tenant of the call
+-- (p_scope, as millrace.tenant_scope gives it).
+create or replace function millrace.job_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if millrace.caller() = 'authenticated' then
+    return coalesce(p_tenant = p_scope and p_owner = millrace.current_user_id(), false);
+  end if;
+  return p_scope is null or p_tenant = p_scope;
+end;
+$$;

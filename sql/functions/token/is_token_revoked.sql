@@ -1,0 +1,10 @@
+-- millrace.is_token_revoked: whether the JWT with this jti was revoked. One that was made elsewhere is not known, and not revoked.
+create or replace function millrace.is_token_revoked(p_jti text) returns boolean
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  return exists (select from millrace.api_token t where t.jti = p_jti
+                   and (t.revoked_at is not null or (t.confined and millrace.is_tenant_disabled(t.tenant_id))));
+end;
+$$;

@@ -1,0 +1,22 @@
+-- millrace.expire_uploads: gives up uploads that have expired, forgets those that ended a day ago, and answers the pieces of uploads that are not
+-- open any more: the caller removes them and then calls millrace.forget_parts. Pieces are answered until they are forgotten.
+create or replace function millrace.expire_uploads(p_limit integer) returns table (upload_id uuid, handle text)
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+begin
+  if p_limit is null or p_limit not between 1 and 10000 then
+    raise exception 'p_limit must be between 1 and 10000' using errcode = 'MR024';
+  end if;
+  with old as materialized (
+    select u.upload_id from millrace.upload u where u.expires_at < millrace.now() and u.state = 'open' order by u.expires_at limit p_limit for update skip locked)
+  update millrace.upload u set state = 'aborted' from old o where u.upload_id = o.upload_id;
+  with old as materialized (
+    select u.upload_id from millrace.upload u
+     where u.expires_at < millrace.now() and u.state <> 'open' and not exists (select from millrace.upload_part p where p.upload_id = u.upload_id)
+     order by u.expires_at limit p_limit for update skip locked)
+  delete from millrace.upload u using old o where u.upload_id = o.upload_id;
+  return query
+  select p.upload_id, p.handle from millrace.upload_part p
+   where not exists (select from millrace.upload u where u.upload_id = p.upload_id and u.state = 'open') order by p.upload_id, p.offset_bytes limit p_limit;
+end;
+$$;

@@ -1,0 +1,38 @@
+-- millrace.finish_file: content, object, file row and first job of an upload. Where another upload with the same key was faster, its file is the
+-- answer, and nothing of this one stays but content that the sweep finds.
+create or replace function millrace.finish_file(p_upload millrace.upload, p_blob jsonb) returns jsonb
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := millrace.now();
+  v_sha256 bytea := decode(p_blob ->> 'sha256', 'hex');
+  v_file millrace.shell_files;
+begin
+  loop
+    -- The key first: whoever loses has written nothing else.
+    insert into millrace.shell_files as f (id, tenant_id, owner_id, patient_id, bucket, storage_path, file_name, content_type, size_bytes, sha256,
+        idempotency_key, created_at, updated_at)
+    values (millrace.new_id(), p_upload.tenant_id, p_upload.user_id, p_upload.patient_id, p_upload.bucket,
+            p_upload.user_id || '/' || p_upload.upload_id || '_' || millrace.safe_file_name(p_upload.file_name), p_upload.file_name,
+            coalesce(p_blob ->> 'content_type', 'application/octet-stream'), (p_blob ->> 'size_bytes')::bigint, v_sha256, p_upload.idempotency_key, v_now, v_now)
+    on conflict (tenant_id, owner_id, idempotency_key) do nothing
+    returning f.* into v_file;
+    exit when found;
+    select f.* into v_file from millrace.shell_files f
+     where f.tenant_id = p_upload.tenant_id and f.owner_id = p_upload.user_id and f.idempotency_key = p_upload.idempotency_key;
+    if found then
+      if v_file.sha256 <> v_sha256 then
+        raise exception 'idempotency_key was used before with other content' using errcode = 'MR011';
+      end if;
+      return millrace.file_json(v_file);
+    end if;
+  end loop;
+  perform millrace.take_blob(p_upload.tenant_id, p_blob);
+  perform millrace.put_object(p_upload.tenant_id, p_upload, v_file.storage_path, v_sha256, v_file.size_bytes, v_file.content_type);
+  v_file := millrace.start_file(v_file, p_upload.correlation_id, p_upload.traceparent, 'file_created');
+  return millrace.file_json(v_file);
+exception when foreign_key_violation then
+  -- The profile was deleted between the announcement and the end.
+  raise exception 'profile % does not exist', p_upload.patient_id using errcode = 'MR036';
+end;
+$$;

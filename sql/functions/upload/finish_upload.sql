@@ -1,0 +1,45 @@
+-- millrace.finish_upload: the content is stored (p_blob: see millrace.check_stored): content, storage object and, of a file, its row and first job
+-- come into being in this one transaction, or nothing does.
+-- Idempotent: by the upload, and by its idempotency key: same content, same answer; other content: MR011.
+create or replace function millrace.finish_upload(p_upload_id uuid, p_blob jsonb, p_user uuid default null) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_upload millrace.upload := millrace.find_upload(p_upload_id, p_user, true);
+  v_sha256 bytea;
+  v_size bigint;
+  v_answer jsonb;
+begin
+  perform millrace.check_stored(p_blob);
+  v_sha256 := decode(p_blob ->> 'sha256', 'hex');
+  v_size := (p_blob ->> 'size_bytes')::bigint;
+  if v_upload.state = 'done' then
+    if v_upload.sha256 is distinct from v_sha256 then
+      raise exception 'upload % has ended with other content', p_upload_id using errcode = 'MR011';
+    end if;
+    return v_upload.answer;
+  end if;
+  perform millrace.check_open(v_upload);
+  if v_size <> v_upload.size_bytes then
+    raise exception 'upload % was announced with % bytes and has %', p_upload_id, v_upload.size_bytes, v_size using errcode = 'MR038';
+  end if;
+  if v_size > v_upload.reserved_bytes then
+    if v_size > millrace.config_bigint('upload.size_max_bytes', 5368709120) then
+      raise exception 'an upload may have % bytes at most', millrace.config_bigint('upload.size_max_bytes', 5368709120) using errcode = 'MR038';
+    end if;
+    perform millrace.reserve_quota(v_upload.tenant_id, v_size, 1, p_upload_id);
+  end if;
+  if v_upload.kind = 'file' then
+    v_answer := millrace.finish_file(v_upload, p_blob);
+  else
+    perform millrace.check_bucket(v_upload.bucket, v_size, coalesce(v_upload.declared_type, p_blob ->> 'content_type'));
+    perform millrace.take_blob(v_upload.tenant_id, p_blob);
+    v_answer := millrace.object_json(millrace.put_object(v_upload.tenant_id, v_upload, v_upload.object_name, v_sha256, v_size,
+      coalesce(nullif(v_upload.declared_type, ''), p_blob ->> 'content_type', 'application/octet-stream')));
+  end if;
+  update millrace.upload u
+     set state = 'done', sha256 = v_sha256, answer = v_answer, reserved_bytes = 0, writer = null, writer_until = null, expires_at = millrace.now() + interval '1 day'
+   where u.upload_id = p_upload_id;
+  return v_answer;
+end;
+$$;

@@ -1,0 +1,23 @@
+// The JSON Schemas that requests and answers of the API are made of, by name.
+//
+// Written as JSON, because that is what clients read: they stand in the OpenAPI document as they
+// are here. Objects that clients send allow no other members, so that a misspelt one is an error;
+// objects that they get may gain members. Empty descriptions say nothing the name does not.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace millrace::api {
+
+using SchemaMap = std::map<std::string, std::string>;
+
+SchemaMap component_schemas();
+
+// Its parts, by file.
+void add_common_schemas(SchemaMap& schemas);    // Problems, answers of verbs, health, scale.
+void add_job_schemas(SchemaMap& schemas);       // Jobs, batches, dead letters, logs, events.
+void add_system_schemas(SchemaMap& schemas);    // Queues, limits, workers, cron, audit.
+void add_identity_schemas(SchemaMap& schemas);  // Tenants, profiles, tokens.
+
+}  // namespace millrace::api

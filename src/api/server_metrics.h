@@ -1,0 +1,48 @@
+// ServerMetrics: what the server counts, under the names that dashboards and alerts use.
+//
+// The sources' names stand as they are (O-03); everything else begins with millrace_. Counts of
+// requests are this process's own; counts of jobs come from the database and are read anew for
+// every scrape. Threading: any. Lifetime: the registry outlives it.
+#pragma once
+
+#include "base/metrics.h"
+#include "http/access_log.h"
+
+#include <string_view>
+
+namespace millrace::api {
+
+class ServerMetrics {
+ public:
+  explicit ServerMetrics(MetricRegistry& registry);
+
+  void note_request(const http::AccessRecord& record);
+  void count_refusal(std::string_view reason);
+  void count_rate_limited() { rate_limited_.counter().add(); }
+  void count_error(std::string_view kind);
+  void set_connections(std::size_t connections);
+
+ private:
+  MetricFamily& requests_;
+  MetricFamily& durations_;
+  MetricFamily& received_;
+  MetricFamily& sent_;
+  MetricFamily& refusals_;
+  MetricFamily& rate_limited_;
+  MetricFamily& errors_;
+  MetricFamily& connections_;
+};
+
+// The sources' families, for whoever runs stages: declared in one place, so that all agree on
+// labels and bounds.
+struct StageMetrics {
+  explicit StageMetrics(MetricRegistry& registry);
+
+  MetricFamily& durations;       // processing_stage_duration_seconds{stage,status}
+  MetricFamily& errors;          // processing_stage_errors_total{stage,error_type}
+  MetricFamily& buffer_sizes;    // buffer_table_sizes{table}
+  MetricFamily& external_calls;  // external_api_calls_total{service,status}
+  MetricFamily& costs;           // processing_costs_total{service}, in cents
+};
+
+}  // namespace millrace::api

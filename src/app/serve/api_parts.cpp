@@ -1,0 +1,240 @@
+#include "app/serve/api_parts.h"
+
+#include "api/credential_maker.h"
+#include "api/directories.h"
+#include "api/guard.h"
+#include "api/routes/audit.h"
+#include "api/routes/jobs.h"
+#include "api/routes/operate.h"
+#include "api/routes/scale.h"
+#include "api/routes/tenants.h"
+#include "api/routes/tokens.h"
+#include "api/schemas.h"
+#include "api/server_metrics.h"
+#include "app/serve/server_options.h"
+#include "base/cancel.h"
+#include "base/either.h"
+#include "base/metrics.h"
+#include "base/spawn.h"
+#include "base/version.h"
+#include "http/client.h"
+#include "identity/jwks_cache.h"
+#include "pg/pool.h"
+#include "store/api/health.h"
+#include "store/api/session.h"
+
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace millrace::app {
+namespace {
+
+using namespace either;
+
+constexpr std::chrono::seconds kTouchInterval{30};
+constexpr std::int64_t kDepthWarning = 1000;  // H-18
+
+void append(std::vector<api::Operation>& all, std::vector<api::Operation> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+}  // namespace
+
+struct ApiParts::Impl {
+  Impl(Context& owner, Executor own_executor, Options& options)
+      : context(owner),
+        executor(own_executor),
+        pool(own_executor, connect_as(options.database, "millrace_api", "millrace-api"),
+             {.connections_max =
+                  static_cast<std::size_t>(owner.settings.integer("server.database_connections")),
+              .waiters_max = 100'000},
+             owner.random),
+        client(own_executor),
+        tasks(own_executor, owner.log) {}
+
+  Result<void> build(const Options& options);
+  Result<void> build_identity(const Options& options);
+  Result<void> build_pipeline();
+  std::vector<api::HealthCheck> checks();
+  std::vector<api::Operation> operations();
+  awaitable<void> touch_tokens();
+
+  Context& context;
+  Executor executor;
+
+  pg::Pool pool;
+  store::ApiSession session{pool};
+  std::unique_ptr<store::TenantStore> tenants = store::make_tenant_store(session);
+  std::unique_ptr<store::TokenStore> tokens = store::make_token_store(session);
+  std::unique_ptr<store::RequestStore> requests = store::make_request_store(session);
+  std::unique_ptr<store::JobReader> reader = store::make_job_reader(session);
+  std::unique_ptr<store::JobWriter> writer = store::make_job_writer(session);
+  std::unique_ptr<store::OperationStore> operation_store = store::make_operation_store(session);
+  std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session);
+  std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
+
+  http::Client client;
+  std::optional<identity::JwksCache> jwks;
+  std::optional<identity::TokenVerifier> verifier;
+  std::optional<identity::TokenMaker> token_maker;
+  std::optional<identity::TicketMaker> tickets;
+  std::optional<api::CredentialMaker> credentials;
+  api::StoredKeys keys{*tokens, context.clock};
+  api::StoredPolicies policies{*tenants, context.clock};
+  std::optional<identity::Authenticator> authenticator;
+  std::optional<api::Guard> guard;
+
+  MetricRegistry registry;
+  api::ServerMetrics metrics{registry};
+  api::StageMetrics stages{registry};
+  std::function<std::size_t()> connections;
+  http::RateLimiter limiter{context.clock};
+  std::optional<api::Health> health;
+  std::optional<api::MetricsPage> metrics_page;
+  api::ApiDocumentsPtr documents = std::make_shared<api::ApiDocuments>();
+  std::optional<api::Pipeline> pipeline;
+
+  CancelSource stopping;
+  TaskGroup tasks;
+};
+
+Result<void> ApiParts::Impl::build(const Options& options) {
+  MR_TRY_VOID(build_identity(options));
+  health.emplace(context.clock, std::string(kVersion), checks());
+  metrics_page.emplace(registry, *health_store, context.clock, [this] {
+    if (connections) metrics.set_connections(connections());
+  });
+  return build_pipeline();
+}
+
+Result<void> ApiParts::Impl::build_identity(const Options& options) {
+  const auto& settings = context.settings;
+  identity::TokenVerifier::Options verify;
+  for (const auto& secret : options.secrets.all) {
+    MR_TRY(auto key, identity::VerifyKey::from_secret(secret));
+    MR_TRY_VOID(verify.keys.add(std::move(key)));
+  }
+  if (const auto& url = settings.text("auth.jwks_url"); !url.empty()) {
+    identity::JwksOptions jwks_options{.url = url};
+    auto good = identity::check_jwks_options(jwks_options);
+    if (!good) return fail_with_context("auth.jwks_url", good.error());
+    jwks.emplace(executor, client, context.clock, context.log, std::move(jwks_options));
+    verify.jwks = &*jwks;
+    verify.jwks_rules.audiences = settings.list("auth.audiences");
+    verify.jwks_rules.issuers = settings.list("auth.issuers");
+  }
+  MR_TRY(verifier, identity::TokenVerifier::make(std::move(verify), context.clock));
+  MR_TRY(tickets, identity::TicketMaker::make(options.secrets.all, context.clock));
+  if (!options.secrets.ephemeral) {
+    MR_TRY(token_maker, identity::TokenMaker::make({.secret = options.secrets.all.front()},
+                                                   context.clock, context.random));
+  }
+  credentials.emplace(token_maker ? &*token_maker : nullptr, context.clock, context.random);
+  authenticator.emplace(*verifier, keys, context.clock);
+  guard.emplace(*authenticator, *tickets, keys, policies);
+  return {};
+}
+
+// All operations there are. A part of the API that is not in this list does not exist.
+std::vector<api::Operation> ApiParts::Impl::operations() {
+  std::vector<api::Operation> all;
+  const api::JobStores jobs{.reader = *reader, .writer = *writer};
+  append(all, api::meta_operations(*tickets, context.clock, documents));
+  append(all, health->operations());
+  append(all, metrics_page->operations());
+  append(all, api::scale_operations(*health_store));
+  append(all, api::job_read_operations(jobs));
+  append(all, api::job_write_operations(jobs));
+  append(all, api::batch_operations(jobs));
+  append(all, api::dead_letter_operations(jobs));
+  append(all, api::queue_operations(*operation_store));
+  append(all, api::limit_operations(*operation_store));
+  append(all, api::cron_operations(*operation_store));
+  append(all, api::system_operations(*operation_store));
+  append(all, api::audit_operations(*evidence, *reader));
+  append(all, api::tenant_operations(*tenants));
+  append(all, api::profile_operations(*tenants));
+  append(all, api::token_operations(*tokens, *credentials));
+  return all;
+}
+
+Result<void> ApiParts::Impl::build_pipeline() {
+  MR_TRY(auto table, api::OperationTable::make(operations(), api::component_schemas()));
+  api::fill_documents(*documents, table, {.version = std::string(kVersion)});
+  pipeline.emplace(std::move(table),
+                   api::Pipeline::Parts{.guard = *guard,
+                                        .limiter = limiter,
+                                        .metrics = metrics,
+                                        .log = context.log,
+                                        .requests = requests.get()},
+                   pipeline_options(context.settings));
+  return {};
+}
+
+std::vector<api::HealthCheck> ApiParts::Impl::checks() {
+  std::vector<api::HealthCheck> out;
+  out.push_back({.name = "database", .essential = true, .run = [this]() -> Task<api::CheckResult> {
+                   MR_CO_TRY_VOID(co_await health_store->health_counts());
+                   co_return api::CheckResult{};
+                 }});
+  out.push_back({.name = "queue_depth", .run = [this]() -> Task<api::CheckResult> {
+                   MR_CO_TRY(const auto counts, co_await health_store->health_counts());
+                   co_return api::CheckResult{.ok = counts.queue_depth <= kDepthWarning,
+                                              .value = counts.queue_depth};
+                 }});
+  out.push_back({.name = "keeper", .run = [this]() -> Task<api::CheckResult> {
+                   MR_CO_TRY(const auto counts, co_await health_store->health_counts());
+                   co_return api::CheckResult{.ok = counts.keeper};
+                 }});
+  return out;
+}
+
+// Which credentials are in use, for whoever looks at the list of them; kept to minutes, so a note
+// that is lost with the process matters to nobody.
+awaitable<void> ApiParts::Impl::touch_tokens() {
+  while (!stopping.cancelled()) {
+    co_await (context.clock.sleep_for(kTouchInterval) || stopping.token().wait());
+    auto used = keys.take_used();
+    if (used.empty()) continue;
+    const auto touched = co_await tokens->touch_api_tokens(std::move(used));
+    if (!touched) context.log.debug("touch_tokens", {{"error", touched.error().message}});
+  }
+}
+
+ApiParts::ApiParts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ApiParts::~ApiParts() = default;
+
+Result<std::unique_ptr<ApiParts>> ApiParts::make(Context& context, Executor executor,
+                                                 Options options) {
+  auto impl = std::make_unique<Impl>(context, std::move(executor), options);
+  MR_TRY_VOID(impl->build(options));
+  return std::unique_ptr<ApiParts>(new ApiParts(std::move(impl)));
+}
+
+void ApiParts::start() {
+  if (impl_->jwks) impl_->jwks->start();
+  impl_->tasks.add("touch tokens", impl_->touch_tokens());
+}
+
+awaitable<void> ApiParts::stop() {
+  impl_->stopping.cancel("stopping");
+  co_await impl_->tasks.join();
+  if (impl_->jwks) co_await impl_->jwks->stop();
+  impl_->pool.close();
+}
+
+const api::Pipeline& ApiParts::pipeline() const { return *impl_->pipeline; }
+const api::ApiDocuments& ApiParts::documents() const { return *impl_->documents; }
+api::Health& ApiParts::health() { return *impl_->health; }
+
+void ApiParts::note_request(const http::AccessRecord& record) {
+  http::log_access(impl_->context.log, record);
+  impl_->metrics.note_request(record);
+}
+
+void ApiParts::on_metrics(std::function<std::size_t()> connections) {
+  impl_->connections = std::move(connections);
+}
+
+}  // namespace millrace::app

@@ -1,0 +1,160 @@
+#include "layout/form.h"
+
+#include "layout/code_points.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace millrace::layout {
+namespace {
+
+constexpr std::uint32_t kKeyWordsMax = 6;
+constexpr std::uint32_t kLabelWordsMax = 12;
+constexpr double kWideGap = 1.5;  // Times the height of words.
+
+bool is_wide_gap(const PageMap& page, std::uint32_t left) {
+  const auto& a = page.words[left].box;
+  const auto& b = page.words[left + 1].box;
+  const auto gap = (b.x0 - a.x1) * page.info.width_px;
+  const auto height = std::max(a.height(), b.height()) * page.info.height_px;
+  return gap > kWideGap * height;
+}
+
+// -- checkboxes --
+
+std::optional<bool> mark_state(std::string_view text) {
+  static constexpr auto kEmpty =
+      std::to_array<std::string_view>({"☐", "□", "▢", "◻", "❏", "❑", "[]", "()", "[_]"});
+  static constexpr auto kChecked = std::to_array<std::string_view>(
+      {"☑", "☒", "✓", "✔", "⊠", "🗹", "🗵", "[x]", "[X]", "[✓]", "(x)", "(X)"});
+  if (std::ranges::find(kEmpty, text) != kEmpty.end()) return false;
+  if (std::ranges::find(kChecked, text) != kChecked.end()) return true;
+  return std::nullopt;
+}
+
+// A mark that begins at this word. "[ ]" comes as two words.
+std::optional<Checkbox> mark_at(const PageMap& page, std::uint32_t at, std::uint32_t last) {
+  if (const auto state = mark_state(page.words[at].text)) {
+    return Checkbox{.mark = {.first = at, .last = at}, .checked = *state};
+  }
+  if (at == last) return std::nullopt;
+  const auto& open = page.words[at].text;
+  const auto& close = page.words[at + 1].text;
+  const bool pair = (open == "[" && close == "]") || (open == "(" && close == ")");
+  if (!pair || is_wide_gap(page, at)) return std::nullopt;
+  return Checkbox{.mark = {.first = at, .last = at + 1}, .checked = false};
+}
+
+void find_checkboxes(PageMap& page, const Line& line) {
+  for (auto at = line.words.first; at <= line.words.last;) {
+    auto box = mark_at(page, at, line.words.last);
+    if (!box) {
+      ++at;
+      continue;
+    }
+    at = box->mark.last + 1;
+    const auto first = at;
+    while (at <= line.words.last && at - first < kLabelWordsMax &&
+           !mark_at(page, at, line.words.last)) {
+      const bool ends = at < line.words.last && is_wide_gap(page, at);
+      ++at;
+      if (ends) break;
+    }
+    if (at > first) box->label = WordRange{.first = first, .last = at - 1};
+    page.checkboxes.push_back(*box);
+  }
+}
+
+// -- keys and values --
+
+bool ends_key(std::string_view text) {
+  if (!text.ends_with(':') || text.size() < 2) return false;
+  const auto codes = to_code_points(text);
+  return std::ranges::any_of(codes, [](char32_t code) { return is_letter(code); });
+}
+
+// Keys of one line, from left to right. A key begins at the line's start, after a wide gap, or is a
+// single word.
+std::vector<WordRange> keys_of(const PageMap& page, const Line& line) {
+  std::vector<WordRange> keys;
+  auto start = line.words.first;
+  bool after_key = false;
+  for (auto at = line.words.first; at <= line.words.last; ++at) {
+    if (ends_key(page.words[at].text)) {
+      const auto first = after_key ? at : start;
+      if (at - first < kKeyWordsMax) {
+        keys.push_back({.first = first, .last = at});
+        after_key = true;
+      }
+    }
+    if (at < line.words.last && is_wide_gap(page, at)) {
+      start = at + 1;
+      // Right behind a key the gap leads to its value, not to the next key.
+      if (!keys.empty() && keys.back().last == at) continue;
+      after_key = false;
+    }
+  }
+  return keys;
+}
+
+// From behind the key to the next key, or to a wide gap that is not the one behind the key.
+std::optional<WordRange> value_of(const PageMap& page, const Line& line, WordRange key,
+                                  std::uint32_t end) {
+  if (key.last + 1 >= end) return std::nullopt;
+  auto last = key.last + 1;
+  while (last + 1 < end && last < line.words.last && !is_wide_gap(page, last)) ++last;
+  return WordRange{.first = key.last + 1, .last = last};
+}
+
+void find_line_pairs(PageMap& page, std::uint32_t index) {
+  const auto line = page.lines[index];
+  const auto keys = keys_of(page, line);
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    const auto end = k + 1 < keys.size() ? keys[k + 1].first : line.words.last + 1;
+    if (const auto value = value_of(page, line, keys[k], end)) {
+      page.pairs.push_back({.key = keys[k], .value = *value});
+      continue;
+    }
+    // A line that is nothing but the key: the value stands below.
+    const bool alone = keys.size() == 1 && keys[k] == line.words;
+    if (!alone || index + 1 >= page.lines.size()) continue;
+    const auto& below = page.lines[index + 1];
+    if (below.block == line.block && keys_of(page, below).empty()) {
+      page.pairs.push_back({.key = keys[k], .value = below.words});
+    }
+  }
+}
+
+void find_table_pairs(PageMap& page, const Table& table) {
+  for (std::size_t c = 0; c + 1 < table.cells.size(); ++c) {
+    const auto& key = table.cells[c];
+    const auto& value = table.cells[c + 1];
+    if (key.row != value.row || key.column != 0 || key.words.count() > kKeyWordsMax) continue;
+    const auto codes = to_code_points(page.text_of(key.words));
+    if (std::ranges::none_of(codes, [](char32_t code) { return is_letter(code); })) continue;
+    page.pairs.push_back({.key = key.words, .value = value.words});
+  }
+}
+
+}  // namespace
+
+void find_forms(PageMap& page) {
+  page.pairs.clear();
+  page.checkboxes.clear();
+  std::vector<bool> in_table(page.blocks.size(), false);
+  for (const auto& table : page.tables) {
+    if (table.columns == 2) in_table[table.block] = true;
+  }
+  for (std::uint32_t i = 0; i < page.lines.size(); ++i) {
+    find_checkboxes(page, page.lines[i]);
+    if (!in_table[page.lines[i].block]) find_line_pairs(page, i);
+  }
+  for (const auto& table : page.tables) {
+    if (table.columns == 2) find_table_pairs(page, table);
+  }
+  std::ranges::sort(page.pairs, {}, [](const KeyValue& pair) { return pair.key.first; });
+}
+
+}  // namespace millrace::layout

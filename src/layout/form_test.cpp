@@ -1,0 +1,142 @@
+#include "layout/form.h"
+
+#include "layout/running_text.h"
+#include "layout/sheet.h"
+#include "layout/spatial_map.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace millrace::layout {
+namespace {
+
+std::vector<std::string> pairs_of(const PageMap& map) {
+  std::vector<std::string> out;
+  for (const auto& pair : map.pairs) {
+    out.push_back(std::string(map.text_of(pair.key)) + "=" + std::string(map.text_of(pair.value)));
+  }
+  return out;
+}
+
+std::vector<std::string> boxes_of(const PageMap& map) {
+  std::vector<std::string> out;
+  for (const auto& box : map.checkboxes) {
+    out.push_back(std::string(box.checked ? "+" : "-") +
+                  std::string(box.label ? map.text_of(*box.label) : ""));
+  }
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Forms, KeysAndValuesOfOneLine) {
+  Sheet page;
+  page.text(60, 100, "Patient name: Jane Doe DOB: 1970-03-12");
+  EXPECT_EQ(pairs_of(page.map()), (Texts{"Patient name:=Jane Doe", "DOB:=1970-03-12"}));
+}
+
+TEST(Forms, AWideGapEndsAValueAndBeginsAKey) {
+  Sheet page;
+  page.text(60, 100, "Name:").text(130, 100, "Jane Doe").text(300, 100, "Date of birth: 1970");
+  EXPECT_EQ(pairs_of(page.map()), (Texts{"Name:=Jane Doe", "Date of birth:=1970"}));
+}
+
+TEST(Forms, AKeyAloneHasItsValueBelow) {
+  Sheet page;
+  page.lines(60, 100, {"Diagnosis:", "Pneumonia of the left lung"});
+  EXPECT_EQ(pairs_of(page.map()), (Texts{"Diagnosis:=Pneumonia of the left lung"}));
+}
+
+TEST(Forms, ASentenceWithAColonIsNoKey) {
+  Sheet page;
+  page.text(60, 100, "He told us at length about the following three complaints: pain and cough");
+  page.text(60, 130, "Seen at 10:30 in the clinic");
+  EXPECT_TRUE(page.map().pairs.empty());
+}
+
+TEST(Forms, TablesOfTwoColumnsArePairs) {
+  Sheet page;
+  page.text(60, 100, "Weight").text(260, 100, "82 kg");
+  page.text(60, 118, "Height").text(260, 118, "178 cm");
+  page.text(60, 136, "Pulse").text(260, 136, "72 /min");
+  EXPECT_EQ(pairs_of(page.map()), (Texts{"Weight=82 kg", "Height=178 cm", "Pulse=72 /min"}));
+}
+
+TEST(Forms, CheckboxesAreReadWithTheirLabels) {
+  Sheet page;
+  page.text(60, 100, "☑ smoker").text(200, 100, "☐ alcohol").text(340, 100, "[x] diabetes");
+  page.text(60, 130, "[ ] asthma").text(200, 130, "( ) other").text(340, 130, "plain text");
+  EXPECT_EQ(boxes_of(page.map()), (Texts{"+smoker", "-alcohol", "+diabetes", "-asthma", "-other"}));
+}
+
+TEST(Forms, FindingThemTwiceChangesNothing) {
+  Sheet page;
+  page.text(60, 100, "Name: Jane Doe").text(60, 130, "☐ none");
+  auto map = page.map();
+  const auto once = map;
+  find_forms(map);
+  EXPECT_EQ(map, once);
+}
+
+PageMap numbered_page(std::uint32_t number, const std::string& body) {
+  Sheet page;
+  page.text(60, 20, "St Elsewhere Hospital, record 88213");
+  page.text(60, 100, body);
+  page.text(60, 770, "printed on sheet " + std::to_string(number) + " of this file");
+  return page.map(number);
+}
+
+TEST(RunningText, WhatRepeatsAtTheEdgeIsHeaderOrFooter) {
+  auto map = merge_pages({numbered_page(3, "The third page has text of its own"),
+                          numbered_page(1, "A first page that begins the story"),
+                          numbered_page(2, "And now the second one goes on")});
+  ASSERT_TRUE(map.has_value()) << map.error().message;
+  for (const auto& page : map->pages) {
+    ASSERT_EQ(page.blocks.size(), 3U);
+    EXPECT_EQ(page.blocks[0].kind, BlockKind::header);
+    EXPECT_EQ(page.blocks[1].kind, BlockKind::text);
+    EXPECT_EQ(page.blocks[2].kind, BlockKind::footer);
+  }
+}
+
+TEST(RunningText, WhatStandsOnOnePageOnlyIsText) {
+  auto map = merge_pages({numbered_page(1, "A page")});
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(map->pages[0].blocks[0].kind, BlockKind::text);
+}
+
+TEST(RunningText, PageNumbersAreKnownOnASinglePage) {
+  for (const std::string number : {"3", "- 3 -", "Page 3 of 7", "3/7", "Seite 3 von 7"}) {
+    Sheet page;
+    page.text(60, 100, "Some text in the middle of it").text(290, 775, number);
+    EXPECT_EQ(page.map().blocks.back().kind, BlockKind::footer) << number;
+  }
+  Sheet page;
+  page.text(60, 100, "Some text in the middle of it").text(290, 775, "See page 3");
+  EXPECT_EQ(page.map().blocks.back().kind, BlockKind::text);
+}
+
+TEST(SpatialMap, PagesComeInAnyOrderAndAgain) {
+  const auto first = numbered_page(1, "One");
+  const auto third = numbered_page(3, "Three");
+  const auto map = merge_pages({third, first, third});
+  ASSERT_TRUE(map.has_value());
+  ASSERT_EQ(map->pages.size(), 2U);
+  EXPECT_EQ(map->pages[0].info.page, 1U);
+  EXPECT_EQ(map->page(3)->info.page, 3U);
+  EXPECT_EQ(map->page(2), nullptr);
+  EXPECT_EQ(missing_pages(*map, 4), (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(document_text(*map), first.text + "\f" + third.text);
+}
+
+TEST(SpatialMap, OnePageWithTwoContentsIsAConflict) {
+  const auto map = merge_pages({numbered_page(2, "One"), numbered_page(2, "Two")});
+  ASSERT_FALSE(map.has_value());
+  EXPECT_EQ(map.error().kind, ErrorKind::conflict);
+  EXPECT_EQ(map.error().message, "page 2 is there twice with different content");
+}
+
+}  // namespace
+}  // namespace millrace::layout

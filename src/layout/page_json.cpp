@@ -1,0 +1,316 @@
+#include "layout/page_json.h"
+
+#include "layout/code_points.h"
+#include "layout/json_fields.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::layout {
+namespace {
+
+constexpr std::size_t kDepthMax = 64;
+constexpr std::uint32_t kRangeMax = 0xffff'fffe;
+
+// -- writing --
+
+json::Array box_json(const Box& box) { return {box.x0, box.y0, box.x1, box.y1}; }
+
+json::Array range_json(WordRange range) { return {range.first, range.last}; }
+
+json::Value poly_json(const std::optional<Quad>& poly) {
+  if (!poly) return nullptr;
+  json::Array points;
+  for (const auto& point : *poly) points.push_back(json::Array{point.x, point.y});
+  return points;
+}
+
+json::Object word_json(const Word& word, std::size_t index, const OffsetIndex& offsets) {
+  return {
+      {"i", index},
+      {"text", word.text},
+      {"bbox", box_json(word.box)},
+      {"poly", poly_json(word.poly)},
+      {"conf", word.conf ? json::Value(*word.conf) : json::Value(nullptr)},
+      {"line", word.line},
+      {"block", word.block},
+      {"char", json::Array{offsets.code_points_before(word.bytes.begin),
+                           offsets.code_points_before(word.bytes.end)}},
+  };
+}
+
+json::Object table_json(const Table& table) {
+  json::Array cells;
+  for (const auto& cell : table.cells) {
+    cells.push_back(json::Object{
+        {"row", cell.row}, {"column", cell.column}, {"words", range_json(cell.words)}});
+  }
+  return {{"block", table.block},
+          {"rows", table.rows},
+          {"columns", table.columns},
+          {"cells", std::move(cells)}};
+}
+
+// -- reading --
+
+Result<std::vector<double>> numbers_of(const Fields& fields, std::string_view name,
+                                       std::size_t size) {
+  const auto rule = fmt::format("must be an array of {} numbers", size);
+  MR_TRY(const auto* array, fields.array(name, size));
+  if (array->size() != size) return fields.wrong(name, rule);
+  std::vector<double> numbers;
+  for (const auto& element : *array) {
+    const auto number = to_number(element);
+    if (!number) return fields.wrong(name, rule);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+Result<WordRange> range_of(const Fields& fields, std::string_view name) {
+  MR_TRY(const auto* array, fields.array(name, 2));
+  const auto first = array->size() == 2 ? to_count((*array)[0]) : std::nullopt;
+  const auto last = array->size() == 2 ? to_count((*array)[1]) : std::nullopt;
+  if (!first || !last || *first > *last || *last > kRangeMax) {
+    return fields.wrong(name, "must be [first, last], both included");
+  }
+  return WordRange{.first = *first, .last = *last};
+}
+
+Result<std::optional<Quad>> poly_of(const Fields& fields) {
+  const auto rule = "must be null or an array of 4 points";
+  MR_TRY(const auto* array, fields.optional_array("poly", 4));
+  if (array == nullptr) return std::nullopt;
+  if (array->size() != 4) return fields.wrong("poly", rule);
+  Quad quad;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto* point = (*array)[i].if_array();
+    if (point == nullptr || point->size() != 2) return fields.wrong("poly", rule);
+    const auto x = to_number((*point)[0]);
+    const auto y = to_number((*point)[1]);
+    if (!x || !y) return fields.wrong("poly", rule);
+    quad[i] = {.x = *x, .y = *y};
+  }
+  return quad;
+}
+
+Result<Word> word_of(const Fields& fields, const PageLimits& limits) {
+  Word word;
+  MR_TRY(const auto text, fields.text("text", limits.word_bytes_max));
+  word.text = text;
+  MR_TRY(const auto box, numbers_of(fields, "bbox", 4));
+  word.box = {.x0 = box[0], .y0 = box[1], .x1 = box[2], .y1 = box[3]};
+  MR_TRY(word.poly, poly_of(fields));
+  MR_TRY(word.conf, fields.optional_number("conf", 0, 1));
+  MR_TRY(word.line, fields.count("line", kRangeMax));
+  MR_TRY(word.block, fields.count("block", kRangeMax));
+  return word;
+}
+
+Result<PageInfo> info_of(const Fields& fields, const PageLimits& limits) {
+  PageInfo info;
+  MR_TRY(info.page, fields.count("page", limits.page_max));
+  MR_TRY(info.width_px, fields.count("width_px", limits.side_px_max));
+  MR_TRY(info.height_px, fields.count("height_px", limits.side_px_max));
+  MR_TRY(const auto dpi, fields.optional_number("dpi", 0, 10'000));
+  info.dpi = dpi.value_or(0);
+  MR_TRY(const auto rotation, fields.count("rotation_deg", 270));
+  info.rotation_deg = static_cast<int>(rotation);
+  MR_TRY(const auto engine, fields.text("engine", 100));
+  info.engine = engine;
+  MR_TRY(info.estimated, fields.flag_or("estimated", false));
+  return info;
+}
+
+Result<std::vector<BlockKind>> kinds_of(const Fields& fields, std::size_t words,
+                                        std::size_t blocks) {
+  MR_TRY(const auto* array, fields.optional_array("blocks", words));
+  std::vector<BlockKind> kinds;
+  // The smallest form has words only: its blocks are text.
+  if (array == nullptr) return std::vector<BlockKind>(blocks, BlockKind::text);
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    MR_TRY(const auto block, Fields::of((*array)[i], fields.path_of("blocks", i)));
+    MR_TRY(const auto name, block.text("kind", 32));
+    const auto kind = parse_block_kind(name);
+    if (!kind) return block.wrong("kind", "is none of the kinds of blocks");
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+// The offsets in the JSON are the ones that the words give.
+Result<void> check_offsets(const Fields& fields, const json::Array& words, const PageMap& page) {
+  const OffsetIndex offsets(page.text);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    MR_TRY(const auto word, Fields::of(words[i], fields.path_of("words", i)));
+    MR_TRY(const auto index, word.count_or("i", static_cast<std::uint32_t>(i), kRangeMax));
+    if (index != i) return word.wrong("i", "must be the word's position");
+    MR_TRY(const auto* range, word.array("char", 2));
+    const auto& bytes = page.words[i].bytes;
+    const bool right = range->size() == 2 &&
+                       to_count((*range)[0]) == offsets.code_points_before(bytes.begin) &&
+                       to_count((*range)[1]) == offsets.code_points_before(bytes.end);
+    if (!right) return word.wrong("char", "must be the word's place in the text of the page");
+  }
+  return ok();
+}
+
+Result<Table> table_of(const Fields& fields, std::size_t words) {
+  Table table;
+  MR_TRY(table.block, fields.count("block", kRangeMax));
+  MR_TRY(table.rows, fields.count("rows", kRangeMax));
+  MR_TRY(table.columns, fields.count("columns", kRangeMax));
+  MR_TRY(const auto* cells, fields.array("cells", words));
+  for (std::size_t i = 0; i < cells->size(); ++i) {
+    MR_TRY(const auto part, Fields::of((*cells)[i], fields.path_of("cells", i)));
+    Cell cell;
+    MR_TRY(cell.row, part.count("row", kRangeMax));
+    MR_TRY(cell.column, part.count("column", kRangeMax));
+    MR_TRY(cell.words, range_of(part, "words"));
+    table.cells.push_back(cell);
+  }
+  return table;
+}
+
+Result<void> read_structures(const Fields& fields, PageMap& page) {
+  const auto size_max = page.words.size();
+  MR_TRY(const auto* tables, fields.optional_array("tables", size_max));
+  for (std::size_t i = 0; tables != nullptr && i < tables->size(); ++i) {
+    MR_TRY(const auto part, Fields::of((*tables)[i], fields.path_of("tables", i)));
+    MR_TRY(auto table, table_of(part, size_max));
+    page.tables.push_back(std::move(table));
+  }
+  MR_TRY(const auto* pairs, fields.optional_array("pairs", size_max));
+  for (std::size_t i = 0; pairs != nullptr && i < pairs->size(); ++i) {
+    MR_TRY(const auto part, Fields::of((*pairs)[i], fields.path_of("pairs", i)));
+    KeyValue pair;
+    MR_TRY(pair.key, range_of(part, "key"));
+    MR_TRY(pair.value, range_of(part, "value"));
+    page.pairs.push_back(pair);
+  }
+  MR_TRY(const auto* boxes, fields.optional_array("checkboxes", size_max));
+  for (std::size_t i = 0; boxes != nullptr && i < boxes->size(); ++i) {
+    MR_TRY(const auto part, Fields::of((*boxes)[i], fields.path_of("checkboxes", i)));
+    Checkbox box;
+    MR_TRY(box.mark, range_of(part, "mark"));
+    MR_TRY(box.checked, part.flag_or("checked", false));
+    if (part.has("label")) {
+      MR_TRY(box.label, range_of(part, "label"));
+    }
+    page.checkboxes.push_back(box);
+  }
+  return check_structures(page);
+}
+
+}  // namespace
+
+json::Value page_to_json(const PageMap& page) {
+  const OffsetIndex offsets(page.text);
+  json::Array words;
+  words.reserve(page.words.size());
+  for (std::size_t i = 0; i < page.words.size(); ++i) {
+    words.push_back(word_json(page.words[i], i, offsets));
+  }
+  json::Array blocks;
+  for (const auto& block : page.blocks) {
+    blocks.push_back(json::Object{{"kind", to_string(block.kind)}});
+  }
+  json::Array tables;
+  for (const auto& table : page.tables) tables.push_back(table_json(table));
+  json::Array pairs;
+  for (const auto& pair : page.pairs) {
+    pairs.push_back(json::Object{{"key", range_json(pair.key)}, {"value", range_json(pair.value)}});
+  }
+  json::Array checkboxes;
+  for (const auto& box : page.checkboxes) {
+    checkboxes.push_back(json::Object{
+        {"mark", range_json(box.mark)},
+        {"checked", box.checked},
+        {"label", box.label ? json::Value(range_json(*box.label)) : json::Value(nullptr)}});
+  }
+  const auto& info = page.info;
+  return json::Object{
+      {"schema", kSpatialSchema},
+      {"page", info.page},
+      {"width_px", info.width_px},
+      {"height_px", info.height_px},
+      {"dpi", info.dpi > 0 ? json::Value(info.dpi) : json::Value(nullptr)},
+      {"rotation_deg", info.rotation_deg},
+      {"engine", info.engine},
+      {"estimated", info.estimated},
+      {"words", std::move(words)},
+      {"blocks", std::move(blocks)},
+      {"tables", std::move(tables)},
+      {"pairs", std::move(pairs)},
+      {"checkboxes", std::move(checkboxes)},
+  };
+}
+
+std::string page_json(const PageMap& page) { return canonical_json(page_to_json(page)); }
+
+std::string spatial_json(const SpatialMap& map) {
+  std::string out = R"({"pages":[)";
+  for (const auto& page : map.pages) {
+    if (&page != &map.pages.front()) out += ',';
+    out += page_json(page);
+  }
+  out += fmt::format(R"(],"schema":"{}"}})", kSpatialSchema);
+  return out;
+}
+
+Result<PageMap> page_from_json(const json::Value& value, const SpatialJsonLimits& limits) {
+  MR_TRY(const auto fields, Fields::of(value, ""));
+  MR_TRY(const auto schema, fields.optional_text("schema", 100));
+  if (schema && *schema != kSpatialSchema) {
+    return fields.wrong("schema", fmt::format("must be {}", kSpatialSchema));
+  }
+  MR_TRY(auto info, info_of(fields, limits.page));
+  MR_TRY(const auto* array, fields.array("words", limits.page.words_max));
+  std::vector<Word> words;
+  words.reserve(array->size());
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    MR_TRY(const auto part, Fields::of((*array)[i], fields.path_of("words", i)));
+    MR_TRY(auto word, word_of(part, limits.page));
+    words.push_back(std::move(word));
+  }
+  const std::size_t blocks = words.empty() ? 0 : std::size_t{words.back().block} + 1;
+  if (blocks > words.size()) {
+    return fields.wrong("words", "have a block without words before them");
+  }
+  MR_TRY(auto kinds, kinds_of(fields, words.size(), blocks));
+  MR_TRY(auto page,
+         assemble_page(std::move(info), std::move(words), std::move(kinds), limits.page));
+  MR_TRY_VOID(check_offsets(fields, *array, page));
+  MR_TRY_VOID(read_structures(fields, page));
+  return page;
+}
+
+Result<PageMap> parse_page_json(std::string_view text, const SpatialJsonLimits& limits) {
+  MR_TRY(const auto value,
+         parse_json(text, {.max_bytes = limits.page_bytes_max, .max_depth = kDepthMax}));
+  return page_from_json(value, limits);
+}
+
+Result<SpatialMap> parse_spatial_json(std::string_view text, const SpatialJsonLimits& limits) {
+  MR_TRY(const auto value,
+         parse_json(text, {.max_bytes = limits.document_bytes_max, .max_depth = kDepthMax}));
+  MR_TRY(const auto fields, Fields::of(value, ""));
+  MR_TRY(const auto schema, fields.text("schema", 100));
+  if (schema != kSpatialSchema) {
+    return fields.wrong("schema", fmt::format("must be {}", kSpatialSchema));
+  }
+  MR_TRY(const auto* array, fields.array("pages", limits.page.page_max));
+  SpatialMap map;
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    auto page = page_from_json((*array)[i], limits);
+    if (!page) return fail_with_context(fields.path_of("pages", i), std::move(page.error()));
+    if (!map.pages.empty() && page->info.page <= map.pages.back().info.page) {
+      return fields.wrong("pages", "must be in the order of their numbers, each once");
+    }
+    map.pages.push_back(*std::move(page));
+  }
+  return map;
+}
+
+}  // namespace millrace::layout

@@ -1,0 +1,62 @@
+// EventStore: the durable event log, for live streams.
+//
+// Flow: one reader per server process starts at event_tail and calls read_events again and again;
+// it hands what is new to the streams, in memory, each event with its position as id. A stream that
+// comes back with such an id asks events_after for what it missed of its own scope; where that is
+// too old or too much, a snapshot takes its place (jobs_read.h). Threading and lifetime: as
+// ApiSession, which outlives it.
+#pragma once
+
+#include "base/task.h"
+#include "store/api/event_position.h"
+#include "store/api/session.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millrace::store {
+
+struct StoredEvent {
+  std::int64_t event_id = 0;  // Unique, for telling apart what was seen before.
+  std::string position;       // The text of the EventPosition behind it.
+  std::string at;             // ISO 8601.
+  TenantId tenant;
+  std::string kind;   // job.completed, batch.progress …
+  std::string queue;  // Empty: of no queue.
+  std::vector<JobId> job_ids;
+  std::string data_json;  // Empty: none.
+};
+
+struct EventBatch {
+  std::vector<StoredEvent> events;
+  EventPosition next;    // Where to go on.
+  bool too_old = false;  // Events behind the position are gone, or too many were missed.
+  bool more = false;     // There may be more at once.
+};
+
+// As far as given; of events_after.
+struct EventScope {
+  std::optional<TenantId> tenant = {};
+  std::optional<std::string> queue = {};
+  std::optional<JobId> job = {};
+  std::optional<BatchId> batch = {};
+};
+
+class EventStore {
+ public:
+  virtual ~EventStore() = default;
+
+  // Behind all that is committed now.
+  virtual Task<EventPosition> event_tail() = 0;
+  // At most `limit` (1 to 10000). `expand`: events about jobs of a lane name them all.
+  virtual Task<EventBatch> read_events(EventPosition position, int limit, bool expand) = 0;
+  // Looks at `scan_max` events at most. `next` is only good for asking again.
+  virtual Task<EventBatch> events_after(EventPosition position, EventScope scope, int scan_max) = 0;
+};
+
+std::unique_ptr<EventStore> make_event_store(ApiSession& session);
+
+}  // namespace millrace::store

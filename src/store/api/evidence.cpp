@@ -1,0 +1,69 @@
+#include "store/api/evidence.h"
+
+#include <utility>
+
+namespace millrace::store {
+namespace {
+
+class PgEvidenceStore final : public EvidenceStore {
+ public:
+  explicit PgEvidenceStore(ApiSession& session) : session_(session) {}
+
+  Task<std::string> list_audit(CallContext caller, AuditQuery query) override {
+    pg::Params params;
+    params.add(query.before_at).add(query.before_id).add(query.action).add(query.table_name);
+    params.add(query.record_id).add(query.patient).add(query.limit);
+    co_return co_await read(std::move(caller),
+                            {.sql = "select millrace.list_audit($1, $2, $3, $4, $5, $6, $7)",
+                             .params = std::move(params),
+                             .name = "mr_api_list_audit"});
+  }
+
+  Task<std::string> job_audit(CallContext caller, JobId job) override {
+    co_return co_await read(
+        std::move(caller),
+        rows_as_json("mr_api_job_audit", "select * from millrace.job_audit($1)", pg::params(job)));
+  }
+
+  Task<std::string> verify_audit(CallContext caller, std::optional<TenantId> tenant) override {
+    if (!tenant) {
+      co_return co_await read(
+          std::move(caller),
+          rows_as_json("mr_api_verify_all", "select * from millrace.verify_audit()", {}));
+    }
+    co_return co_await read(
+        std::move(caller),
+        rows_as_json("mr_api_verify_audit", "select * from millrace.verify_audit($1)",
+                     pg::params(tenant)));
+  }
+
+  Task<std::int64_t> log_audit_event(CallContext caller, NewAuditEntry entry) override {
+    pg::Params params;
+    params.add(entry.table_name).add(entry.record_id).add(entry.operation);
+    params.add(entry.old_values_json).add(entry.new_values_json).add(entry.reason);
+    params.add(entry.category).add(entry.patient);
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(
+                  std::move(caller), MR_POINT("api_audit_write"), Access::write,
+                  {.sql = "select millrace.log_audit_event($1, $2, $3, $4, $5, $6, $7, $8)",
+                   .params = std::move(params),
+                   .name = "mr_api_log_audit"}));
+    co_return rows[0].i64(0);
+  }
+
+ private:
+  Task<std::string> read(CallContext caller, pg::Statement statement) {
+    co_return co_await session_.text_as(std::move(caller), MR_POINT("api_audit_read"), Access::read,
+                                        std::move(statement));
+  }
+
+  ApiSession& session_;
+};
+
+}  // namespace
+
+std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session) {
+  return std::make_unique<PgEvidenceStore>(session);
+}
+
+}  // namespace millrace::store

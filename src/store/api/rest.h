@@ -1,0 +1,69 @@
+// RestStore: tables and functions for clients of PostgREST and supabase-js, under their role.
+//
+// Reading goes through row security and the tenant of the call. Writing runs functions: insert and
+// upsert on shell_files take an object of the caller's and enqueue its first job, update and delete
+// touch own rows and listed columns; jobs are written by nobody here (42501). Errors carry the
+// SQLSTATE that PostgREST's clients look for: 42P01 no such table, 42703 no such column, 42883 no
+// such function or arguments, 42501, 23505. Threading and lifetime: as ApiSession, which outlives
+// it.
+#pragma once
+
+#include "base/task.h"
+#include "store/api/rest_query.h"
+#include "store/api/session.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace millrace::store {
+
+struct RestRows {
+  std::string rows_json;  // An array.
+  std::int64_t returned = 0;
+  std::optional<std::int64_t> total;  // Where it was asked for.
+};
+
+struct RestInsert {
+  std::string table;
+  std::string rows_json;  // An array of objects.
+  enum class OnConflict { error, ignore, merge } on_conflict = OnConflict::error;
+  std::string conflict_columns = {};      // "idempotency_key"; empty: the primary key.
+  std::vector<std::string> columns = {};  // Of the answer; empty: all.
+};
+
+struct RestCall {
+  std::string function;
+  std::string args_json = "{}";
+  bool reading = false;  // By GET: nothing may be written.
+};
+
+struct RestAnswer {
+  std::string body_json;  // A value, or an array where the function returns a set.
+  bool is_void = false;
+};
+
+class RestStore {
+ public:
+  virtual ~RestStore() = default;
+
+  // What there is. Read once, and again after a migration.
+  virtual Task<RestSurfacePtr> rest_surface() = 0;
+
+  virtual Task<RestRows> select_rows(CallContext caller, RestSurfacePtr surface,
+                                     RestQuery query) = 0;
+  virtual Task<RestRows> insert_rows(CallContext caller, RestSurfacePtr surface,
+                                     RestInsert insert) = 0;
+  // `query`: which rows, and the columns of the answer.
+  virtual Task<RestRows> update_rows(CallContext caller, RestSurfacePtr surface, RestQuery query,
+                                     std::string patch_json) = 0;
+  virtual Task<RestRows> delete_rows(CallContext caller, RestSurfacePtr surface,
+                                     RestQuery query) = 0;
+  virtual Task<RestAnswer> call_function(CallContext caller, RestSurfacePtr surface,
+                                         RestCall call) = 0;
+};
+
+std::unique_ptr<RestStore> make_rest_store(ApiSession& session);
+
+}  // namespace millrace::store

@@ -1,0 +1,119 @@
+#include "api_world.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace millrace::test {
+
+const std::string ApiWorld::kSecret = "a secret for the tests of the server, long enough";
+
+std::string Answered::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (http::same_name(key, name)) return value;
+  }
+  return {};
+}
+
+json::Value Answered::json() const {
+  auto value = parse_json(body, {.max_bytes = 64 * 1024 * 1024});
+  if (!value)
+    throw std::runtime_error(fmt::format("{} {}: {}", status, body, value.error().message));
+  return *std::move(value);
+}
+
+ApiWorld::ApiWorld(const Options& options)
+    : options_(options),
+      tokens_(must(
+          identity::TokenMaker::make({.secret = Secret<std::string>(kSecret)}, clock_, random_))) {
+  const auto ready = folder_.path() / "ready.json";
+  std::vector<std::string> arguments{"serve", "--listen", "127.0.0.1:0", "--ready-file",
+                                     ready.string()};
+  arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
+  program_ = std::make_unique<BackgroundProgram>(
+      arguments, RunOptions{.env = environment("millrace_api"), .stdin_text = {}, .cwd = {}});
+  ready_ = program_->wait_for_ready(ready);
+  const std::string url(ready_.at("http_url").as_string());
+  address_ = must(http::parse_listen(url.substr(url.rfind('/') + 1)));
+}
+
+ApiWorld::~ApiWorld() {
+  client_.reset();
+  program_->signal(SIGTERM);
+  const int code = program_->wait();
+  EXPECT_EQ(code, 0) << program_->err();
+}
+
+std::map<std::string, std::string> ApiWorld::environment(std::string_view user) const {
+  std::map<std::string, std::string> env{
+      {"DATABASE_URL", database_.url(user)},        {"MILLRACE_AUTH_JWT_SECRET", kSecret},
+      {"MILLRACE_KEEPER_ENABLED", "false"},         {"MILLRACE_SERVER_REQUESTS_PER_MINUTE", "0"},
+      {"MILLRACE_SERVER_REFUSALS_PER_MINUTE", "0"}, {"LOG_LEVEL", "info"}};
+  for (const auto& [name, value] : options_.env) env[name] = value;
+  return env;
+}
+
+RunResult ApiWorld::run(const std::vector<std::string>& arguments) {
+  return run_millrace(arguments, {.env = environment("postgres"), .stdin_text = {}, .cwd = {}});
+}
+
+Answered ApiWorld::ask(const Ask& ask) {
+  std::string bytes = fmt::format("{} {} HTTP/1.1\r\nHost: test\r\n", ask.method, ask.path);
+  if (!ask.token.empty()) bytes += fmt::format("Authorization: Bearer {}\r\n", ask.token);
+  for (const auto& [name, value] : ask.headers) bytes += fmt::format("{}: {}\r\n", name, value);
+  if (ask.body) {
+    bytes +=
+        fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", ask.body->size());
+  }
+  bytes += "\r\n";
+  if (ask.body) bytes += *ask.body;
+  // The server closes connections as it sees fit; a request that was not answered is sent again
+  // on a new one, once.
+  for (int attempt = 0;; ++attempt) {
+    const bool fresh = client_ == nullptr;
+    if (fresh) client_ = std::make_unique<http::RawClient>(address_);
+    auto reply = client_->ask(bytes, ask.method == "HEAD");
+    if (reply.status == 0 && !fresh && attempt == 0) {
+      client_.reset();
+      continue;
+    }
+    if (reply.status == 0 || reply.header("connection") == "close") client_.reset();
+    return {
+        .status = reply.status, .headers = std::move(reply.headers), .body = std::move(reply.body)};
+  }
+}
+
+Answered ApiWorld::get(const std::string& path, const std::string& token) {
+  return ask({.path = path, .token = token});
+}
+
+Answered ApiWorld::post(const std::string& path, const std::string& token, const std::string& body,
+                        std::vector<http::Header> headers) {
+  return ask({.method = "POST",
+              .path = path,
+              .token = token,
+              .body = body,
+              .headers = std::move(headers)});
+}
+
+std::string ApiWorld::jwt(identity::Role role, std::optional<TenantId> tenant,
+                          std::optional<identity::UserId> user) {
+  return must(tokens_.make_token({.role = role, .tenant = tenant, .user = user})).token.reveal();
+}
+
+std::string ApiWorld::key(identity::Role role, std::optional<TenantId> tenant) {
+  std::vector<std::string> arguments{
+      "token", "create", "--role", std::string(identity::to_string(role)), "--kind", "api_key"};
+  if (tenant) arguments.insert(arguments.end(), {"--tenant", tenant->to_string()});
+  const auto made = run(arguments);
+  EXPECT_EQ(made.code, 0) << made.err;
+  return made.out.substr(0, made.out.find('\n'));
+}
+
+std::string ApiWorld::credentials(identity::Role role, std::optional<TenantId> tenant,
+                                  std::optional<identity::UserId> user) {
+  return identity::is_database_role(role) ? jwt(role, tenant, user) : key(role, tenant);
+}
+
+}  // namespace millrace::test

@@ -1,0 +1,171 @@
+#include "contract.h"
+
+#include "support/must.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace millrace::test {
+namespace {
+
+const json::Value* find(const json::Value& value, std::string_view name) {
+  const auto* object = value.if_object();
+  return object == nullptr ? nullptr : object->if_contains(name);
+}
+
+std::string text(const json::Value* value) {
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+// Texts whose pattern a generator would have to understand.
+std::string sample_text(const json::Value& schema) {
+  const auto format = text(find(schema, "format"));
+  if (format == "uuid") return "0190a000-0000-7000-8000-000000000001";
+  if (format == "date-time") return "2031-01-01T00:00:00Z";
+  if (text(find(schema, "pattern")).starts_with("^/api/v1/")) return "/api/v1/jobs/x/events";
+  return "sample";
+}
+
+}  // namespace
+
+std::string ContractOperation::access() const {
+  return text(spec.if_contains("x-millrace-access"));
+}
+
+bool ContractOperation::admits(std::string_view role) const {
+  const auto* roles = spec.if_contains("x-millrace-roles");
+  if (roles == nullptr) return true;
+  return std::ranges::any_of(roles->as_array(), [&](const json::Value& known) {
+    return std::string_view(known.as_string()) == role;
+  });
+}
+
+bool ContractOperation::for_all_tenants() const {
+  const auto* all = spec.if_contains("x-millrace-all-tenants");
+  return all != nullptr && all->is_bool() && all->get_bool();
+}
+
+std::string ContractOperation::path_with(const std::map<std::string, std::string>& values) const {
+  std::string out;
+  std::string_view rest(path);
+  for (auto brace = rest.find('{'); brace != rest.npos; brace = rest.find('{')) {
+    out += rest.substr(0, brace);
+    const auto end = rest.find('}', brace);
+    const std::string name(rest.substr(brace + 1, end - brace - 1));
+    const auto value = values.find(name);
+    out += value == values.end() ? "sample" : value->second;
+    rest.remove_prefix(end + 1);
+  }
+  return out.append(rest);
+}
+
+Contract::Contract(json::Object document) : document_(std::move(document)) {
+  for (const auto& [path, methods] : document_.at("paths").as_object()) {
+    for (const auto& [method, spec] : methods.as_object()) {
+      std::string upper(method);
+      std::ranges::transform(upper, upper.begin(),
+                             [](char c) { return static_cast<char>(c & ~0x20); });
+      operations_.push_back({.id = text(find(spec, "operationId")),
+                             .method = std::move(upper),
+                             .path = std::string(path),
+                             .spec = spec.as_object()});
+    }
+  }
+}
+
+const json::Value& Contract::resolve(const json::Value& schema) const {
+  const auto ref = text(find(schema, "$ref"));
+  if (ref.empty()) return schema;
+  constexpr std::string_view kPrefix = "#/components/schemas/";
+  if (!ref.starts_with(kPrefix)) throw std::runtime_error("a reference leads to " + ref);
+  return document_.at("components").at("schemas").at(ref.substr(kPrefix.size()));
+}
+
+json::Value Contract::sample(const json::Value& given, int depth) const {
+  if (depth > 20) throw std::runtime_error("a schema is too deep for a sample");
+  const auto& schema = resolve(given);
+  if (const auto* value = find(schema, "const")) return *value;
+  if (const auto* values = find(schema, "enum")) return values->as_array().at(0);
+  auto type = text(find(schema, "type"));
+  if (const auto* types = find(schema, "type"); types != nullptr && types->is_array()) {
+    type = text(&types->as_array().at(0));
+  }
+  if (type == "integer" || type == "number") {
+    const auto* least = find(schema, "minimum");
+    return least == nullptr ? json::Value(1) : *least;
+  }
+  if (type == "boolean") return true;
+  if (type == "string") return json::Value(sample_text(schema));
+  if (type == "array") {
+    json::Array out;
+    if (const auto* items = find(schema, "items")) out.push_back(sample(*items, depth + 1));
+    return out;
+  }
+  json::Object out;
+  const auto* properties = find(schema, "properties");
+  const auto add = [&](std::string_view name) {
+    out[name] = sample(properties->at(name), depth + 1);
+  };
+  if (const auto* required = find(schema, "required")) {
+    for (const auto& name : required->as_array()) add(name.as_string());
+  }
+  // Of alternatives the first; of objects that must not be empty, any member.
+  if (const auto* any = find(schema, "anyOf"); any != nullptr && find(any->at(0), "required")) {
+    add(any->at(0).at("required").at(0).as_string());
+  }
+  if (out.empty() && find(schema, "minProperties") != nullptr) {
+    add(properties->as_object().begin()->key());
+  }
+  return out;
+}
+
+std::optional<std::string> Contract::sample_body(const ContractOperation& operation) const {
+  const auto* body = operation.spec.if_contains("requestBody");
+  if (body == nullptr) return std::nullopt;
+  const auto* content = find(body->at("content"), "application/json");
+  if (content == nullptr) return std::nullopt;
+  return to_json(sample(content->at("schema"), 0));
+}
+
+const schema::Schema& Contract::compiled(const json::Value& schema) {
+  auto key = to_json(schema);
+  const auto found = compiled_.find(key);
+  if (found != compiled_.end()) return found->second;
+  auto document = schema;
+  document.as_object()["components"] = document_.at("components");
+  schema::SchemaOptions options;
+  options.assert_formats = true;
+  auto made = must(schema::Schema::compile(std::move(document), std::move(options)));
+  return compiled_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+std::string Contract::judge(const ContractOperation& operation, const Answered& answered) {
+  const auto& responses = operation.spec.at("responses").as_object();
+  const auto* response = responses.if_contains(std::to_string(answered.status));
+  if (response == nullptr) {
+    if (answered.status < 400) return "the document does not know this status";
+    response = &responses.at("default");
+  }
+  if (answered.header("x-correlation-id").empty()) return "there is no x-correlation-id";
+  const auto* content = find(*response, "content");
+  if (content == nullptr) {
+    return answered.body.empty() ? "" : "the document promises an empty body";
+  }
+  auto type = answered.header("content-type");
+  type = type.substr(0, type.find(';'));
+  const auto* media = find(*content, type);
+  if (media == nullptr) return "the document does not know the content type " + type;
+  const auto* schema = find(*media, "schema");
+  if (schema == nullptr) return {};
+  const auto body = parse_json(answered.body, {.max_bytes = 64 * 1024 * 1024, .max_depth = 128});
+  if (!body) return body.error().message;
+  const auto violations = compiled(*schema).validate(*body);
+  if (violations.empty()) return {};
+  return fmt::format("{} ({})", violations.front().message, violations.front().schema_path);
+}
+
+}  // namespace millrace::test

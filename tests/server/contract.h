@@ -1,0 +1,52 @@
+// Contract: the server's own OpenAPI document, asked what a request may look like and whether an
+// answer keeps its word.
+#pragma once
+
+#include "api_world.h"
+#include "base/json.h"
+#include "schema/schema.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::test {
+
+struct ContractOperation {
+  std::string id;
+  std::string method;  // "GET"
+  std::string path;    // "/api/v1/jobs/{id}"
+  json::Object spec;
+
+  bool open() const { return access() == "open"; }
+  std::string access() const;
+  bool admits(std::string_view role) const;
+  bool for_all_tenants() const;
+  // A path with every parameter filled in.
+  std::string path_with(const std::map<std::string, std::string>& values) const;
+};
+
+class Contract {
+ public:
+  explicit Contract(json::Object document);
+
+  const std::vector<ContractOperation>& operations() const { return operations_; }
+  const json::Object& document() const { return document_; }
+
+  // A JSON body that the operation's schema allows; nothing for operations without one.
+  std::optional<std::string> sample_body(const ContractOperation& operation) const;
+  // What is wrong with the answer; empty when it is as the document says.
+  std::string judge(const ContractOperation& operation, const Answered& answered);
+
+ private:
+  json::Value sample(const json::Value& schema, int depth) const;
+  const json::Value& resolve(const json::Value& schema) const;
+  const schema::Schema& compiled(const json::Value& schema);
+
+  json::Object document_;
+  std::vector<ContractOperation> operations_;
+  std::map<std::string, schema::Schema> compiled_;  // By the schema's text.
+};
+
+}  // namespace millrace::test

@@ -1,0 +1,462 @@
+// Uploads: room reserved before, settled after; pieces behind a fence; content, object, file row
+// and first job in one transaction, once, whoever dies or asks again.
+#include "sql/server_world.h"
+
+namespace millrace::test {
+namespace {
+
+class Uploads : public EngineTest {
+ protected:
+  void quota(const std::string& limits) {
+    ServerSession admin{database, ""};
+    admin.run("select millrace.create_tenant('clinic', $1, $2::jsonb)",
+              pg::params(kTenant, limits));
+  }
+  std::string begin(std::string_view size, std::string_view more = "{}") {
+    return member(api, begin_file(api, kAda, size, more), "upload_id");
+  }
+  Error begin_refused(std::string_view size, std::string_view more = "{}") {
+    return api.refused(
+        "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text,"
+        " 'size_bytes', $2::bigint) || $3::jsonb)",
+        pg::params(kAda, size, more));
+  }
+  std::string counts() {
+    return sql.value(
+        "select format('%s files, %s objects, %s blobs, %s jobs', "
+        "(select count(*) from millrace.shell_files), (select count(*) from "
+        "millrace.storage_object),"
+        "(select count(*) from millrace.blob_object), (select count(*) from millrace.job_fact))");
+  }
+  // stored, reserved
+  std::string used() {
+    return sql.value("select bytes || ' ' || reserved_bytes from millrace.tenant_stored($1)",
+                     pg::params(kTenant));
+  }
+  ServerSession api{database};
+};
+
+// U-02, U-04, U-05, U-06, U-07, U-09.
+TEST_F(Uploads, u05_content_object_row_and_first_job_come_together) {
+  const auto file =
+      put_file(api, kAda, "hello", R"({"idempotency_key": "k", "correlation_id": "c1"})");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+  EXPECT_EQ(member(sql, file, "status"), "uploaded");
+  EXPECT_EQ(member(sql, file, "size_bytes"), "5");
+  EXPECT_EQ(member(sql, file, "owner_id"), kAda);
+  EXPECT_TRUE(member(sql, file, "storage_path").starts_with(std::string(kAda) + "/"));
+  EXPECT_TRUE(member(sql, file, "storage_path").ends_with("_scan.pdf"));
+  const auto job = member(sql, file, "job_id");
+  EXPECT_EQ(sql.value("select millrace.get_job($1) ->> 'job_type'", pg::params(job)),
+            "fast_queue_security");
+  EXPECT_EQ(sql.value("select millrace.get_job($1) ->> 'job_name'", pg::params(job)),
+            "Process scan.pdf");
+  EXPECT_EQ(sql.value("select millrace.get_job($1) ->> 'correlation_id'", pg::params(job)), "c1");
+  EXPECT_TRUE(
+      sql.yes("select millrace.get_job($1) -> 'payload' = jsonb_build_object('shell_file_id', "
+              "$2::text, 'storage_path', $3::text)",
+              pg::params(job, member(sql, file, "id"), member(sql, file, "storage_path"))));
+  // The patient is the user's own person, and named in the audit (A-05).
+  EXPECT_TRUE(sql.yes("select account_owner_id = $1 from millrace.user_profiles where id = $2",
+                      pg::params(kAda, member(sql, file, "patient_id"))));
+  EXPECT_EQ(sql.value("select patient_id from millrace.audit where action = 'file_created'"),
+            member(sql, file, "patient_id"));
+  EXPECT_EQ(imbalance(sql), "");
+}
+
+// J06: what a file is called decides nothing about where it lies.
+TEST_F(Uploads, j06_names_of_files_are_made_safe) {
+  for (const auto* name :
+       {"../../etc/passwd", "röntgen bild.pdf", "a/b\\c", "....", "", "%00\n\t"}) {
+    const auto begun =
+        begin_file(api, kAda, "1",
+                   fmt::format(R"({{"file_name": {}}})",
+                               sql.value("select to_json($1::text)::text", pg::params(name))));
+    const auto file = finish(api, member(api, begun, "upload_id"), "x");
+    const auto path = member(sql, file, "storage_path");
+    EXPECT_TRUE(sql.yes("select $1 ~ '^[0-9a-f-]{36}/[0-9a-f-]{36}_[A-Za-z0-9_-][A-Za-z0-9._-]*$'",
+                        pg::params(path)))
+        << path;
+  }
+}
+
+TEST_F(Uploads, u01_an_upload_succeeds_while_enqueue_is_switched_off_and_is_processed_later) {
+  sql.run("select millrace.set_config_value('system.enqueue_enabled', 'false')");
+  const auto file = put_file(api, kAda, "hello");
+  EXPECT_EQ(member(sql, file, "job_id"), "(null)");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 0 jobs");
+  EXPECT_EQ(sql.number("select millrace.adopt_files(10)"), 0);
+  sql.run("select millrace.set_config_value('system.enqueue_enabled', 'true')");
+  EXPECT_EQ(sql.number("select millrace.expire_keys(10)"), 1);
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+  EXPECT_TRUE(sql.yes("select job_id is not null from millrace.shell_files"));
+  EXPECT_EQ(sql.number("select millrace.adopt_files(10)"), 0);
+  EXPECT_EQ(sql.value("select string_agg(action, ' ' order by audit_id) from millrace.audit where "
+                      "table_name = 'shell_files'"),
+            "file_created file_enqueued");
+}
+
+TEST_F(Uploads, u01_a_full_queue_does_not_refuse_a_file) {
+  set_queue(sql, "fast_queue", R"({"depth_max": 0})");
+  EXPECT_NE(member(sql, put_file(api, kAda, "hello"), "job_id"), "(null)");
+}
+
+// S-14.
+TEST_F(Uploads, s14_maintenance_pauses_intake_and_not_what_is_under_way) {
+  const auto upload = begin("5");
+  sql.run("select millrace.set_config_value('system.maintenance_mode', 'true')");
+  EXPECT_EQ(begin_refused("5").sqlstate, "MR032");
+  finish(api, upload, "hello");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// --- Idempotency ---
+
+// U-03, F02: same key and content, same answer; nothing is stored, reset or enqueued again.
+TEST_F(Uploads, u03_a_retry_with_the_same_key_answers_the_same) {
+  const auto first = put_file(api, kAda, "hello", R"({"idempotency_key": "k"})");
+  sql.run("update millrace.shell_files set status = 'completed'");
+  const auto again = begin_file(api, kAda, "5", R"({"idempotency_key": "k"})");
+  EXPECT_EQ(member(sql, again, "state"), "exists");
+  EXPECT_EQ(sql.value("select $1::jsonb #>> '{existing,id}'", pg::params(again)),
+            member(sql, first, "id"));
+  EXPECT_EQ(sql.value("select $1::jsonb #>> '{existing,status}'", pg::params(again)), "completed");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+  EXPECT_EQ(used(), "5 0");
+}
+
+// Both were announced before either ended.
+TEST_F(Uploads, f03_two_uploads_with_one_key_make_one_file) {
+  const auto one = begin("5", R"({"idempotency_key": "k"})");
+  const auto two = begin("5", R"({"idempotency_key": "k"})");
+  const auto first = finish(api, one, "hello");
+  EXPECT_EQ(member(sql, finish(api, two, "hello"), "id"), member(sql, first, "id"));
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+  EXPECT_EQ(used(), "5 0");
+}
+
+TEST_F(Uploads, f02_the_same_key_with_other_content_is_refused) {
+  const auto one = begin("5", R"({"idempotency_key": "k"})");
+  const auto two = begin("5", R"({"idempotency_key": "k"})");
+  finish(api, one, "hello");
+  EXPECT_EQ(
+      api.refused("select millrace.finish_upload($1, $2)", pg::params(two, stored(api, "other")))
+          .sqlstate,
+      "MR011");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// The second waits inside the unique index until the first has committed.
+TEST_F(Uploads, f03_concurrent_ends_with_one_key_make_one_file) {
+  const auto one = begin("5", R"({"idempotency_key": "k"})");
+  const auto two = begin("5", R"({"idempotency_key": "k"})");
+  ServerSession other{database};
+  const auto blob = stored(api, "hello");
+  api.script("begin");
+  const auto first = api.value("select millrace.finish_upload($1, $2)", pg::params(one, blob));
+  std::string second;
+  std::jthread waiting([&] {
+    second = other.value("select millrace.finish_upload($1, $2)", pg::params(two, blob));
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  api.script("commit");
+  waiting.join();
+  EXPECT_EQ(member(sql, second, "id"), member(sql, first, "id"));
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// And where the first is undone, the second is the one that counts.
+TEST_F(Uploads, f03_a_key_whose_holder_rolls_back_is_free) {
+  const auto one = begin("5", R"({"idempotency_key": "k"})");
+  const auto two = begin("5", R"({"idempotency_key": "k"})");
+  ServerSession other{database};
+  const auto blob = stored(api, "hello");
+  api.script("begin");
+  api.run("select millrace.finish_upload($1, $2)", pg::params(one, blob));
+  std::string second;
+  std::jthread waiting([&] {
+    second = other.value("select millrace.finish_upload($1, $2)", pg::params(two, blob));
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  api.script("rollback");
+  waiting.join();
+  EXPECT_EQ(sql.value("select id from millrace.shell_files"), member(sql, second, "id"));
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+TEST_F(Uploads, keys_of_two_owners_do_not_meet) {
+  const auto mine = put_file(api, kAda, "hello", R"({"idempotency_key": "k"})");
+  const auto bobs = put_file(api, kBob, "other", R"({"idempotency_key": "k"})");
+  EXPECT_NE(member(sql, mine, "id"), member(sql, bobs, "id"));
+  ServerSession elsewhere{database, kOther};
+  EXPECT_NE(member(sql, put_file(elsewhere, kAda, "third", R"({"idempotency_key": "k"})"), "id"),
+            member(sql, mine, "id"));
+}
+
+// A repeat after a lost answer.
+TEST_F(Uploads, ending_an_upload_twice_answers_the_same) {
+  const auto upload = begin("5");
+  const auto first = finish(api, upload, "hello");
+  EXPECT_EQ(finish(api, upload, "hello"), first);
+  EXPECT_EQ(
+      api.refused("select millrace.finish_upload($1, $2)", pg::params(upload, stored(api, "other")))
+          .sqlstate,
+      "MR011");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// --- Quota ---
+
+// E12: reserved before anything is stored, in one look; never exceeded.
+TEST_F(Uploads, e12_room_is_reserved_before_and_settled_after) {
+  quota(R"({"quota_bytes": 100})");
+  const auto one = begin("60");
+  EXPECT_EQ(used(), "0 60");
+  EXPECT_EQ(begin_refused("41").sqlstate, "MR027");
+  const auto two = begin("40");
+  EXPECT_EQ(begin_refused("1").sqlstate, "MR027");
+  finish(api, one, std::string(60, 'a'));
+  EXPECT_EQ(used(), "60 40");
+  EXPECT_EQ(begin_refused("1").sqlstate, "MR027");
+  api.run("select millrace.abort_upload($1)", pg::params(two));
+  EXPECT_EQ(used(), "60 0");
+  begin("40");
+}
+
+TEST_F(Uploads, e12_files_are_counted_too_and_deleting_makes_room) {
+  quota(R"({"quota_files": 2})");
+  const auto file = put_file(api, kAda, "a");
+  put_file(api, kAda, "b");
+  EXPECT_EQ(begin_refused("1").sqlstate, "MR027");
+  ServerSession service{database, kTenant, "service_role"};
+  service.run("select millrace.delete_shell_files(array[$1::uuid])",
+              pg::params(member(sql, file, "id")));
+  put_file(api, kAda, "c");
+}
+
+// Many at once: those that fit are let in, and no more.
+TEST_F(Uploads, e12_concurrent_announcements_do_not_exceed_the_quota) {
+  quota(R"({"quota_bytes": 50})");
+  std::atomic<int> admitted = 0;
+  together(8, [&](int, const std::atomic<bool>&) {
+    ServerSession mine{database};
+    for (int i = 0; i < 5; ++i) {
+      const auto result = mine.connection().query(
+          "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text, "
+          "'size_bytes', 10))",
+          pg::params(kAda));
+      if (result) {
+        ++admitted;
+      } else if (result.error().sqlstate != "MR027") {
+        throw std::runtime_error(result.error().describe());
+      }
+    }
+  });
+  EXPECT_EQ(admitted, 5);
+  EXPECT_EQ(used(), "0 50");
+}
+
+// No reservation is lost: it ends with the upload, though nobody swept.
+TEST_F(Uploads, a_dead_clients_reservation_ends_by_itself) {
+  quota(R"({"quota_bytes": 100})");
+  stop_clock(sql);
+  begin("100", R"({"ttl_seconds": 60})");
+  EXPECT_EQ(begin_refused("1").sqlstate, "MR027");
+  pass(sql, "61 seconds");
+  begin("100");
+}
+
+TEST_F(Uploads, an_upload_of_unknown_size_reserves_as_it_grows) {
+  quota(R"({"quota_bytes": 100})");
+  const auto upload = member(
+      api,
+      api.value(
+          "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text,"
+          " 'reserve_bytes', 10))::text",
+          pg::params(kAda)),
+      "upload_id");
+  EXPECT_EQ(used(), "0 10");
+  api.run("select millrace.grow_upload($1, null, 60)", pg::params(upload));
+  EXPECT_EQ(used(), "0 60");
+  EXPECT_EQ(begin_refused("41").sqlstate, "MR027");
+  EXPECT_EQ(api.refused("select millrace.grow_upload($1, null, 101)", pg::params(upload)).sqlstate,
+            "MR027");
+  // What was stored beyond what was reserved is looked at again at the end.
+  finish(api, upload, std::string(90, 'x'));
+  EXPECT_EQ(used(), "90 0");
+}
+
+TEST_F(Uploads, what_is_larger_than_announced_or_allowed_is_refused) {
+  sql.run("select millrace.set_config_value('upload.size_max_bytes', '10')");
+  EXPECT_EQ(begin_refused("11").sqlstate, "MR038");
+  const auto upload = begin("5");
+  EXPECT_EQ(api.refused("select millrace.finish_upload($1, $2)",
+                        pg::params(upload, stored(api, "longer")))
+                .sqlstate,
+            "MR038");
+  const auto unknown =
+      member(api,
+             api.value("select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', "
+                       "$1::text))::text",
+                       pg::params(kAda)),
+             "upload_id");
+  EXPECT_EQ(api.refused("select millrace.finish_upload($1, $2)",
+                        pg::params(unknown, stored(api, "more than ten")))
+                .sqlstate,
+            "MR038");
+  EXPECT_EQ(counts(), "0 files, 0 objects, 0 blobs, 0 jobs");
+}
+
+TEST_F(Uploads, bad_announcements_are_refused_by_field) {
+  for (const auto* upload :
+       {"{}", R"({"kind": "tape"})", R"({"kind": "file"})", R"({"kind": "file", "size": 1})",
+        R"({"kind": "file", "size_bytes": -1})", R"({"kind": "file", "size_bytes": "x"})",
+        R"({"kind": "file", "idempotency_key": ""})"}) {
+    EXPECT_EQ(api.refused("select millrace.begin_upload($1)", pg::params(upload)).sqlstate, "MR024")
+        << upload;
+  }
+  EXPECT_EQ(begin_refused("1", fmt::format(R"({{"patient_id": "{}"}})", kBob)).sqlstate, "MR036");
+  EXPECT_EQ(sql.number("select count(*) from millrace.upload"), 0);
+}
+
+// --- Pieces ---
+
+class Pieces : public Uploads {
+ protected:
+  std::string take(std::string_view writer) {
+    return api.value("select millrace.take_upload($1, null, $2::uuid, '60 s') ->> 'offset_bytes'",
+                     pg::params(upload, writer));
+  }
+  Error take_refused(std::string_view writer) {
+    return api.refused("select millrace.take_upload($1, null, $2::uuid)",
+                       pg::params(upload, writer));
+  }
+  static constexpr const char* kAdvance =
+      "select millrace.advance_upload($1, $2::uuid, $3, $4, $5)";
+  std::string advance(std::string_view writer, int offset, int size, std::string_view handle) {
+    return api.value(kAdvance, pg::params(upload, writer, offset, size, handle));
+  }
+  Error advance_refused(std::string_view writer, int offset, int size, std::string_view handle) {
+    return api.refused(kAdvance, pg::params(upload, writer, offset, size, handle));
+  }
+  void SetUp() override { upload = begin("10"); }
+  std::string upload;
+};
+
+constexpr std::string_view kOne = "00000000-0000-4000-8000-00000000a001";
+constexpr std::string_view kTwo = "00000000-0000-4000-8000-00000000a002";
+
+TEST_F(Pieces, are_accepted_in_order_from_the_one_who_may_append) {
+  EXPECT_EQ(take(kOne), "0");
+  EXPECT_EQ(advance(kOne, 0, 4, "p1"), "4");
+  EXPECT_EQ(advance(kOne, 4, 6, "p2"), "10");
+  EXPECT_EQ(api.value("select string_agg(p ->> 'handle', ' ') from jsonb_array_elements("
+                      "millrace.get_upload($1) -> 'parts') p",
+                      pg::params(upload)),
+            "p1 p2");
+  EXPECT_EQ(advance_refused(kOne, 10, 1, "p3").sqlstate, "MR038");
+}
+
+TEST_F(Pieces, one_at_the_wrong_place_is_told_the_right_one) {
+  take(kOne);
+  advance(kOne, 0, 4, "p1");
+  const auto error = advance_refused(kOne, 2, 4, "p2");
+  EXPECT_EQ(error.sqlstate, "MR029");
+  EXPECT_EQ(error.detail, "4");
+}
+
+// A repeat after a lost answer is the same piece, not another.
+TEST_F(Pieces, the_same_one_twice_counts_once) {
+  take(kOne);
+  EXPECT_EQ(advance(kOne, 0, 4, "p1"), "4");
+  EXPECT_EQ(advance(kOne, 0, 4, "p1"), "4");
+  EXPECT_EQ(sql.number("select count(*) from millrace.upload_part"), 1);
+}
+
+// The writer that stood still for longer than its time finds its piece refused.
+TEST_F(Pieces, a_replaced_writer_adds_nothing_however_late) {
+  stop_clock(sql);
+  take(kOne);
+  EXPECT_EQ(take_refused(kTwo).sqlstate, "MR029");
+  pass(sql, "61 seconds");
+  EXPECT_EQ(take(kTwo), "0");
+  EXPECT_EQ(advance_refused(kOne, 0, 4, "late").sqlstate, "MR029");
+  EXPECT_EQ(advance(kTwo, 0, 5, "p"), "5");
+  EXPECT_EQ(sql.value("select string_agg(handle, ' ') from millrace.upload_part"), "p");
+}
+
+TEST_F(Pieces, are_swept_with_an_upload_that_was_given_up) {
+  stop_clock(sql);
+  take(kOne);
+  advance(kOne, 0, 4, "p1");
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "(none)");
+  pass(sql, "2 days");
+  EXPECT_EQ(advance_refused(kOne, 4, 4, "p2").sqlstate, "MR028");
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "p1");
+  // Told again until somebody says that it is gone.
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "p1");
+  EXPECT_EQ(
+      api.number("select millrace.forget_parts(array[$1::uuid], array['p1'])", pg::params(upload)),
+      1);
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "(none)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.upload"), 0);
+}
+
+TEST_F(Pieces, of_an_open_upload_are_not_forgotten) {
+  take(kOne);
+  advance(kOne, 0, 4, "p1");
+  EXPECT_EQ(
+      api.number("select millrace.forget_parts(array[$1::uuid], array['p1'])", pg::params(upload)),
+      0);
+}
+
+TEST_F(Pieces, every_one_renews_the_time_that_is_left) {
+  stop_clock(sql);
+  take(kOne);
+  for (int i = 0; i < 5; ++i) {
+    pass(sql, "20 hours");
+    take(kOne);
+    advance(kOne, i, 1, fmt::format("p{}", i));
+  }
+  EXPECT_EQ(api.value("select millrace.get_upload($1) ->> 'state'", pg::params(upload)), "open");
+}
+
+// I08: another user's upload is none.
+TEST_F(Pieces, i08_belong_to_one_user_of_one_tenant) {
+  ServerSession elsewhere{database, kOther};
+  for (const auto* call :
+       {"select millrace.get_upload($1, $2)", "select millrace.abort_upload($1, $2)",
+        "select millrace.take_upload($1, $2, gen_random_uuid())",
+        "select millrace.grow_upload($1, $2, 1)", "select millrace.finish_upload($1, $3, $2)"}) {
+    const bool ends = std::string_view(call).contains("$3");
+    const auto params = [&](std::string_view user) {
+      return ends ? pg::params(upload, user, stored(api, "0123456789")) : pg::params(upload, user);
+    };
+    EXPECT_EQ(api.refused(call, params(kBob)).sqlstate, "MR028") << call;
+    EXPECT_EQ(elsewhere.refused(call, params(kAda)).sqlstate, "MR028") << call;
+  }
+  EXPECT_EQ(counts(), "0 files, 0 objects, 0 blobs, 0 jobs");
+}
+
+// Content by its digest is content for whoever names it: no client may.
+TEST_F(Pieces, no_client_can_say_which_content_was_stored) {
+  for (const auto* role :
+       {"anon", "authenticated", "service_role", "millrace_worker", "millrace_reader"}) {
+    Session session{database, role};
+    for (const auto* call :
+         {"select millrace.finish_upload(null, null)", "select millrace.begin_upload(null)",
+          "select millrace.advance_upload(null, null, 0, 1, 'x')",
+          "select millrace.condemn_blobs(1)"}) {
+      EXPECT_EQ(session.refused(call).sqlstate, "42501") << role << " " << call;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace millrace::test
