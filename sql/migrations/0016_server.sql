@@ -1,6 +1,6 @@
 -- The server's side of the schema: tenants, profiles, API tokens, blobs, storage objects, uploads, files, HTTP requests that are done once,
 -- results of compute jobs, and events in the order of their transactions.
--- Lock cost: event and job_fact get an index in place of another, job_history one of failures: they hold off writers while they are built,
+-- Lock cost: event and job_fact get an index in place of another, job_history one of what did not complete: they hold off writers while they are built,
 -- which on a schema with many jobs is best done in a quiet hour. worker gets a column, for an instant. compat: rolling
 
 -- --- Tenants, profiles, API tokens ---
@@ -361,8 +361,8 @@ insert into millrace.event_floor default values;
 
 -- --- Jobs, workers, rates ---
 
--- Dead letters, newest first; and the jobs of a batch, however many.
-create index job_history_failed_idx on millrace.job_history (job_id) where status = 'failed' and redriven_at is null;
+-- What failed or was cancelled of a tenant, newest first; and the jobs of a batch, however many.
+create index job_history_tenant_idx on millrace.job_history (tenant_id, status, job_id) where status <> 'completed';
 drop index millrace.job_fact_batch_idx;
 create index job_fact_batch_idx on millrace.job_fact (batch_id, job_id) where batch_id is not null;
 

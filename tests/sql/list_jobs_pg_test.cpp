@@ -112,7 +112,8 @@ TEST_F(ListJobs, shows_of_each_job_what_the_view_shows) {
                 "from jsonb_array_elements(millrace.list_jobs('{}', 1000) -> 'jobs') j(job) "
                 "join lateral (select to_jsonb(w) as row from millrace.jobs w where w.job_id "
                 "= (j.job ->> 'job_id')::uuid) v on true cross join lateral "
-                "jsonb_object_keys(j.job) k(key) where k.key <> 'job_name' and j.job -> k.key "
+                "jsonb_object_keys(j.job) k(key) where k.key not in ('job_name', 'parent_id', "
+                "'cancel_requested_at') and j.job -> k.key "
                 "is distinct from v.row -> k.key"),
       "(null)");
 }
@@ -136,6 +137,24 @@ TEST_F(ListJobs, t02_shows_nothing_of_another_tenant) {
   for (const char* filter : {"{}", R"({"status": "pending"})", R"({"queue": "default"})"}) {
     EXPECT_EQ(all(filter, 2), std::vector{mine}) << filter;
   }
+}
+
+// What ended badly comes from an index of its own for each tenant.
+TEST_F(ListJobs, t02_shows_the_failures_of_the_own_tenant_only) {
+  Worker worker(sql);
+  std::map<std::string, std::vector<std::string>> failed;
+  for (int i = 0; i < 6; ++i) {
+    const std::string tenant = i % 2 == 0 ? kTenant : "";
+    as_tenant(sql, tenant);
+    const auto id = enqueue(sql, kInReady);
+    as_tenant(sql, "");
+    worker.settle(worker.take(), i < 4 ? "permanent" : "cancelled");
+    if (i < 4) failed[tenant].insert(failed[tenant].begin(), id);
+  }
+  EXPECT_EQ(all(R"({"status": "failed"})", 1).size(), 4U);
+  as_tenant(sql, kTenant);
+  EXPECT_EQ(all(R"({"status": "failed"})", 1), failed[kTenant]);
+  EXPECT_EQ(all(R"({"status": "cancelled"})").size(), 1U);
 }
 
 TEST_F(ListJobs, a_redriven_job_is_shown_where_it_lies_now) {

@@ -51,7 +51,7 @@ begin
     v_job.worker_id := v_at.worker_id;
     v_job.started_at := v_at.leased_at;
     v_job.cancel_requested_at := v_at.cancel_requested_at;
-    v_job.reason := v_at.cancel_reason;
+    v_job.reason := case when v_at.cancel_requested_at is not null then coalesce(v_at.cancel_reason, 'cancelled') end;
     v_job.progress := v_at.progress;
     v_job.progress_message := v_at.progress_message;
     v_job.progress_data := v_at.progress_data;

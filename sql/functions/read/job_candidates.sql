@@ -54,10 +54,16 @@ begin
            and (p_type_id is null or d.type_id = p_type_id) and (p_tenant is null or d.tenant_id = p_tenant)
          order by d.job_id desc limit p_limit);
     when 'failed', 'cancelled' then
+      -- There can be any number of them: those of other queues and types are candidates too, so that no call passes over all.
+      if p_tenant is not null then
+        return array(
+          select h.job_id from millrace.job_history h
+           where h.tenant_id = p_tenant and h.status = p_status::millrace.job_status and h.status <> 'completed' and h.redriven_at is null and h.job_id < p_before
+           order by h.job_id desc limit p_limit);
+      end if;
       return array(
         select h.job_id from millrace.job_history h
-         where h.status = p_status::millrace.job_status and h.status <> 'completed' and h.redriven_at is null and h.job_id < p_before and (p_queue_id is null or h.queue_id = p_queue_id)
-           and (p_type_id is null or h.type_id = p_type_id) and (p_tenant is null or h.tenant_id = p_tenant)
+         where h.status = p_status::millrace.job_status and h.status <> 'completed' and h.redriven_at is null and h.job_id < p_before
          order by h.job_id desc limit p_limit);
     else
       return array(select f.job_id from millrace.job_fact f where f.job_id < p_before order by f.job_id desc limit p_limit);

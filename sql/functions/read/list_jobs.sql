@@ -1,6 +1,7 @@
--- millrace.list_jobs: a page of jobs, newest first: {"jobs": […], "next": …}. The next page begins behind "next", null at the end. p_filter may have
--- queue, job_type, status, batch_id, correlation_id and owner_id. One call looks at 10 000 jobs at most, so that its cost is bounded whatever
--- there is; where few of them match, a page is short, or empty, with more behind it.
+-- millrace.list_jobs: a page of jobs the caller may see, newest first: {"jobs": […], "next": …}. The next page begins behind "next", null at the end.
+-- p_filter may have queue, job_type, status, batch_id, correlation_id, owner_id (a user sees the own jobs, whatever it says) and fingerprint (of dead
+-- letters). One call looks at 10 000 jobs at most, so that its cost is bounded whatever there is; where few of them match, a page is short, or empty,
+-- with more behind it.
 create or replace function millrace.list_jobs(p_filter jsonb default '{}', p_limit integer default 50, p_before uuid default null) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -8,9 +9,12 @@ as $$
 declare
   v_tenant uuid := millrace.tenant_scope();
   v_status text := p_filter ->> 'status';
-  v_owner uuid := millrace.uuid_or_null(p_filter ->> 'owner_id');
+  -- A token without a user owns nothing.
+  v_owner uuid := case when millrace.caller() = 'authenticated' then coalesce(millrace.current_user_id(), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+                       else millrace.uuid_or_null(p_filter ->> 'owner_id') end;
   v_batch uuid := millrace.uuid_or_null(p_filter ->> 'batch_id');
   v_correlation text := p_filter ->> 'correlation_id';
+  v_fingerprint text := p_filter ->> 'fingerprint';
   v_queue smallint;
   v_type smallint;
   v_wrong text;
@@ -31,14 +35,16 @@ begin
     raise exception 'p_filter must be a JSON object' using errcode = 'MR024';
   end if;
   select k into v_wrong from jsonb_object_keys(p_filter) k
-   where k not in ('queue', 'job_type', 'status', 'batch_id', 'correlation_id', 'owner_id') or jsonb_typeof(p_filter -> k) <> 'string' order by k limit 1;
+   where k not in ('queue', 'job_type', 'status', 'batch_id', 'correlation_id', 'owner_id', 'fingerprint') or jsonb_typeof(p_filter -> k) <> 'string' order by k limit 1;
   if found then
-    raise exception 'p_filter: % must be text, and one of queue, job_type, status, batch_id, correlation_id, owner_id', quote_literal(v_wrong) using errcode = 'MR024';
+    raise exception 'p_filter: % must be text, and one of queue, job_type, status, batch_id, correlation_id, owner_id, fingerprint', quote_literal(v_wrong)
+      using errcode = 'MR024';
   end if;
   if v_status not in ('pending', 'processing', 'retrying', 'deferred', 'completed', 'failed', 'cancelled') then
     raise exception 'status must be one of pending, processing, retrying, deferred, completed, failed, cancelled' using errcode = 'MR024';
   end if;
-  v_wrong := case when v_owner is null and p_filter ? 'owner_id' then 'owner_id' when v_batch is null and p_filter ? 'batch_id' then 'batch_id' end;
+  v_wrong := case when p_filter ? 'owner_id' and millrace.uuid_or_null(p_filter ->> 'owner_id') is null then 'owner_id'
+                  when p_filter ? 'batch_id' and v_batch is null then 'batch_id' end;
   if v_wrong is not null then
     raise exception '% must be a uuid', v_wrong using errcode = 'MR024';
   end if;
@@ -50,13 +56,17 @@ begin
   end if;
   while v_left > 0 and v_before is not null and v_looked < 10000 loop
     v_ask := case when v_looked = 0 then greatest(p_limit, 50) else 1000 end;
-    v_ids := millrace.job_candidates(v_status, v_queue, v_type, v_tenant, v_owner, v_batch, v_before, v_ask);
+    v_ids := case when v_fingerprint is not null and v_owner is null and v_batch is null then millrace.dead_candidates(v_queue, v_fingerprint, v_before, v_ask)
+                  else millrace.job_candidates(v_status, v_queue, v_type, v_tenant, v_owner, v_batch, v_before, v_ask) end;
     v_looked := v_looked + cardinality(v_ids);
     v_before := case when cardinality(v_ids) = v_ask then v_ids[v_ask] end;
     v_some := array(
       select f.job_id from unnest(v_ids) with ordinality u(job_id, n) join millrace.job_fact f on f.job_id = u.job_id
        where (v_tenant is null or f.tenant_id = v_tenant) and (v_queue is null or f.queue_id = v_queue) and (v_type is null or f.type_id = v_type)
          and (v_owner is null or f.owner_id = v_owner) and (v_correlation is null or f.correlation_id = v_correlation)
+         and (v_batch is null or f.batch_id = v_batch)
+         and (v_fingerprint is null or exists (select from millrace.job_history h where h.job_id = f.job_id and h.status = 'failed' and h.redriven_at is null
+                                                  and h.fingerprint = v_fingerprint))
        order by u.n);
     -- Of those that are left, no more are looked up than the page can take, until it is full.
     while v_left > 0 and cardinality(v_some) > 0 loop

@@ -41,7 +41,7 @@ class PgJobReader final : public JobReader {
   Task<std::string> list_jobs(CallContext caller, JobQuery query) override {
     co_return co_await read(std::move(caller),
                             {.sql = "select millrace.list_jobs($1, $2, $3)",
-                             .params = pg::params(filter_json(query), query.before, query.limit),
+                             .params = pg::params(filter_json(query), query.limit, query.before),
                              .name = "mr_api_list_jobs"});
   }
 

@@ -22,10 +22,10 @@ struct JobQuery {
   std::optional<std::string> status = {};
   std::optional<Uuid> batch = {};
   std::optional<std::string> correlation_id = {};
-  std::optional<Uuid> owner = {};
-  std::optional<std::string> fingerprint = {};  // Of dead letters: with status failed.
+  std::optional<Uuid> owner = {};               // A user sees the own jobs, whatever it says.
+  std::optional<std::string> fingerprint = {};  // Of dead letters.
   std::optional<JobId> before = {};             // Newest first.
-  int limit = 50;                               // 1 to 200.
+  int limit = 50;                               // 1 to 1000.
 };
 
 class JobReader {
@@ -36,7 +36,8 @@ class JobReader {
   virtual Task<std::string> job_status(CallContext caller, JobId job) = 0;
   // With payload and attempts.
   virtual Task<std::string> job_detail(CallContext caller, JobId job) = 0;
-  // {"jobs": [...], "next": id or null}: `next` is `before` of the next page.
+  // {"jobs": [...], "next": id or null}: `next` is `before` of the next page. Of each job what
+  // job_status says, without result and progress_data.
   virtual Task<std::string> list_jobs(CallContext caller, JobQuery query) = 0;
   // An array of {"log_seq", "at", "delivery", "level", "message"} behind `after`.
   virtual Task<std::string> job_log_page(CallContext caller, JobId job, std::int64_t after,
