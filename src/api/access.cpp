@@ -17,6 +17,7 @@ bool Access::opened_by(identity::CapabilitySet capabilities) const {
 
 bool Access::admits(Role role) const {
   if (!guarded()) return true;
+  if (kind_ == Kind::database) return identity::is_database_role(role);
   if (role == Role::authenticated && !people_) return false;
   return opened_by(identity::capabilities_of(role));
 }
@@ -35,6 +36,11 @@ Result<void> Access::check(const identity::Caller& caller) const {
     return identity::refuse(Refusal::forbidden, fmt::format("the role {} may not do this",
                                                             identity::to_string(caller.role)));
   }
+  if (kind_ == Kind::database) {
+    // Scopes say less than the role may; the database knows the role only.
+    if (caller.capabilities == identity::capabilities_of(caller.role)) return ok();
+    return identity::refuse(Refusal::forbidden, "a key with scopes may not do this");
+  }
   if (!opened_by(caller.capabilities)) MR_TRY_VOID(caller.require(capability_));
   if (confinement_ == Confinement::installation && caller.tenant) {
     return identity::refuse(Refusal::forbidden,
@@ -51,6 +57,8 @@ std::string_view to_string(Access::Kind kind) {
       return "caller";
     case Access::Kind::stream:
       return "stream";
+    case Access::Kind::database:
+      return "database";
     case Access::Kind::signature:
       return "signature";
   }

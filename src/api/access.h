@@ -30,6 +30,7 @@ class Access {
     open,    // Nobody is asked who they are.
     caller,  // Somebody with the capability.
     stream,  // The same, or a ticket for this very stream in the URL: EventSource has no headers.
+    database,   // Any role of the database, anon too: its grants and row security decide.
     signature,  // The handler checks what the request is signed with (webhooks, signed URLs).
   };
 
@@ -51,6 +52,9 @@ class Access {
     return Access(Kind::stream, capability, true, Confinement::tenant);
   }
 
+  // The surface of PostgREST and Supabase Storage, where roles mean what they mean in the database.
+  static Access database() { return Access(Kind::database, {}, true, Confinement::tenant); }
+
   // Another right that opens the same door: people cancel what is theirs, operators what is stuck.
   Access or_with(identity::Capability other) const {
     auto copy = *this;
@@ -59,7 +63,7 @@ class Access {
   }
 
   Kind kind() const { return kind_; }
-  bool guarded() const { return kind_ == Kind::caller || kind_ == Kind::stream; }
+  bool guarded() const { return kind_ != Kind::open && kind_ != Kind::signature; }
   identity::Capability capability() const { return capability_; }
   Confinement confinement() const { return confinement_; }
 

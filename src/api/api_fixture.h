@@ -95,7 +95,9 @@ inline Task<Reply> says_ok(Call&) { co_return Reply::json_text(R"({"ok":true})")
 inline const std::map<std::string, std::string> kTestComponents = {
     {"Ok", R"({"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"}}})"},
     {"Problem", R"({"type":"object"})"},
-    {"EnvelopeError", R"({"type":"object"})"}};
+    {"EnvelopeError", R"({"type":"object"})"},
+    {"RestError", R"({"type":"object"})"},
+    {"StorageError", R"({"type":"object"})"}};
 
 // An operation with everything that is required and nothing else.
 inline Operation plain_operation(std::string id, std::string method, std::string path,

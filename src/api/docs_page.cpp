@@ -37,6 +37,8 @@ std::string who_may(const Access& access) {
       return "Everybody, without a token.";
     case Access::Kind::signature:
       return "Whoever can sign the request.";
+    case Access::Kind::database:
+      return fmt::format("Roles {}; grants and row security decide.", list_of(access.roles()));
     case Access::Kind::caller:
     case Access::Kind::stream:
       break;

@@ -70,12 +70,24 @@ json::Object body_of(const OperationTable& table, const Operation& operation) {
   return {{"required", operation.body->required}, {"content", std::move(content)}};
 }
 
+std::string_view error_schema(Form form) {
+  switch (form) {
+    case Form::plain:
+      return "Problem";
+    case Form::envelope:
+      return "EnvelopeError";
+    case Form::rest:
+      return "RestError";
+    case Form::storage:
+      return "StorageError";
+  }
+  std::unreachable();
+}
+
 json::Object problem_content(const Operation& operation) {
-  const bool envelope = operation.form == Form::envelope;
-  return {{envelope ? "application/json" : "application/problem+json",
-           json::Object{
-               {"schema", json::Object{{"$ref", envelope ? "#/components/schemas/EnvelopeError"
-                                                         : "#/components/schemas/Problem"}}}}}};
+  const auto reference = fmt::format("#/components/schemas/{}", error_schema(operation.form));
+  return {{operation.form == Form::plain ? "application/problem+json" : "application/json",
+           json::Object{{"schema", json::Object{{"$ref", reference}}}}}};
 }
 
 json::Object answer_of(const OperationTable& table, const Operation& operation,
@@ -109,7 +121,16 @@ json::Object answer_of(const OperationTable& table, const Operation& operation,
 json::Object answers_of(const OperationTable& table, const Operation& operation) {
   json::Object out;
   for (const auto& answer : operation.answers) {
-    out[std::to_string(answer.status)] = answer_of(table, operation, answer);
+    auto entry = answer_of(table, operation, answer);
+    auto& slot = out[std::to_string(answer.status)];
+    if (!slot.is_object()) {
+      slot = std::move(entry);
+    } else if (auto* content = entry.if_contains("content")) {
+      // The same status with another kind of body.
+      auto& known = slot.get_object()["content"];
+      if (!known.is_object()) known = json::Object();
+      for (auto& [type, media] : content->as_object()) known.get_object()[type] = media;
+    }
   }
   if (operation.conditional) {
     out["304"] = json::Object{{"description", "Nothing has changed."}};
@@ -148,7 +169,9 @@ json::Object operation_of(const OperationTable& table, const CheckedOperation& c
     json::Array roles;
     for (const auto role : operation.access.roles()) roles.emplace_back(identity::to_string(role));
     out["x-millrace-roles"] = std::move(roles);
-    out["x-millrace-capability"] = identity::to_string(operation.access.capability());
+    if (operation.access.kind() != Access::Kind::database) {
+      out["x-millrace-capability"] = identity::to_string(operation.access.capability());
+    }
     out["x-millrace-all-tenants"] = operation.access.confinement() == Confinement::installation;
   }
   if (auto parameters = parameters_of(checked); !parameters.empty()) {

@@ -47,7 +47,7 @@ struct RequestBody {
 
   Kind kind = Kind::json;
   std::string schema;  // A name in the components, or JSON.
-  std::vector<std::string> content_types = {std::string(kJsonType)};
+  std::vector<std::string> content_types = {std::string(kJsonType)};  // "*/*": any.
   bool required = true;
 };
 
@@ -59,8 +59,9 @@ struct Answer {
 };
 
 // How answers are dressed. `envelope` is for the routes that a source fixes (H-12): success is
-// {"data": …}, an error has status, message and details beside cid.
-enum class Form { plain, envelope };
+// {"data": …}, an error has status, message and details beside cid. `rest` and `storage` word
+// errors as PostgREST and Supabase Storage do; what succeeds is as the handler gave it.
+enum class Form { plain, envelope, rest, storage };
 
 struct Operation {
   std::string id;  // "jobs.get": unique, also the operationId.
@@ -80,6 +81,7 @@ struct Operation {
   bool idempotency_key = false;  // Takes Idempotency-Key: a repeat gives the same answer.
   bool conditional = false;      // GET: answers with an ETag and honours If-None-Match.
   bool rate_limited = true;      // Counts towards the tenant's requests.
+  bool free_query = false;       // The handler reads the query itself: columns as parameters.
   Form form = Form::plain;
   // Of a repeatable operation whose whole effect is one call of the database, which keeps its
   // answer in its own transaction (Call::request_key): that answer as a reply, the first time and

@@ -90,6 +90,7 @@ TEST(OpenApi, DescribesEveryOperationAsItIsServed) {
   create.errors = {410};
   auto files = plain_operation("files.get", "GET", "/files/{path...}", Access::open());
   files.parameters = {{.in = In::path, .name = "path", .description = "Where."}};
+  files.answers.push_back({.status = 200, .description = "As it is.", .content_type = "text/csv"});
   const auto table = OperationTable::make({some(), create, files}, kTestComponents);
   ASSERT_TRUE(table) << table.error().message;
   const auto document = make_openapi(*table, {.version = "1.2.3"});
@@ -115,6 +116,10 @@ TEST(OpenApi, DescribesEveryOperationAsItIsServed) {
   const auto& open = document.at("paths").at("/files/{path}").at("get").as_object();
   EXPECT_TRUE(open.at("security").as_array().empty());
   EXPECT_FALSE(open.at("responses").as_object().contains("401"));
+  // A status may come with bodies of several kinds.
+  const auto& kinds = open.at("responses").at("200").at("content").as_object();
+  EXPECT_TRUE(kinds.contains("application/json"));
+  EXPECT_TRUE(kinds.contains("text/csv"));
 }
 
 TEST(DocsPage, IsWholeAndEscapesWhatItShows) {

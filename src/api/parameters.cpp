@@ -105,7 +105,7 @@ std::expected<Parameters, std::vector<FieldError>> Parameters::read(
       if (takes_ticket && name == kTicketParameter) continue;
       if (const auto* known = find_checked(In::query, name)) {
         out.take(*known, std::move(value), errors);
-      } else {
+      } else if (!checked.operation.free_query) {
         errors.push_back({.name = name, .rule = "known", .detail = "there is no such parameter"});
       }
     }

@@ -28,12 +28,13 @@ void write(Reply reply, http::ResponseWriter& response) {
   }
 }
 
-// "application/json; charset=utf-8" → "application/json", as one of the list; "text/*" fits none.
+// "application/json; charset=utf-8" → "application/json", as one of the list.
 bool is_one_of(std::string_view header, const std::vector<std::string>& types) {
   auto type = header.substr(0, std::min(header.find(';'), header.size()));
   while (type.ends_with(' ')) type.remove_suffix(1);
-  return std::ranges::any_of(types,
-                             [&](const auto& known) { return http::same_name(type, known); });
+  return std::ranges::any_of(types, [&](const auto& known) {
+    return known == "*/*" || http::same_name(type, known);
+  });
 }
 
 // PostgreSQL keeps no U+0000 in a text. Where it is, as a JSON pointer.

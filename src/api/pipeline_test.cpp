@@ -398,6 +398,59 @@ TEST(Pipeline, TheEnvelopeOfTheSourcesHoldsDataAndErrors) {  // H-12
   EXPECT_EQ(text_of(body, "cid"), reply.header("x-correlation-id"));
 }
 
+TEST(Pipeline, SupabaseClientsReadErrorsInTheirOwnWords) {
+  std::vector<Operation> operations;
+  for (const auto& [path, form] : {std::pair{"/rest", Form::rest}, {"/storage", Form::storage}}) {
+    auto operation = plain_operation(path, "GET", path, Access::database());
+    operation.form = form;
+    operation.handler = [](Call&) -> Task<Reply> {
+      co_return fail(ErrorKind::not_found, "no such row");
+    };
+    operations.push_back(std::move(operation));
+  }
+  ApiFixture api(std::move(operations));
+  const auto headers = ApiFixture::bearer(api.token(Role::anon));
+  const auto rest = api.get("/rest", headers);
+  EXPECT_EQ(rest.status, 404);
+  EXPECT_EQ(rest.header("content-type"), "application/json");
+  EXPECT_EQ(text_of(object_of(rest), "message"), "no such row");
+  EXPECT_EQ(text_of(object_of(rest), "code"), "PGRST205");
+  EXPECT_TRUE(object_of(rest).at("hint").is_null());
+  const auto nobody = api.get("/rest");
+  EXPECT_EQ(nobody.status, 401);
+  EXPECT_EQ(text_of(object_of(nobody), "code"), "PGRST301");
+  const auto storage = api.get("/storage", headers);
+  EXPECT_EQ(storage.status, 404);
+  EXPECT_EQ(text_of(object_of(storage), "statusCode"), "404");
+  EXPECT_EQ(text_of(object_of(storage), "error"), "not_found");
+  EXPECT_EQ(text_of(object_of(storage), "cid"), storage.header("x-correlation-id"));
+}
+
+TEST(Pipeline, TheDatabasesOwnRolesReachTheDatabaseAndNobodyElseDoes) {  // T-03
+  ApiFixture api({plain_operation("rest", "GET", "/rest", Access::database())});
+  for (const auto role : identity::all_roles()) {
+    const auto user = role == Role::authenticated ? std::optional(kUser) : std::nullopt;
+    const auto headers = ApiFixture::bearer(api.credentials(role, {}, user));
+    EXPECT_EQ(api.get("/rest", headers).status, identity::is_database_role(role) ? 200 : 403)
+        << to_string(role);
+  }
+  EXPECT_EQ(api.get("/rest").status, 401);
+  // A key that may only read must not become a role that may write.
+  const auto key = api.key(Role::service_role);
+  EXPECT_EQ(api.get("/rest", ApiFixture::bearer(key)).status, 200);
+  for (auto& [id, record] : api.directory.keys) record.scopes = {"read"};
+  EXPECT_EQ(api.get("/rest", ApiFixture::bearer(key)).status, 403);
+}
+
+TEST(Pipeline, OperationsThatReadTheirQueryThemselvesTakeAnyParameter) {
+  auto free = plain_operation("free", "GET", "/free", Access::open());
+  free.free_query = true;
+  free.parameters = {{.name = "limit", .schema = R"({"type":"integer"})"}};
+  ApiFixture api({std::move(free)});
+  EXPECT_EQ(api.get("/free?id=eq.7&limit=3&or=(a.eq.1,b.eq.2)").status, 200);
+  EXPECT_EQ(api.get("/free?limit=x").status, 400);
+}
+
 TEST(Pipeline, WhatTheServerRefusesIsAProblemWithTheIdOfTheRequest) {  // H-24
   ApiFixture api({says_who()});
   const auto nothing = api.get("/nothing", "x-correlation-id: order-17\r\n");

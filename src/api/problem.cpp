@@ -37,20 +37,53 @@ Reply envelope_reply(const ProblemDetails& problem, std::string_view correlation
   return Reply::json(body, problem.fault.status);
 }
 
-}  // namespace
-
-std::vector<FieldError> body_errors(const std::vector<schema::Violation>& violations) {
-  std::vector<FieldError> out;
-  for (const auto& violation : violations) {
-    out.push_back({.pointer = "#" + violation.instance_path,
-                   .rule = violation.keyword,
-                   .detail = violation.message});
+// PostgREST's own codes for what it refuses before it asks the database.
+std::string_view rest_code(const Fault& fault) {
+  switch (fault.status) {
+    case 400:
+      return "PGRST100";
+    case 401:
+      return "PGRST301";
+    case 403:
+      return "42501";
+    case 404:
+      return "PGRST205";
+    case 415:
+      return "PGRST107";
+    case 503:
+      return "PGRST001";
+    default:
+      return fault.code;
   }
-  return out;
 }
 
-Reply problem_reply(const ProblemDetails& problem, Form form, std::string_view correlation_id) {
-  if (form == Form::envelope) return envelope_reply(problem, correlation_id);
+// What was wrong, one line per rule; null when there is nothing to say.
+json::Value rest_details(const std::vector<FieldError>& errors) {
+  std::string lines;
+  for (const auto& error : errors) lines += (lines.empty() ? "" : "\n") + error.detail;
+  return lines.empty() ? json::Value(nullptr) : json::Value(lines);
+}
+
+Reply rest_reply(const ProblemDetails& problem, std::string_view correlation_id) {
+  const auto& fault = problem.fault;
+  return Reply::json(json::Object{{"code", rest_code(fault)},
+                                  {"message", fault.detail},
+                                  {"details", rest_details(problem.errors)},
+                                  {"hint", nullptr},
+                                  {"cid", correlation_id}},
+                     fault.status);
+}
+
+Reply storage_reply(const ProblemDetails& problem, std::string_view correlation_id) {
+  const auto& fault = problem.fault;
+  return Reply::json(json::Object{{"statusCode", std::to_string(fault.status)},
+                                  {"error", fault.code},
+                                  {"message", fault.detail},
+                                  {"cid", correlation_id}},
+                     fault.status);
+}
+
+Reply plain_reply(const ProblemDetails& problem, std::string_view correlation_id) {
   const auto& fault = problem.fault;
   json::Object body;
   body["type"] = problem.policy.empty() ? fmt::format("urn:millrace:problem:{}", fault.code)
@@ -64,6 +97,32 @@ Reply problem_reply(const ProblemDetails& problem, Form form, std::string_view c
   if (!problem.policy.empty()) body["violated-policies"] = json::Array{problem.policy};
   return {
       .status = fault.status, .content_type = "application/problem+json", .body = to_json(body)};
+}
+
+}  // namespace
+
+std::vector<FieldError> body_errors(const std::vector<schema::Violation>& violations) {
+  std::vector<FieldError> out;
+  for (const auto& violation : violations) {
+    out.push_back({.pointer = "#" + violation.instance_path,
+                   .rule = violation.keyword,
+                   .detail = violation.message});
+  }
+  return out;
+}
+
+Reply problem_reply(const ProblemDetails& problem, Form form, std::string_view correlation_id) {
+  switch (form) {
+    case Form::plain:
+      return plain_reply(problem, correlation_id);
+    case Form::envelope:
+      return envelope_reply(problem, correlation_id);
+    case Form::rest:
+      return rest_reply(problem, correlation_id);
+    case Form::storage:
+      return storage_reply(problem, correlation_id);
+  }
+  std::unreachable();
 }
 
 }  // namespace millrace::api

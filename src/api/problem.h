@@ -32,8 +32,9 @@ struct ProblemDetails {
   std::string policy = {};  // Of a refusal by rate: the name of the policy that was used up.
 };
 
-// As application/problem+json, or in the sources' envelope (H-12): {"status","message","details",
-// "cid"} as application/json.
+// As application/problem+json, or as application/json in the words of others: the sources' envelope
+// (H-12) {"status","message","details","cid"}, PostgREST's {"code","message","details","hint"},
+// Storage's {"statusCode","error","message"}, each with "cid".
 Reply problem_reply(const ProblemDetails& problem, Form form, std::string_view correlation_id);
 
 }  // namespace millrace::api

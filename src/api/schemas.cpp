@@ -64,6 +64,29 @@ void add_common_schemas(SchemaMap& schemas) {
       "cid": {"type": "string"}
     }
   })";
+  schemas["RestError"] = R"({
+    "type": "object",
+    "description": "An error as PostgREST words it.",
+    "required": ["code", "message", "details", "hint"],
+    "properties": {
+      "code": {"type": "string"},
+      "message": {"type": "string"},
+      "details": {"$ref": "#/components/schemas/NullableText"},
+      "hint": {"$ref": "#/components/schemas/NullableText"},
+      "cid": {"type": "string"}
+    }
+  })";
+  schemas["StorageError"] = R"({
+    "type": "object",
+    "description": "An error as Supabase Storage words it.",
+    "required": ["statusCode", "error", "message"],
+    "properties": {
+      "statusCode": {"type": "string"},
+      "error": {"type": "string"},
+      "message": {"type": "string"},
+      "cid": {"type": "string"}
+    }
+  })";
   schemas["Done"] = R"({
     "type": "object",
     "required": ["answer"],
