@@ -445,7 +445,8 @@ TEST(Pipeline, TheDatabasesOwnRolesReachTheDatabaseAndNobodyElseDoes) {  // T-03
 TEST(Pipeline, OperationsThatReadTheirQueryThemselvesTakeAnyParameter) {
   auto free = plain_operation("free", "GET", "/free", Access::open());
   free.free_query = true;
-  free.parameters = {{.name = "limit", .schema = R"({"type":"integer"})"}};
+  free.parameters = {
+      {.name = "limit", .description = "How many.", .schema = R"({"type":"integer"})"}};
   ApiFixture api({std::move(free)});
   EXPECT_EQ(api.get("/free?id=eq.7&limit=3&or=(a.eq.1,b.eq.2)").status, 200);
   EXPECT_EQ(api.get("/free?limit=x").status, 400);
