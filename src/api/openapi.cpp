@@ -174,6 +174,7 @@ json::Object operation_of(const OperationTable& table, const CheckedOperation& c
     }
     out["x-millrace-all-tenants"] = operation.access.confinement() == Confinement::installation;
   }
+  if (operation.long_lived) out["x-millrace-long-lived"] = true;
   if (auto parameters = parameters_of(checked); !parameters.empty()) {
     out["parameters"] = std::move(parameters);
   }

@@ -58,29 +58,34 @@ RunResult ApiWorld::run(const std::vector<std::string>& arguments) {
   return run_millrace(arguments, {.env = environment("postgres"), .stdin_text = {}, .cwd = {}});
 }
 
-Answered ApiWorld::ask(const Ask& ask) {
+std::string ApiWorld::bytes_of(const Ask& ask) {
   std::string bytes = fmt::format("{} {} HTTP/1.1\r\nHost: test\r\n", ask.method, ask.path);
   if (!ask.token.empty()) bytes += fmt::format("Authorization: Bearer {}\r\n", ask.token);
   for (const auto& [name, value] : ask.headers) bytes += fmt::format("{}: {}\r\n", name, value);
   if (ask.body) {
-    bytes +=
-        fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", ask.body->size());
+    if (!ask.content_type.empty()) bytes += fmt::format("Content-Type: {}\r\n", ask.content_type);
+    bytes += fmt::format("Content-Length: {}\r\n", ask.body->size());
   }
   bytes += "\r\n";
   if (ask.body) bytes += *ask.body;
+  return bytes;
+}
+
+Answered ApiWorld::ask(const Ask& ask) {
+  const auto bytes = bytes_of(ask);
   // The server closes connections as it sees fit; a request that was not answered is sent again
   // on a new one, once.
   for (int attempt = 0;; ++attempt) {
     const bool fresh = client_ == nullptr;
-    if (fresh) client_ = std::make_unique<http::RawClient>(address_);
-    auto reply = client_->ask(bytes, ask.method == "HEAD");
-    if (reply.status == 0 && !fresh && attempt == 0) {
-      client_.reset();
-      continue;
-    }
-    if (reply.status == 0 || reply.header("connection") == "close") client_.reset();
-    return {
-        .status = reply.status, .headers = std::move(reply.headers), .body = std::move(reply.body)};
+    if (fresh) client_ = std::make_unique<WireClient>(address_);
+    auto heard = client_->ask(bytes, {.head_only = ask.method == "HEAD"});
+    EXPECT_FALSE(heard.quiet) << ask.method << " " << ask.path << " got no answer";
+    if (!client_->open()) client_.reset();
+    if (heard.status == 0 && !heard.quiet && !fresh && attempt == 0) continue;
+    return {.status = heard.status,
+            .headers = std::move(heard.headers),
+            .body = std::move(heard.body),
+            .streams = heard.streams};
   }
 }
 

@@ -12,6 +12,7 @@
 #include "identity/token_maker.h"
 #include "program.h"
 #include "support/database.h"
+#include "wire_client.h"
 
 #include <map>
 #include <memory>
@@ -25,14 +26,16 @@ struct Ask {
   std::string method = "GET";
   std::string path;
   std::string token = {};                // Sent as bearer; empty: nobody.
-  std::optional<std::string> body = {};  // JSON.
+  std::optional<std::string> body = {};
   std::vector<http::Header> headers = {};
+  std::string content_type = "application/json";  // Of the body.
 };
 
 struct Answered {
   int status = 0;
-  std::vector<http::Header> headers;
-  std::string body;
+  std::vector<http::Header> headers = {};
+  std::string body = {};
+  bool streams = false;  // An event stream, of which the body is the beginning.
 
   std::string header(std::string_view name) const;
   json::Value json() const;  // Throws when the body is none.
@@ -53,6 +56,9 @@ class ApiWorld {
   Answered get(const std::string& path, const std::string& token = {});
   Answered post(const std::string& path, const std::string& token, const std::string& body,
                 std::vector<http::Header> headers = {});
+
+  // The bytes of a request.
+  static std::string bytes_of(const Ask& ask);
 
   // A JWT of one of the database's roles.
   std::string jwt(identity::Role role, std::optional<TenantId> tenant = {},
@@ -86,7 +92,7 @@ class ApiWorld {
   std::unique_ptr<BackgroundProgram> program_;
   json::Object ready_;
   http::ListenAddress address_;
-  std::unique_ptr<http::RawClient> client_;  // Kept open between requests.
+  std::unique_ptr<WireClient> client_;  // Kept open between requests.
   identity::TokenMaker tokens_;
 };
 

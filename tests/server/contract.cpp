@@ -49,6 +49,10 @@ bool ContractOperation::for_all_tenants() const {
   return all != nullptr && all->is_bool() && all->get_bool();
 }
 
+bool ContractOperation::long_lived() const {
+  return spec.contains("x-millrace-long-lived");
+}
+
 std::string ContractOperation::path_with(const std::map<std::string, std::string>& values) const {
   std::string out;
   std::string_view rest(path);
@@ -131,6 +135,46 @@ std::optional<std::string> Contract::sample_body(const ContractOperation& operat
   return to_json(sample(content->at("schema"), 0));
 }
 
+void Contract::add_sample_content(const ContractOperation& operation, Ask& ask) const {
+  const auto* body = operation.spec.if_contains("requestBody");
+  if (body == nullptr) return;
+  ask.body = sample_body(operation);
+  if (ask.body) return;
+  ask.content_type = std::string(body->at("content").as_object().begin()->key());
+  if (ask.content_type == "*/*") ask.content_type = "application/octet-stream";
+  ask.body = "sample";
+  if (ask.content_type == "multipart/form-data") {
+    ask.content_type += "; boundary=edge";
+    ask.body =
+        "--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n"
+        "Content-Type: text/plain\r\n\r\nsample\r\n--edge--\r\n";
+  }
+}
+
+void Contract::add_required_parameters(const ContractOperation& operation, Ask& ask) const {
+  const auto* parameters = operation.spec.if_contains("parameters");
+  if (parameters == nullptr) return;
+  for (const auto& parameter : parameters->as_array()) {
+    const auto* required = find(parameter, "required");
+    if (required == nullptr || !required->is_bool() || !required->get_bool()) continue;
+    const auto value = sample(parameter.at("schema"), 0);
+    const auto shown = value.is_string() ? std::string(value.get_string()) : to_json(value);
+    const auto name = text(find(parameter, "name"));
+    const auto in = text(find(parameter, "in"));
+    if (in == "header") ask.headers.emplace_back(name, shown);
+    if (in == "query") ask.path += fmt::format("{}{}={}", ask.path.contains('?') ? "&" : "?", name,
+                                               shown);
+  }
+}
+
+Ask Contract::sample_request(const ContractOperation& operation, const std::string& token,
+                             const std::map<std::string, std::string>& ids) const {
+  Ask ask{.method = operation.method, .path = operation.path_with(ids), .token = token};
+  add_required_parameters(operation, ask);
+  add_sample_content(operation, ask);
+  return ask;
+}
+
 const schema::Schema& Contract::compiled(const json::Value& schema) {
   auto key = to_json(schema);
   const auto found = compiled_.find(key);
@@ -141,6 +185,19 @@ const schema::Schema& Contract::compiled(const json::Value& schema) {
   options.assert_formats = true;
   auto made = must(schema::Schema::compile(std::move(document), std::move(options)));
   return compiled_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+std::string Contract::judge_body(const json::Value& schema, const Answered& answered) {
+  const auto body = parse_json(answered.body, {.max_bytes = 64 * 1024 * 1024, .max_depth = 128});
+  if (!body) return body.error().message;
+  const auto violations = compiled(schema).validate(*body);
+  if (violations.empty()) return {};
+  return fmt::format("{} ({})", violations.front().message, violations.front().schema_path);
+}
+
+std::string Contract::judge_problem(const Answered& answered) {
+  if (answered.header("x-correlation-id").empty()) return "there is no x-correlation-id";
+  return judge_body(json::Value{{"$ref", "#/components/schemas/Problem"}}, answered);
 }
 
 std::string Contract::judge(const ContractOperation& operation, const Answered& answered) {
@@ -158,14 +215,13 @@ std::string Contract::judge(const ContractOperation& operation, const Answered& 
   auto type = answered.header("content-type");
   type = type.substr(0, type.find(';'));
   const auto* media = find(*content, type);
+  if (media == nullptr) media = find(*content, "*/*");
   if (media == nullptr) return "the document does not know the content type " + type;
   const auto* schema = find(*media, "schema");
-  if (schema == nullptr) return {};
-  const auto body = parse_json(answered.body, {.max_bytes = 64 * 1024 * 1024, .max_depth = 128});
-  if (!body) return body.error().message;
-  const auto violations = compiled(*schema).validate(*body);
-  if (violations.empty()) return {};
-  return fmt::format("{} ({})", violations.front().message, violations.front().schema_path);
+  // A HEAD has the headers of the body that it does not have.
+  if (schema == nullptr || operation.method == "HEAD") return {};
+  if (type != "application/json" && !type.ends_with("+json")) return {};
+  return judge_body(*schema, answered);
 }
 
 }  // namespace millrace::test

@@ -23,6 +23,7 @@ struct ContractOperation {
   std::string access() const;
   bool admits(std::string_view role) const;
   bool for_all_tenants() const;
+  bool long_lived() const;  // A stream, or an answer that may be waited for.
   // A path with every parameter filled in.
   std::string path_with(const std::map<std::string, std::string>& values) const;
 };
@@ -36,10 +37,19 @@ class Contract {
 
   // A JSON body that the operation's schema allows; nothing for operations without one.
   std::optional<std::string> sample_body(const ContractOperation& operation) const;
-  // What is wrong with the answer; empty when it is as the document says.
+  // A whole request: path, parameters that are required, and a body of a kind that it takes.
+  Ask sample_request(const ContractOperation& operation, const std::string& token,
+                     const std::map<std::string, std::string>& ids) const;
+  // What is wrong with the answer; empty when it is as the document says. Of files and streams
+  // status, headers and content type are looked at.
   std::string judge(const ContractOperation& operation, const Answered& answered);
+  // The same for what the server refuses before it knows an operation.
+  std::string judge_problem(const Answered& answered);
 
  private:
+  std::string judge_body(const json::Value& schema, const Answered& answered);
+  void add_sample_content(const ContractOperation& operation, Ask& ask) const;
+  void add_required_parameters(const ContractOperation& operation, Ask& ask) const;
   json::Value sample(const json::Value& schema, int depth) const;
   const json::Value& resolve(const json::Value& schema) const;
   const schema::Schema& compiled(const json::Value& schema);
