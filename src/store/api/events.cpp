@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <span>
 #include <utility>
 
 namespace millrace::store {
@@ -33,8 +34,9 @@ Result<std::uint64_t> read_xid(std::string_view text) {
   return xid;
 }
 
-Result<StoredEvent> read_event(const pg::Row& row) {
-  StoredEvent event{.event_id = row.i64("event_id"),
+Result<StoredEvent> read_event(const pg::Row& row, std::uint64_t xid) {
+  StoredEvent event{.xid = xid,
+                    .event_id = row.i64("event_id"),
                     .position = {},
                     .at = std::string(row.text("at")),
                     .tenant = row.id<TenantId>("tenant_id"),
@@ -63,7 +65,7 @@ Result<EventBatch> read_batch(const pg::ResultSet& rows, EventPosition position,
     }
     if (row.is_null("event_id")) continue;
     MR_TRY(const auto xid, read_xid(row.text("xid")));
-    MR_TRY(auto event, read_event(row));
+    MR_TRY(auto event, read_event(row, xid));
     if (row.boolean("late")) {
       position.pass_late(xid, event.event_id);
     } else {
@@ -138,6 +140,24 @@ class PgEventStore final : public EventStore {
                    .params = std::move(params),
                    .name = "mr_api_events_after"}));
     co_return read_batch(rows, std::move(position), static_cast<std::size_t>(scan_max));
+  }
+
+  Task<std::vector<JobOwner>> job_owners(std::vector<JobId> jobs) override {
+    pg::Params params;
+    params.add_id_array(std::span<const JobId>(jobs));
+    MR_CO_TRY(const auto rows,
+              co_await session_.own(
+                  MR_POINT("api_event_owners"), Access::read,
+                  {.sql = "select job_id, owner_id from millrace.job_fact"
+                          " where job_id = any ($1::uuid[]) and owner_id is not null",
+                   .params = std::move(params),
+                   .name = "mr_api_event_owners"}));
+    std::vector<JobOwner> owners;
+    owners.reserve(rows.rows());
+    for (const auto row : rows) {
+      owners.push_back({.job = row.id<JobId>("job_id"), .owner = row.uuid("owner_id")});
+    }
+    co_return owners;
   }
 
  private:

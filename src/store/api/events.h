@@ -20,6 +20,7 @@
 namespace millrace::store {
 
 struct StoredEvent {
+  std::uint64_t xid = 0;      // Its transaction: with event_id its place in the log.
   std::int64_t event_id = 0;  // Unique, for telling apart what was seen before.
   std::string position;       // The text of the EventPosition behind it.
   std::string at;             // ISO 8601.
@@ -45,6 +46,11 @@ struct EventScope {
   std::optional<BatchId> batch = {};
 };
 
+struct JobOwner {
+  JobId job;
+  Uuid owner;
+};
+
 class EventStore {
  public:
   virtual ~EventStore() = default;
@@ -55,6 +61,8 @@ class EventStore {
   virtual Task<EventBatch> read_events(EventPosition position, int limit, bool expand) = 0;
   // Looks at `scan_max` events at most. `next` is only good for asking again.
   virtual Task<EventBatch> events_after(EventPosition position, EventScope scope, int scan_max) = 0;
+  // Which users may see these jobs: events do not say. A job without an owner is not named.
+  virtual Task<std::vector<JobOwner>> job_owners(std::vector<JobId> jobs) = 0;
 };
 
 std::unique_ptr<EventStore> make_event_store(ApiSession& session);
