@@ -66,6 +66,16 @@ SseFrame SseFrame::retry(std::chrono::milliseconds wait) {
   return SseFrame(fmt::format("retry: {}\n\n", wait.count()));
 }
 
+Result<SseFrame> SseFrame::position(std::string_view id) {
+  if (id.find_first_of(kLineEnds) != id.npos) {
+    return fail(ErrorKind::invalid_argument, "the id of an event must be one line");
+  }
+  std::string text;
+  append_lines(text, "id: ", id);
+  text.push_back('\n');
+  return SseFrame(text);
+}
+
 std::string_view SseFrame::text() const {
   return std::string_view(*bytes_).substr(head_size_, bytes_->size() - head_size_ - 2);
 }

@@ -30,6 +30,9 @@ class SseFrame {
   static SseFrame comment(std::string_view text);
   // "retry: ms" alone.
   static SseFrame retry(std::chrono::milliseconds wait);
+  // "id: …" alone: no event for the client, but where it goes on when it comes back.
+  // invalid_argument as with make().
+  static Result<SseFrame> position(std::string_view id);
 
   std::string_view text() const;
   // The same as one chunk of HTTP's chunked coding.

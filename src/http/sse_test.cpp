@@ -58,6 +58,11 @@ TEST(SseFrame, CommentsAndRetryStandAlone) {
   EXPECT_EQ(SseFrame::retry(1500ms).text(), "retry: 1500\n\n");
 }
 
+TEST(SseFrame, APositionIsAnIdWithoutAnEvent) {
+  EXPECT_EQ(SseFrame::position("81-3")->text(), "id: 81-3\n\n");
+  EXPECT_FALSE(SseFrame::position("81\n3").has_value());
+}
+
 TEST(SseFrame, IsAlsoOneChunkOfHttp) {
   EXPECT_EQ(SseFrame::comment("ping").chunk(), "8\r\n: ping\n\n\r\n");
   const std::string data(300, 'x');
