@@ -51,6 +51,10 @@ class Access {
   static Access stream(identity::Capability capability) {
     return Access(Kind::stream, capability, true, Confinement::tenant);
   }
+  // Likewise for servers and staff only: what happens to all jobs of a queue or a batch.
+  static Access service_stream(identity::Capability capability) {
+    return Access(Kind::stream, capability, false, Confinement::tenant);
+  }
 
   // The surface of PostgREST and Supabase Storage, where roles mean what they mean in the database.
   static Access database() { return Access(Kind::database, {}, true, Confinement::tenant); }
