@@ -53,7 +53,7 @@ begin
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
-        ('job_status', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
+        ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
         ('create_profile', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('remove_objects', 'ASC'),
@@ -63,7 +63,7 @@ begin
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
         ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('event_tail', 'A'), ('read_events', 'A'),
         ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('unknown_blobs', 'A'),
-        ('register_remote_worker', 'W'), ('check_remote_worker', 'W'),
+        ('register_remote_worker', 'W'), ('check_remote_worker', 'W'), ('settle_remote', 'W'),
         ('scale_hint', 'KARS'), ('queue_load', 'ARS'), ('health_counts', 'ARS'), ('metrics_snapshot', 'AR'),
         -- Administrators.
         ('create_tenant', 'A'), ('set_tenant_quota', 'A'), ('disable_tenant', 'A'), ('enable_tenant', 'A'), ('list_tenants', 'AR'), ('tenant_policy', 'A'),

@@ -1,9 +1,12 @@
 #include "store/api/jobs_read.h"
 
 #include "base/json.h"
+#include "store/api/joiner.h"
 
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 namespace millrace::store {
@@ -25,11 +28,10 @@ class PgJobReader final : public JobReader {
  public:
   explicit PgJobReader(ApiSession& session) : session_(session) {}
 
+  // The call that clients repeat until their job has ended: requests that come together are asked
+  // for in one statement.
   Task<std::string> job_status(CallContext caller, JobId job) override {
-    co_return co_await session_.text_as(std::move(caller), MR_POINT("api_job_status"), Access::read,
-                                        {.sql = "select millrace.job_status($1)",
-                                         .params = pg::params(job),
-                                         .name = "mr_api_job_status"});
+    return statuses_.call(std::move(caller), job);
   }
 
   Task<std::string> job_detail(CallContext caller, JobId job) override {
@@ -76,12 +78,38 @@ class PgJobReader final : public JobReader {
   }
 
  private:
+  using Statuses = Joiner<JobId, std::string>;
+
+  Task<Statuses::Answers> job_statuses(CallContext caller, std::vector<JobId> jobs) {
+    pg::Params params;
+    params.add_id_array(std::span<const JobId>(jobs));
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_job_status"), Access::read,
+                                   {.sql = "select s.ord, s.brief from millrace.job_statuses($1) s",
+                                    .params = std::move(params),
+                                    .name = "mr_api_job_statuses"}));
+    Statuses::Answers answers(jobs.size());
+    for (const auto row : rows) {
+      answers.at(static_cast<std::size_t>(row.i32(0)) - 1) = std::string(row.text(1));
+    }
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (!answers[i]->empty()) continue;
+      answers[i] = fail(Error{.kind = ErrorKind::not_found,
+                              .message = fmt::format("job {} does not exist", jobs[i]),
+                              .sqlstate = "MR009"});
+    }
+    co_return answers;
+  }
+
   Task<std::string> read(CallContext caller, pg::Statement statement) {
     co_return co_await session_.text_as(std::move(caller), MR_POINT("api_job_read"), Access::read,
                                         std::move(statement));
   }
 
   ApiSession& session_;
+  Statuses statuses_{{}, [this](CallContext caller, std::vector<JobId> jobs) {
+                       return job_statuses(std::move(caller), std::move(jobs));
+                     }};
 };
 
 }  // namespace

@@ -1,9 +1,51 @@
 #include "store/api/jobs_write.h"
 
+#include "store/api/joiner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace millrace::store {
 namespace {
+
+constexpr std::size_t kJoinedJobMaxBytes = 16 * 1024;
+
+// One small job that waits for nobody. Keys, ids, batches and dependencies lock rows or look at
+// other jobs: such a job goes by itself, so that what it waits for holds up no other request. A
+// word that only the payload holds costs that job its company and nothing else.
+bool may_join(std::string_view job) {
+  constexpr std::array<std::string_view, 4> kApart = {"\"id\"", "_key\"", "\"batch_id\"",
+                                                      "\"after\""};
+  if (job.size() > kJoinedJobMaxBytes) return false;
+  const auto begin = job.find_first_not_of(" \t\r\n");
+  if (begin == job.npos || job[begin] != '{') return false;
+  return std::ranges::none_of(kApart, [&](std::string_view word) { return job.contains(word); });
+}
+
+// Whether one job of several may be the reason, so that the others would be taken without it.
+bool concerns_one(const Error& error) {
+  if (error.kind == ErrorKind::in_doubt || error.kind == ErrorKind::cancelled) return false;
+  // An operator's switch, the tenant, a missing right: no job's own fault.
+  constexpr std::array<std::string_view, 4> kAll = {"MR015", "MR021", "MR026", "42501"};
+  if (std::ranges::find(kAll, error.sqlstate) != kAll.end()) return false;
+  const bool too_much = error.sqlstate == "57014" || error.sqlstate == "53200";
+  return error.kind != ErrorKind::unavailable || too_much;
+}
+
+std::string array_of(std::span<const std::string> jobs) {
+  std::string list = "[";
+  for (const auto& job : jobs) {
+    if (list.size() > 1) list += ',';
+    list += job;
+  }
+  return list + "]";
+}
 
 class PgJobWriter final : public JobWriter {
  public:
@@ -11,23 +53,14 @@ class PgJobWriter final : public JobWriter {
 
   Task<std::string> enqueue_jobs(CallContext caller, std::string jobs_json,
                                  RequestKey key) override {
-    // Without a key nothing is kept: the short form, for which the whole call is the enqueue.
-    if (!key.keeps()) {
-      co_return co_await write(std::move(caller), MR_POINT("api_enqueue"),
-                               {.sql = "select coalesce(json_agg(json_build_object("
-                                       "'job_id', e.job_id, 'answer', e.answer) order by e.ord),"
-                                       " '[]')::text from millrace.enqueue_jobs($1) e",
-                                .params = pg::params(jobs_json),
-                                .name = "mr_api_enqueue"});
-    }
-    auto params = key_params(key);
-    params.add(jobs_json);
-    co_return co_await write(
-        std::move(caller), MR_POINT("api_enqueue"),
-        kept_effect("mr_api_enqueue_kept",
-                    "select coalesce(jsonb_agg(jsonb_build_object('job_id', e.job_id,"
-                    " 'answer', e.answer) order by e.ord), '[]') from millrace.enqueue_jobs($4) e",
-                    std::move(params)));
+    if (key.keeps()) return enqueue_kept(std::move(caller), std::move(jobs_json), std::move(key));
+    if (may_join(jobs_json)) return singles_.call(std::move(caller), std::move(jobs_json));
+    return write(std::move(caller), MR_POINT("api_enqueue"),
+                 {.sql = "select coalesce(json_agg(json_build_object("
+                         "'job_id', e.job_id, 'answer', e.answer) order by e.ord),"
+                         " '[]')::text from millrace.enqueue_jobs($1) e",
+                  .params = pg::params(jobs_json),
+                  .name = "mr_api_enqueue"});
   }
 
   Task<std::string> create_batch(CallContext caller, std::string jobs_json,
@@ -76,12 +109,72 @@ class PgJobWriter final : public JobWriter {
   }
 
  private:
+  using Singles = Joiner<std::string, std::string>;
+
+  Task<std::string> enqueue_kept(CallContext caller, std::string jobs_json, RequestKey key) {
+    auto params = key_params(key);
+    params.add(jobs_json);
+    co_return co_await write(
+        std::move(caller), MR_POINT("api_enqueue"),
+        kept_effect("mr_api_enqueue_kept",
+                    "select coalesce(jsonb_agg(jsonb_build_object('job_id', e.job_id,"
+                    " 'answer', e.answer) order by e.ord), '[]') from millrace.enqueue_jobs($4) e",
+                    std::move(params)));
+  }
+
+  // Jobs of several requests in one transaction. Where one of them is refused all are, and nothing
+  // was done: halves are tried, down to the one that is told so, as if it had come alone.
+  Task<Singles::Answers> enqueue_singles(CallContext caller, std::vector<std::string> jobs) {
+    auto answers = co_await enqueue_together(caller, jobs);
+    if (answers || jobs.size() == 1 || !concerns_one(answers.error())) co_return answers;
+    const auto middle = std::next(jobs.begin(), static_cast<std::ptrdiff_t>(jobs.size() / 2));
+    std::array<std::vector<std::string>, 2> halves;
+    halves[0].assign(std::move_iterator(jobs.begin()), std::move_iterator(middle));
+    halves[1].assign(std::move_iterator(middle), std::move_iterator(jobs.end()));
+    Singles::Answers all;
+    for (auto& half : halves) {
+      const auto count = half.size();
+      auto told = co_await enqueue_singles(caller, std::move(half));
+      for (std::size_t i = 0; i < count; ++i) {
+        if (told) {
+          all.push_back(std::move((*told)[i]));
+        } else {
+          all.emplace_back(std::unexpected(told.error()));
+        }
+      }
+    }
+    co_return all;
+  }
+
+  Task<Singles::Answers> enqueue_together(CallContext caller, std::vector<std::string> jobs) {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_enqueue"), Access::write,
+                                   {.sql = "select e.ord, e.job_id, e.answer"
+                                           " from millrace.enqueue_jobs($1) e",
+                                    .params = pg::params(array_of(jobs)),
+                                    .name = "mr_api_enqueue_singles"}));
+    if (rows.rows() != jobs.size()) {
+      co_return fail(ErrorKind::in_doubt, fmt::format("the database answered for {} of {} jobs",
+                                                      rows.rows(), jobs.size()));
+    }
+    Singles::Answers answers(jobs.size());
+    for (const auto row : rows) {
+      answers.at(static_cast<std::size_t>(row.i32(0)) - 1) =
+          fmt::format(R"([{{"job_id":"{}","answer":"{}"}}])", row.text(1), row.text(2));
+    }
+    co_return answers;
+  }
+
   Task<std::string> write(CallContext caller, fault::Point point, pg::Statement statement) {
     co_return co_await session_.text_as(std::move(caller), point, Access::write,
                                         std::move(statement));
   }
 
   ApiSession& session_;
+  Singles singles_{{.lost = ErrorKind::in_doubt},
+                   [this](CallContext caller, std::vector<std::string> jobs) {
+                     return enqueue_singles(std::move(caller), std::move(jobs));
+                   }};
 };
 
 }  // namespace

@@ -1,0 +1,184 @@
+// Joiner: calls that many requests make at the same time go to the database as one.
+//
+// Flow: a call that finds fewer than `flights_max` of its caller under way goes at once, by itself.
+// Otherwise it joins the group that gathers meanwhile, which leaves as a whole when one of those
+// under way has landed, or at once when it is full. So nobody waits for company, a busy server asks
+// less often, and every answer comes from a call that began after its request had come.
+// Only callers of the same context share a call: one role, one tenant, the same claims.
+// Threading: any; whoever came first of a group makes its call, on its own executor. Lifetime:
+// calls under way end before it goes away.
+#pragma once
+
+#include "base/assert.h"
+#include "base/event.h"
+#include "base/task.h"
+#include "store/api/call_context.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace millrace::store {
+
+struct JoinOptions {
+  std::size_t flights_max = 2;  // Of one caller, before others gather.
+  std::size_t items_max = 64;   // In one call.
+  // Said of a call whose leader was thrown out: in_doubt where it may have written.
+  ErrorKind lost = ErrorKind::unavailable;
+};
+
+template <class Item, class Answer>
+class Joiner {
+ public:
+  using Answers = std::vector<Result<Answer>>;
+  // As many answers as items, in their order; an error concerns all of them.
+  using Send = std::function<Task<Answers>(CallContext caller, std::vector<Item> items)>;
+
+  Joiner(JoinOptions options, Send send) : options_(options), send_(std::move(send)) {}
+  Joiner(const Joiner&) = delete;
+  Joiner& operator=(const Joiner&) = delete;
+
+  Task<Answer> call(CallContext caller, Item item) {
+    auto place = enter(std::move(caller), std::move(item));
+    if (place.leads) co_return co_await lead(std::move(place));
+    if (!co_await place.group->landed.wait()) {
+      co_return fail(ErrorKind::cancelled, "nobody waits for the answer any more");
+    }
+    co_return answer_of(place);
+  }
+
+  // Callers with calls under way.
+  std::size_t lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_.size();
+  }
+
+ private:
+  struct Group {
+    std::string line;
+    CallContext caller;
+    std::vector<Item> items;  // Nobody adds to it once it has left.
+    Event leaves;
+    Event landed;
+    std::optional<Result<Answers>> answers;  // Written before `landed` is set.
+  };
+  struct Line {
+    std::size_t flights = 0;
+    std::shared_ptr<Group> gathering;  // Shared with those who are in it.
+  };
+  struct Place {
+    std::shared_ptr<Group> group;
+    std::size_t index = 0;
+    bool leads = false;
+    bool waits = false;  // Until told to leave.
+  };
+
+  // Lands the group however its leader ends.
+  struct Landing {
+    Joiner& joiner;
+    Group& group;
+    ~Landing() {
+      joiner.leave(group);
+      group.landed.set();
+    }
+  };
+
+  static std::string line_of(const CallContext& caller) {
+    std::string key;
+    key.reserve(caller.role.size() + caller.claims_json.size() + caller.actor.size() + 20);
+    key.append(caller.role).push_back('\0');
+    if (caller.tenant) {
+      const auto& bytes = caller.tenant->value.bytes;
+      key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    key.push_back(caller.tenant ? '\1' : '\0');
+    key.append(caller.actor).push_back('\0');
+    return key.append(caller.claims_json);
+  }
+
+  Place enter(CallContext caller, Item item) {
+    auto key = line_of(caller);
+    std::shared_ptr<Group> full;
+    Place place;
+    {
+      const std::lock_guard lock(mutex_);
+      auto& line = lines_[key];
+      place.leads = line.gathering == nullptr;
+      if (place.leads) {
+        place.group = std::make_shared<Group>();
+        place.group->line = std::move(key);
+        place.group->caller = std::move(caller);
+        place.waits = line.flights >= options_.flights_max;
+        if (place.waits) {
+          line.gathering = place.group;
+        } else {
+          ++line.flights;
+        }
+      } else {
+        place.group = line.gathering;
+        place.index = place.group->items.size();
+      }
+      place.group->items.push_back(std::move(item));
+      if (place.group->items.size() >= options_.items_max && line.gathering == place.group) {
+        full = std::exchange(line.gathering, nullptr);
+        ++line.flights;
+      }
+    }
+    if (full) full->leaves.set();
+    return place;
+  }
+
+  Task<Answer> lead(Place place) {
+    auto& group = *place.group;
+    const Landing landing{*this, group};
+    if (place.waits && !co_await group.leaves.wait()) {
+      co_return fail(ErrorKind::cancelled, "nobody waits for the answer any more");
+    }
+    group.answers = co_await send_(std::move(group.caller), std::move(group.items));
+    co_return answer_of(place);
+  }
+
+  // Gives up the group's place among those under way, to the one that gathered meanwhile if there
+  // is one.
+  void leave(Group& group) {
+    std::shared_ptr<Group> next;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = lines_.find(group.line);
+      MR_ASSERT(found != lines_.end());
+      auto& line = found->second;
+      if (line.gathering.get() == &group) {
+        line.gathering.reset();  // Its leader was thrown out before it left.
+      } else {
+        --line.flights;
+      }
+      if (line.gathering && line.flights < options_.flights_max) {
+        next = std::exchange(line.gathering, nullptr);
+        ++line.flights;
+      }
+      if (line.flights == 0 && !line.gathering) lines_.erase(found);
+    }
+    if (next) next->leaves.set();
+  }
+
+  Result<Answer> answer_of(const Place& place) const {
+    auto& answers = place.group->answers;
+    if (!answers) return fail(options_.lost, "the call was abandoned");
+    if (!*answers) return fail(answers->error());
+    MR_ASSERT(place.index < (*answers)->size());
+    return std::move((**answers)[place.index]);
+  }
+
+  const JoinOptions options_;
+  const Send send_;
+  mutable std::mutex mutex_;  // Guards lines_ and what groups hold until they leave.
+  std::unordered_map<std::string, Line> lines_;
+};
+
+}  // namespace millrace::store

@@ -1,0 +1,170 @@
+#include "store/api/joiner.h"
+
+#include "base/run.h"
+#include "base/spawn.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace millrace::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+using Numbers = Joiner<int, int>;
+
+CallContext context(std::string actor) { return {.role = "service_role", .actor = actor}; }
+
+class JoinerTest : public testing::Test {
+ protected:
+  // Answers the double of each number, and refuses 13, when the test lets it.
+  Task<Numbers::Answers> twice(CallContext caller, std::vector<int> numbers) {
+    calls_.push_back(numbers);
+    callers_.push_back(caller.actor);
+    (void)co_await landing_.wait();
+    if (fails_) co_return fail(ErrorKind::unavailable, "away");
+    Numbers::Answers answers;
+    for (const int number : numbers) {
+      if (number == 13) {
+        answers.emplace_back(std::unexpected(Error{.kind = ErrorKind::not_found}));
+      } else {
+        answers.emplace_back(2 * number);
+      }
+    }
+    co_return answers;
+  }
+  void ask(TaskGroup& tasks, int number, std::string actor = "a") {
+    tasks.add("ask", answer(number, std::move(actor)));
+  }
+  awaitable<void> answer(int number, std::string actor) {
+    const auto told = co_await joiner_.call(context(std::move(actor)), number);
+    if (told) {
+      answers_.push_back(*told);
+    } else {
+      errors_.push_back(told.error().kind);
+    }
+  }
+  // Lets everybody go as far as they come.
+  void step() {
+    io_.restart();
+    io_.poll();
+  }
+  void finish(TaskGroup& tasks) {
+    step();
+    landing_.set();
+    run_blocking(io_, tasks.join());
+  }
+
+  boost::asio::io_context io_{1};
+  Logger log_ = Logger::silent();
+  Event landing_;
+  bool fails_ = false;
+  std::vector<std::vector<int>> calls_;
+  std::vector<std::string> callers_;
+  std::vector<int> answers_;
+  std::vector<ErrorKind> errors_;
+  Numbers joiner_{{.flights_max = 2, .items_max = 4, .lost = ErrorKind::in_doubt},
+                  [this](CallContext caller, std::vector<int> numbers) {
+                    return twice(std::move(caller), std::move(numbers));
+                  }};
+};
+
+TEST_F(JoinerTest, ACallThatIsAloneGoesAtOnce) {
+  landing_.set();
+  const auto told = run_blocking(io_, joiner_.call(context("a"), 3));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(*told, 6);
+  EXPECT_THAT(calls_, ElementsAre(std::vector{3}));
+  EXPECT_EQ(joiner_.lines(), 0U);
+}
+
+TEST_F(JoinerTest, CallsThatComeMeanwhileGoTogetherAndEachGetsItsOwnAnswer) {
+  TaskGroup tasks(io_.get_executor(), log_);
+  for (int i = 1; i <= 5; ++i) ask(tasks, i);
+  step();
+  EXPECT_THAT(calls_, ElementsAre(std::vector{1}, std::vector{2}));
+  EXPECT_THAT(answers_, IsEmpty());
+  finish(tasks);
+  EXPECT_THAT(calls_, ElementsAre(std::vector{1}, std::vector{2}, (std::vector{3, 4, 5})));
+  EXPECT_THAT(answers_, UnorderedElementsAre(2, 4, 6, 8, 10));
+  EXPECT_EQ(joiner_.lines(), 0U);
+}
+
+TEST_F(JoinerTest, AGroupThatIsFullWaitsForNobody) {
+  TaskGroup tasks(io_.get_executor(), log_);
+  for (int i = 1; i <= 7; ++i) ask(tasks, i);
+  step();
+  EXPECT_THAT(calls_, ElementsAre(std::vector{1}, std::vector{2}, (std::vector{3, 4, 5, 6})));
+  finish(tasks);
+  EXPECT_THAT(answers_, UnorderedElementsAre(2, 4, 6, 8, 10, 12, 14));
+  EXPECT_EQ(joiner_.lines(), 0U);
+}
+
+// I03: rows of one caller never travel with the rights of another.
+TEST_F(JoinerTest, CallersNeverShareACall) {
+  TaskGroup tasks(io_.get_executor(), log_);
+  for (int i = 1; i <= 3; ++i) ask(tasks, i, "a");
+  for (int i = 4; i <= 6; ++i) ask(tasks, i, "b");
+  finish(tasks);
+  ASSERT_EQ(calls_.size(), 6U);
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    for (const int number : calls_[i]) EXPECT_EQ(callers_[i], number <= 3 ? "a" : "b");
+  }
+  auto tenant = context("a");
+  tenant.tenant = TenantId{};
+  landing_.reset();
+  ask(tasks, 7);
+  ask(tasks, 8);
+  ask(tasks, 9);  // Gathers, for nobody but its own.
+  tasks.add("tenant", [](Numbers& joiner, CallContext caller) -> awaitable<void> {
+    (void)co_await joiner.call(std::move(caller), 10);
+  }(joiner_, tenant));
+  step();
+  EXPECT_EQ(calls_.back(), std::vector{10});
+  finish(tasks);
+}
+
+TEST_F(JoinerTest, AnErrorOfOneIsItsOwnAndAnErrorOfTheCallIsEverybodys) {
+  TaskGroup tasks(io_.get_executor(), log_);
+  for (const int number : {1, 2, 3, 13, 4}) ask(tasks, number);
+  finish(tasks);
+  EXPECT_THAT(answers_, UnorderedElementsAre(2, 4, 6, 8));
+  EXPECT_THAT(errors_, ElementsAre(ErrorKind::not_found));
+  EXPECT_EQ(calls_.size(), 3U);
+  errors_.clear();
+  landing_.reset();
+  fails_ = true;
+  for (const int number : {1, 2, 3, 13, 4}) ask(tasks, number);
+  finish(tasks);
+  EXPECT_EQ(errors_, std::vector<ErrorKind>(5, ErrorKind::unavailable));
+  EXPECT_EQ(joiner_.lines(), 0U);
+}
+
+TEST_F(JoinerTest, WhoFollowsALeaderThatWasThrownOutIsTold) {
+  boost::asio::io_context other(1);
+  TaskGroup tasks(io_.get_executor(), log_);
+  auto doomed = std::make_unique<boost::asio::io_context>(1);
+  const auto lead = [&](boost::asio::io_context& where, int number) {
+    spawn(where.get_executor(), answer(number, "a"), log_, "lead");
+    where.poll();
+    where.restart();
+  };
+  lead(other, 1);
+  lead(other, 2);
+  lead(*doomed, 3);  // Gathers; the next one follows it.
+  ask(tasks, 4);
+  step();
+  doomed.reset();
+  finish(tasks);
+  EXPECT_THAT(errors_, ElementsAre(ErrorKind::in_doubt));
+  other.run();
+  EXPECT_THAT(answers_, UnorderedElementsAre(2, 4));
+  EXPECT_EQ(joiner_.lines(), 0U);
+}
+
+}  // namespace
+}  // namespace millrace::store

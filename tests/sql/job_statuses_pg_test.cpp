@@ -1,0 +1,84 @@
+// Many jobs asked for at once: what millrace.job_status says of each, for as many as the caller may
+// see.
+#include "sql/lane_worker.h"
+#include "sql/server_world.h"
+
+namespace millrace::test {
+namespace {
+
+class JobStatuses : public EngineTest {
+ protected:
+  // "place: answer" of all, by the place in the list.
+  static std::string statuses(Session& session, const std::string& ids) {
+    return session.value(
+        "select string_agg(s.ord || ':' || (s.brief ->> 'status'), ' ' order by s.ord) from "
+        "millrace.job_statuses($1::uuid[]) s",
+        pg::params(ids));
+  }
+  // Jobs about which the two functions differ; "(null)" when there is none.
+  std::string differences() {
+    return sql.value(
+        "with all_jobs as (select array_agg(f.job_id order by f.job_id) as ids from "
+        "millrace.job_fact f) "
+        "select string_agg(coalesce(s.brief::text, 'nothing') || ' <> ' || "
+        "millrace.job_status(u.job_id)::text, '; ') "
+        "from all_jobs a cross join lateral unnest(a.ids) with ordinality u(job_id, n) "
+        "left join lateral millrace.job_statuses(a.ids) s on s.ord = u.n "
+        "where s.brief::jsonb is distinct from millrace.job_status(u.job_id)::jsonb");
+  }
+};
+
+// Waiting in a lane, held and completed under a claim, cancelled out of a lane, retrying, delayed,
+// ready, leased, finished: one answer each, the same as for one.
+TEST_F(JobStatuses, say_of_every_job_what_is_said_of_it_alone) {
+  Worker worker(sql);
+  for (int i = 0; i < 4; ++i) enqueue(sql, kInReady);
+  worker.complete(worker.take());
+  worker.settle(worker.take(), "retry", R"({"error": {"error_type": "e", "message": "again"}})");
+  worker.settle(worker.take(), "permanent",
+                R"({"error": {"error_type": "e", "message": "never"}})");
+  worker.take();
+  enqueue(sql, R"({"delay_seconds": 600})");
+  const auto first = enqueue_many(sql, 8);
+  sql.run("select millrace.cancel_jobs(array[$1::uuid, $2::uuid])", pg::params(first[1], first[6]));
+  EXPECT_EQ(differences(), "(null)");
+  LaneWorker lanes(sql, "w2");
+  const auto held = lanes.claim_lanes(5);
+  ASSERT_GE(held.size(), 3U);
+  EXPECT_EQ(differences(), "(null)");
+  lanes.complete_claim({held[0], held[2]});
+  EXPECT_EQ(differences(), "(null)");
+  EXPECT_TRUE(
+      sql.yes("select count(distinct s.brief ->> 'status') >= 6 from "
+              "millrace.job_statuses((select array_agg(job_id) from millrace.job_fact)) s"))
+      << "the world of this test has too few states to say anything";
+}
+
+TEST_F(JobStatuses, leave_out_what_does_not_exist_and_keep_the_places_of_the_others) {
+  const auto ids = enqueue_many(sql, 2);
+  EXPECT_EQ(statuses(sql, fmt::format("{{{},{},{},{}}}", ids[1], kAda, ids[0], ids[1])),
+            "1:pending 3:pending 4:pending");
+  EXPECT_EQ(statuses(sql, "{}"), "(null)");
+}
+
+// T-02: a user sees the own ones, a service those of its tenant.
+TEST_F(JobStatuses, t02_are_told_to_those_who_may_see_them) {
+  ServerSession service{database, kTenant, "service_role"};
+  ServerSession other{database, kOther, "service_role"};
+  const auto mine = service.value("select millrace.create_export_job($1, $1)", pg::params(kAda));
+  const auto bobs = service.value("select millrace.create_export_job($1, $1)", pg::params(kBob));
+  const auto plain = enqueue(service);
+  const auto theirs = enqueue(other);
+  const auto list = fmt::format("{{{},{},{},{}}}", mine, bobs, plain, theirs);
+  User ada{database, kAda};
+  User elsewhere{database, kAda, kOther};
+  EXPECT_EQ(statuses(ada, list), "1:pending");
+  EXPECT_EQ(statuses(elsewhere, list), "(null)");
+  EXPECT_EQ(statuses(service, list), "1:pending 2:pending 3:pending");
+  EXPECT_EQ(statuses(other, list), "4:pending");
+  Session nobody{database, "anon"};
+  EXPECT_EQ(nobody.refused("select millrace.job_statuses('{}')").sqlstate, "42501");
+}
+
+}  // namespace
+}  // namespace millrace::test
