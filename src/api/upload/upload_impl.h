@@ -1,0 +1,133 @@
+// What the parts of UploadEngine share. Of this folder's sources only.
+#pragma once
+
+#include "api/upload/content_type.h"
+#include "api/upload/upload_engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace millrace::api {
+
+// Whose upload it is, in every call about it.
+struct UploadName {
+  store::CallContext caller;
+  store::UploadId id;
+  std::optional<Uuid> user;
+};
+
+// Bytes on their way. Small, because a thousand clients may send at once; an upload that turns out
+// to be long gets more, so that it costs fewer trips to the disk pool.
+class TransferBuffer {
+ public:
+  std::span<std::byte> space() { return {bytes_.get(), size_}; }
+  void note(std::int64_t total_bytes) {
+    if (size_ == kLargeBytes || total_bytes < kLongBytes) return;
+    bytes_ = std::make_unique_for_overwrite<std::byte[]>(kLargeBytes);
+    size_ = kLargeBytes;
+  }
+
+ private:
+  static constexpr std::size_t kSmallBytes = 16 * 1024;
+  static constexpr std::size_t kLargeBytes = 256 * 1024;
+  static constexpr std::int64_t kLongBytes = 2 * 1024 * 1024;
+  static_assert(kSmallBytes >= kSniffBytes);
+
+  std::size_t size_ = kSmallBytes;
+  std::unique_ptr<std::byte[]> bytes_ = std::make_unique_for_overwrite<std::byte[]>(kSmallBytes);
+};
+
+// The beginning of some content, for its type.
+class ContentHead {
+ public:
+  void take(std::span<const std::byte> bytes) {
+    const auto room = kSniffBytes - head_.size();
+    const auto more = bytes.first(std::min(room, bytes.size()));
+    head_.insert(head_.end(), more.begin(), more.end());
+  }
+  std::string type(std::string_view announced) const { return content_type_of(head_, announced); }
+
+ private:
+  std::vector<std::byte> head_;
+};
+
+struct UploadEngine::Impl {
+  Impl(Services parts, Limits chosen);
+
+  // upload_receive.cpp
+  Task<UploadAnswer> receive(store::CallContext caller, store::NewUpload upload,
+                             ContentSource& content, Expected expected);
+  Task<store::StoredBlob> store_content(UploadName name, store::UploadState upload,
+                                        ContentSource& content, Expected expected);
+  Task<std::int64_t> pump(UploadName name, store::UploadState upload, ContentSource& content,
+                          blob::BlobWriter& writer, TransferBuffer& buffer, std::size_t filled);
+  Task<blob::BlobInfo> finish_blob(UploadName name, blob::BlobWriter& writer);
+  Task<UploadAnswer> compare(store::UploadBegun begun, std::optional<std::int64_t> size_bytes,
+                             ContentSource& content);
+  awaitable<void> keep_open(UploadName name);
+  Task<void> renew(UploadName name);
+  awaitable<void> give_up(UploadName name);
+
+  // upload_append.cpp
+  struct Turn;
+  struct Piece;
+  Task<Appended> append(UploadName name, AppendRequest request, ContentSource& content);
+  Task<Appended> append_pieces(UploadName name, store::UploadState upload, AppendRequest request,
+                               ContentSource& content, const Turn& turn);
+  Task<void> say_size(UploadName name, store::UploadState& upload, std::int64_t size_bytes);
+  Task<Piece> read_piece(UploadName name, const store::UploadState& upload,
+                         const AppendRequest& request, ContentSource& content, const Turn& turn);
+  Task<void> note_piece(UploadName name, store::UploadState& upload, blob::BlobInfo info);
+  Task<Appended> already_done(UploadName name, std::int64_t offset_bytes);
+  // All pieces are there; `last` is one that was not noted.
+  Task<void> complete(UploadName name, store::UploadState& upload,
+                      std::optional<blob::BlobInfo> last);
+  Task<store::StoredBlob> assemble(UploadName name, const store::UploadState& upload);
+  Task<std::int64_t> copy_parts(UploadName name, const store::UploadState& upload,
+                                blob::BlobWriter& writer);
+  // By the first bytes of the first piece.
+  Task<std::string> type_of(const store::UploadState& upload);
+
+  // upload_engine.cpp
+  Task<std::string> finish(UploadName name, store::StoredBlob blob);
+  // The call, and again while nobody knows whether it was done: a repeat finds its own success.
+  template <class T>
+  Task<T> until_known(std::function<Task<T>()> call);
+
+  Services services;
+  Limits limits;
+  // This process as one who appends: its requests fence each other by their turns, those of other
+  // processes by this.
+  const Uuid writer;
+
+  std::mutex turns_mutex;                                               // Guards turns.
+  std::map<store::UploadId, std::shared_ptr<std::atomic<bool>>> turns;  // Set: somebody else's now.
+};
+
+template <class T>
+Task<T> UploadEngine::Impl::until_known(std::function<Task<T>()> call) {
+  constexpr std::chrono::milliseconds kLongestPause{2'000};
+  const auto last = services.clock.now() + limits.finish_for;
+  std::chrono::milliseconds pause{50};
+  for (;;) {
+    auto answer = co_await call();
+    if (answer) co_return answer;
+    const auto kind = answer.error().kind;
+    const bool again = kind == ErrorKind::in_doubt || kind == ErrorKind::unavailable;
+    if (!again || services.clock.now() + pause > last) co_return answer;
+    co_await services.clock.sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+std::unexpected<Error> too_large(std::int64_t size_max_bytes);
+std::unexpected<Error> other_content();
+store::StoredBlob stored_blob(const blob::BlobInfo& info, std::string content_type);
+
+}  // namespace millrace::api

@@ -1,0 +1,163 @@
+// Content that comes in one request.
+#include "api/upload/upload_impl.h"
+#include "base/either.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "blob/digest.h"
+
+#include <boost/json/object.hpp>
+
+#include <utility>
+#include <variant>
+
+namespace millrace::api {
+namespace {
+
+using namespace either;
+
+constexpr std::int64_t kFirstReserveBytes = 1024 * 1024;
+constexpr int kRenewalsInALife = 4;
+
+// Whether trying again later may help: then the upload goes on without having been renewed.
+bool may_pass(const Error& error) {
+  return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::in_doubt ||
+         error.kind == ErrorKind::throttled;
+}
+
+std::optional<std::int64_t> size_of(const std::string& json) {
+  const auto object = parse_json_object(json);
+  const auto* size = object ? object->if_contains("size_bytes") : nullptr;
+  if (size == nullptr || !size->is_int64()) return std::nullopt;
+  return size->get_int64();
+}
+
+}  // namespace
+
+Task<UploadAnswer> UploadEngine::Impl::receive(store::CallContext caller, store::NewUpload upload,
+                                               ContentSource& content, Expected expected) {
+  upload.ttl = limits.alive_for;
+  if (!upload.size_bytes && upload.reserve_bytes == 0) upload.reserve_bytes = kFirstReserveBytes;
+  const auto size_bytes = upload.size_bytes;
+  UploadName name{.caller = std::move(caller), .id = {}, .user = upload.user};
+  MR_CO_TRY(auto begun, co_await services.uploads.begin_upload(name.caller, std::move(upload)));
+  MR_FAULT("upload.begun");
+  if (!begun.upload) co_return co_await compare(std::move(begun), size_bytes, content);
+  name.id = begun.upload->id;
+  auto stored = co_await store_content(name, *std::move(begun.upload), content, expected);
+  if (!stored) {
+    co_await give_up(std::move(name));
+    co_return fail(std::move(stored).error());
+  }
+  MR_FAULT("upload.stored");
+  auto answer = co_await finish(name, *std::move(stored));
+  if (!answer) {
+    // In doubt it may be a file by now; then nothing is to be given up.
+    if (answer.error().kind != ErrorKind::in_doubt) co_await give_up(std::move(name));
+    co_return fail(std::move(answer).error());
+  }
+  MR_FAULT("upload.finished");
+  co_return UploadAnswer{.json = *std::move(answer), .replayed = false};
+}
+
+Task<store::StoredBlob> UploadEngine::Impl::store_content(UploadName name,
+                                                          store::UploadState upload,
+                                                          ContentSource& content,
+                                                          Expected expected) {
+  TransferBuffer buffer;
+  std::size_t filled = 0;
+  while (filled < kSniffBytes) {
+    MR_CO_TRY(const auto size, co_await content.read(buffer.space().subspan(filled)));
+    if (size == 0) break;
+    filled += size;
+  }
+  auto type = content_type_of(buffer.space().first(filled), upload.content_type);
+  blob::PutOptions put{.content_type = type, .sha256 = expected.sha256};
+  if (upload.size_bytes) put.size_bytes = static_cast<std::uint64_t>(*upload.size_bytes);
+  MR_CO_TRY(auto writer, co_await services.blobs.create(std::move(put)));
+  const auto size = co_await pump(name, std::move(upload), content, *writer, buffer, filled);
+  if (!size) {
+    (void)co_await writer->abort();
+    co_return fail(size.error());
+  }
+  MR_CO_TRY(const auto info, co_await finish_blob(std::move(name), *writer));
+  co_return stored_blob(info, std::move(type));
+}
+
+// `filled` bytes wait in the buffer. How many there were in all.
+Task<std::int64_t> UploadEngine::Impl::pump(UploadName name, store::UploadState upload,
+                                            ContentSource& content, blob::BlobWriter& writer,
+                                            TransferBuffer& buffer, std::size_t filled) {
+  const auto size_max = upload.size_bytes.value_or(
+      upload.size_max_bytes > 0 ? upload.size_max_bytes
+                                : static_cast<std::int64_t>(blob::kBlobMaxBytes));
+  const auto renew_after = limits.alive_for / kRenewalsInALife;
+  auto renewed_at = services.clock.now();
+  std::int64_t total = 0;
+  while (filled > 0) {
+    total += static_cast<std::int64_t>(filled);
+    if (total > size_max) co_return too_large(size_max);
+    if (total > upload.reserved_bytes) {
+      upload.reserved_bytes =
+          std::min(size_max, std::max(total, upload.reserved_bytes + limits.reserve_step_bytes));
+      MR_CO_TRY_VOID(co_await services.uploads.grow_upload(name.caller, name.id, name.user,
+                                                           upload.reserved_bytes, std::nullopt));
+      renewed_at = services.clock.now();
+    }
+    MR_CO_TRY_VOID(co_await writer.write(buffer.space().first(filled)));
+    MR_FAULT("upload.writing");
+    if (services.clock.now() - renewed_at > renew_after) {
+      MR_CO_TRY_VOID(co_await renew(name));
+      renewed_at = services.clock.now();
+    }
+    buffer.note(total);
+    MR_CO_TRY(filled, co_await content.read(buffer.space()));
+  }
+  co_return total;
+}
+
+// A store in the network gets the bytes only now, which takes its time.
+Task<blob::BlobInfo> UploadEngine::Impl::finish_blob(UploadName name, blob::BlobWriter& writer) {
+  auto ended = co_await (writer.finish() || keep_open(std::move(name)));
+  co_return std::get<0>(std::move(ended));
+}
+
+awaitable<void> UploadEngine::Impl::keep_open(UploadName name) {
+  for (;;) {
+    co_await services.clock.sleep_for(limits.alive_for / kRenewalsInALife);
+    (void)co_await renew(name);
+  }
+}
+
+Task<void> UploadEngine::Impl::renew(UploadName name) {
+  const auto renewed =
+      co_await services.uploads.grow_upload(name.caller, name.id, name.user, 0, std::nullopt);
+  if (renewed || may_pass(renewed.error())) co_return ok();
+  co_return fail(renewed.error());
+}
+
+// The room is free at once. Where that cannot be said it is when the upload has expired.
+awaitable<void> UploadEngine::Impl::give_up(UploadName name) {
+  const auto given =
+      co_await services.uploads.abort_upload(std::move(name.caller), name.id, name.user);
+  if (!given) {
+    services.log.debug("upload_not_given_up",
+                       {{"upload_id", name.id}, {"error", given.error().message}});
+  }
+}
+
+Task<UploadAnswer> UploadEngine::Impl::compare(store::UploadBegun begun,
+                                               std::optional<std::int64_t> size_bytes,
+                                               ContentSource& content) {
+  if (size_bytes && size_bytes != size_of(begun.existing_json)) co_return other_content();
+  blob::Sha256Stream sha256;
+  TransferBuffer buffer;
+  for (;;) {
+    MR_CO_TRY(const auto size, co_await content.read(buffer.space()));
+    if (size == 0) break;
+    sha256.update(buffer.space().first(size));
+  }
+  if (sha256.finish().hex() != begun.existing_sha256) co_return other_content();
+  co_return UploadAnswer{.json = std::move(begun.existing_json), .replayed = true};
+}
+
+}  // namespace millrace::api
