@@ -34,6 +34,7 @@ class Call {
   Parameters parameters;
   std::string body_text;  // As it came; empty without a body.
   json::Value body;       // Of a JSON body, which its schema allows.
+  bool body_failed = false;  // Reading it as a stream failed: the client's doing, or its end.
   std::optional<IdempotencyKey> key;
   // Under which a call of the database keeps its answer; keeps nothing without Idempotency-Key.
   store::RequestKey request_key;
