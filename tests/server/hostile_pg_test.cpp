@@ -1,0 +1,201 @@
+// Requests that no client would send, by the thousand: never a 5xx, a leak or a hang.
+//
+// Every request is made of the server's own document, with paths, parameters, headers and bodies
+// bent at random, in the name of nobody, of strangers and of people of another tenant, and asks for
+// things of the first tenant. MILLRACE_SEED=n replays a run, MILLRACE_REQUESTS=n makes it longer.
+#include "hostile.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+namespace millrace::test {
+namespace {
+
+using identity::Role;
+
+constexpr std::string_view kMarker = "only-for-the-eyes-of-the-first-tenant";
+constexpr int kThreads = 3;
+constexpr int kFailuresMax = 20;
+
+// Words of the database and of this machine, which no request here contains.
+constexpr std::string_view kNeverSaid[] = {
+    "SQLSTATE",     "PL/pgSQL",       "pg_catalog",       "syntax error at or near",
+    "violates",     "pg_advisory",    "search_path",      "invalid input syntax",
+    "millrace_api", "millrace_owner", "terminate called", "std::",
+    "boost::",      "/usr/",          "/tmp/"};
+
+int number_of_requests() {
+  const char* given = std::getenv("MILLRACE_REQUESTS");
+  return given == nullptr ? 6000 : std::atoi(given);
+}
+
+class Hostile : public testing::Test {
+ protected:
+  Hostile() {
+    const auto document = world_.get("/openapi.json");
+    contract_ = std::make_unique<Contract>(document.json().as_object());
+    make_things();
+    make_strangers();
+  }
+
+  // What the first tenant has. Nobody below may see any of it, or change it.
+  void make_things() {
+    const auto service = world_.jwt(Role::service_role, first_);
+    const auto owner = world_.jwt(Role::authenticated, first_, owner_);
+    const auto keep = [&](const Answered& made, std::string_view id) {
+      ASSERT_EQ(made.status, 201) << made.body;
+      ids_.emplace_back(made.json().at(id).as_string());
+    };
+    const auto job = fmt::format(
+        R"({{"job_type":"noop","payload":{{"note":"{0}"}},"owner_id":"{1}","job_name":"{0}"}})",
+        kMarker, owner_);
+    keep(world_.post("/api/v1/jobs", service, job), "job_id");
+    keep(world_.post("/api/v1/batches", service,
+                     fmt::format(R"({{"name":"{}","jobs":[{}]}})", kMarker, job)),
+         "batch_id");
+    keep(world_.post("/api/v1/profiles", owner,
+                     fmt::format(R"({{"display_name":"{}"}})", kMarker)),
+         "id");
+    keep(world_.post("/api/v1/tokens", world_.key(Role::admin, first_),
+                     fmt::format(R"({{"role":"reader","name":"{}"}})", kMarker)),
+         "token_id");
+    ids_.push_back(first_.to_string());
+    ids_.push_back(owner_.to_string());
+  }
+
+  void make_strangers() {
+    tokens_ = {"", "nonsense", "a.b.c", "mr_0123456789abcdef_nothing", "sb_secret_nothing"};
+    for (const auto role : {Role::service_role, Role::reader, Role::operator_, Role::admin}) {
+      tokens_.push_back(world_.credentials(role, second_));
+    }
+    tokens_.push_back(world_.jwt(Role::anon));
+    tokens_.push_back(world_.jwt(Role::authenticated, second_, world_.new_user()));
+    tokens_.push_back(world_.jwt(Role::authenticated, second_, owner_));
+    tokens_.push_back(world_.jwt(Role::authenticated, first_, world_.new_user()));
+  }
+
+  // All rows of the first tenant, as one text.
+  std::string rows() {
+    auto sql = world_.sql();
+    const auto found = must(sql.query(
+        "select jsonb_build_array("
+        " (select jsonb_agg(to_jsonb(j) order by j.job_id) from millrace.jobs j"
+        "   where j.tenant_id = $1),"
+        " (select jsonb_agg(to_jsonb(p) order by p.id) from millrace.user_profiles p"
+        "   where p.tenant_id = $1),"
+        " (select jsonb_agg(to_jsonb(t) - 'last_used_at' order by t.token_id)"
+        "    from millrace.api_token t where t.tenant_id = $1))::text",
+        pg::params(first_)));
+    return std::string(found[0].text(0));
+  }
+
+  // What is wrong with an answer; empty when nothing is.
+  std::string judge(const HostileRequest& request, const Heard& heard) {
+    if (heard.quiet && !request.may_wait) return "no answer came";
+    if (heard.quiet) return {};
+    if (heard.status == 0) return "the connection ended without an answer";
+    if (heard.status >= 500) return "an error of the server";
+    auto said = heard.body;
+    for (const auto& [name, value] : heard.headers) said += "\n" + name + ": " + value;
+    if (said.contains(kMarker)) return "something of the first tenant";
+    if (said.contains(ApiWorld::kSecret)) return "the secret";
+    if (!request.operation->open()) {
+      for (const auto word : kNeverSaid) {
+        if (said.contains(word)) return fmt::format("the word {}", word);
+      }
+    }
+    const Answered answered{.status = heard.status,
+                            .headers = heard.headers,
+                            .body = heard.body,
+                            .streams = heard.streams};
+    const std::lock_guard lock(mutex_);
+    const auto type = answered.header("content-type");
+    if (type == "application/problem+json") {
+      return heard.body.empty() ? "" : contract_->judge_problem(answered);
+    }
+    return request.as_described ? contract_->judge(*request.operation, answered) : "";
+  }
+
+  void attack(std::uint64_t seed, int requests) {
+    HostileRequests source(*contract_, {.ids = ids_, .tokens = tokens_}, seed);
+    std::unique_ptr<WireClient> client;
+    for (int i = 0; i < requests && failures_ < kFailuresMax; ++i) {
+      const auto request = source.next();
+      const WireClient::Patience patience{
+          .head_only = request.head_only,
+          .wait = std::chrono::milliseconds(request.may_wait ? 40 : 20'000)};
+      Heard heard;
+      // A connection that the server closed in between is made again, once.
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        const bool fresh = client == nullptr || !client->open();
+        if (fresh) client = std::make_unique<WireClient>(world_.address());
+        heard = client->ask(request.bytes, patience);
+        if (heard.status != 0 || heard.quiet || fresh) break;
+      }
+      if (const auto wrong = judge(request, heard); !wrong.empty()) {
+        ++failures_;
+        ADD_FAILURE() << "request " << i << " of seed " << seed << " for " << request.operation->id
+                      << ": " << wrong << "\n"
+                      << request.bytes.substr(0, 2000) << "\n-> " << heard.status << " "
+                      << heard.body.substr(0, 2000);
+      }
+    }
+  }
+
+  void run(std::uint64_t seed) {
+    const auto before = rows();
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([this, seed, i] {
+        attack(seed * kThreads + static_cast<std::uint64_t>(i), number_of_requests() / kThreads);
+      });
+    }
+    threads.clear();
+    EXPECT_EQ(rows(), before) << "something of the first tenant was changed";
+    EXPECT_EQ(world_.get("/readyz").status, 200);
+    EXPECT_LT(resident_bytes(), 200 * 1024 * 1024);
+  }
+
+  std::int64_t resident_bytes() {
+    std::ifstream status(fmt::format("/proc/{}/statm", world_.program().pid()));
+    std::int64_t total = 0;
+    std::int64_t resident = 0;
+    status >> total >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+  }
+
+  ApiWorld world_;
+  TenantId first_ = world_.new_tenant();
+  TenantId second_ = world_.new_tenant();
+  identity::UserId owner_ = world_.new_user();
+  std::unique_ptr<Contract> contract_;
+  std::vector<std::string> ids_;
+  std::vector<std::string> tokens_;
+  std::mutex mutex_;  // Guards contract_, which compiles schemas on demand.
+  std::atomic<int> failures_ = 0;
+};
+
+TEST_F(Hostile, NothingBreaksLeaksOrHangs) {  // T-02, T-08, H-23, K04
+  run(1);
+}
+
+TEST_F(Hostile, NothingBreaksLeaksOrHangsWithANewSeed) {
+  const char* given = std::getenv("MILLRACE_SEED");
+  const auto seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : SystemRandom().next() % 1'000'000;
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  run(seed);
+}
+
+}  // namespace
+}  // namespace millrace::test
