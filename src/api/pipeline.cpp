@@ -32,9 +32,8 @@ void write(Reply reply, http::ResponseWriter& response) {
 bool is_one_of(std::string_view header, const std::vector<std::string>& types) {
   auto type = header.substr(0, std::min(header.find(';'), header.size()));
   while (type.ends_with(' ')) type.remove_suffix(1);
-  return std::ranges::any_of(types, [&](const auto& known) {
-    return known == "*/*" || http::same_name(type, known);
-  });
+  return std::ranges::any_of(
+      types, [&](const auto& known) { return known == "*/*" || http::same_name(type, known); });
 }
 
 // PostgreSQL keeps no U+0000 in a text. Where it is, as a JSON pointer.
@@ -111,6 +110,8 @@ std::vector<http::Route> Pipeline::routes() const {
 
 Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest& request,
                            http::ResponseWriter& response) const {
+  // Here, before anything carries the trace on: jobs of this request take the decision with them.
+  if (parts_.tracer != nullptr && parts_.tracer->samples(request.trace)) request.trace.flags |= 1U;
   Call call(checked, request, response);
   MR_CO_TRY(auto refused, co_await admit(call));
   if (!refused) {
@@ -132,8 +133,9 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
   }
   auto reply = co_await run(call);
   if (!reply) {
-    // A stream that has begun cannot be taken back; cutting it tells the client.
-    if (response.started()) co_return fail(std::move(reply).error());
+    // A stream that has begun cannot be taken back; cutting it tells the client. What is wrong with
+    // a body that a handler reads is the server's to answer, as above.
+    if (response.started() || call.body_failed) co_return fail(std::move(reply).error());
     reply_error(reply.error(), request, response);
     co_return ok();
   }
@@ -339,14 +341,14 @@ Reply Pipeline::finish(Call& call, Reply reply) const {
 
 void Pipeline::reply_error(const Error& error, const http::ServerRequest& request,
                            http::ResponseWriter& response) const {
-  const auto fault = fault_of(error);
-  log_error(error, fault, request);
   auto form = Form::plain;
   for (const auto& checked : table_.all()) {
     if (checked->operation.path == request.route) form = checked->operation.form;
   }
+  const auto fault = fault_of(error, form);
+  log_error(error, fault, request);
   if (fault.status == 429 || fault.status == 503) response.header("Retry-After", "1");
-  write(problem_reply({.fault = fault}, form, request.correlation_id), response);
+  write(problem_reply({.fault = fault, .cause = error}, form, request.correlation_id), response);
 }
 
 void Pipeline::log_error(const Error& error, const Fault& fault,

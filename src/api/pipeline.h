@@ -18,6 +18,7 @@
 #include "http/rate_limit.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "http/span.h"
 #include "store/api/requests.h"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ class Pipeline {
     ServerMetrics& metrics;
     const Logger& log;
     store::RequestStore* requests = nullptr;  // Without one keys are read and not kept.
+    const http::Tracer* tracer = nullptr;     // Without one nothing is traced.
   };
 
   Pipeline(OperationTable table, Parts parts, PipelineOptions options);

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/random.h"
+#include "http/span.h"
 #include "store/admin_store.h"
 
 #include <functional>
@@ -37,6 +39,8 @@ struct Context {
   SystemClock clock;
   SystemRandom random;
   Logger log = Logger::silent();
+  MetricRegistry metrics;          // Of this process.
+  http::Tracer* tracer = nullptr;  // Nothing: not traced. Set by Telemetry, which owns it.
 
   bool json() const { return global.json; }
 

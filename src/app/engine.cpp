@@ -165,6 +165,7 @@ void Engine::kill() {
 }
 
 bool Engine::finished() const { return parts_->done; }
+bool Engine::draining() const { return parts_->drain_asked || parts_->kill_asked; }
 bool Engine::ready() const { return parts_->is_ready; }
 
 bool Engine::wait_ready(std::chrono::milliseconds timeout) const {

@@ -43,6 +43,7 @@ class Engine {
   void drain();
   void kill();
   bool finished() const;
+  bool draining() const;  // It was told to end.
   // True once the worker is registered (or at once without a worker).
   bool ready() const;
   // Until it is ready; false when it ended or `timeout` passed first.

@@ -4,6 +4,7 @@
 #include "base/history.h"
 #include "worker/handlers/function_handler.h"
 #include "worker/pause.h"
+#include "worker/run_watch.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -229,6 +230,7 @@ JobRun& Dispatcher::begin_next(Clock::Steady now) {
   }
   const auto run_timeout = run_timeout_of(run.job, *run.entry);
   run.started_at = now;
+  if (options_.watch != nullptr) note_begin(run);
   run.context.emplace(JobContext::Parts{.job = run.job,
                                         .output = run.output,
                                         .token = run.cancel.token(),
@@ -262,13 +264,27 @@ void Dispatcher::end_run(JobRun& run, Clock::Steady now) {
 // Its handler has returned, or nobody waits for it any more.
 void Dispatcher::finish(Run run) {
   if (run->cause == StopCause::lease_lost) {
+    if (options_.watch != nullptr) note_end(*run, nullptr);
     ++totals_.fenced;
     forget(std::move(run));
     changed_.set();
     return;
   }
   auto outcome = decide(*run);
+  if (options_.watch != nullptr) note_end(*run, &outcome);
   settle(std::move(run), std::move(outcome));
+}
+
+void Dispatcher::note_begin(JobRun& run) const {
+  auto own = options_.watch->begin_run(run.job);
+  if (own) run.came_with = std::exchange(run.job.traceparent, *std::move(own));
+}
+
+void Dispatcher::note_end(const JobRun& run, const Outcome* outcome) const {
+  options_.watch->end_run({.job = run.job,
+                           .outcome = outcome,
+                           .took = services_.clock.now() - run.started_at,
+                           .came_with = run.came_with});
 }
 
 // Before its end was known to everybody, the first reason to stop decides.

@@ -107,6 +107,8 @@ class Dispatcher {
   JobRun& begin_next(Clock::Steady now);
   void end_run(JobRun& run, Clock::Steady now);
   void finish(Run run);
+  void note_begin(JobRun& run) const;
+  void note_end(const JobRun& run, const Outcome* outcome) const;
   Outcome decide(JobRun& run) const;
   void note_room();
 

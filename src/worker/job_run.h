@@ -39,6 +39,7 @@ struct JobRun : std::enable_shared_from_this<JobRun> {
     lease_until = {};
     cause = StopCause::none;
     entry = nullptr;
+    came_with.reset();
     returned = false;
     given_up = false;
     outcome = {};
@@ -67,6 +68,9 @@ struct JobRun : std::enable_shared_from_this<JobRun> {
   bool returned = false;                // The handler has.
   bool given_up = false;                // Settled although the handler has not returned.
   Outcome outcome;                      // What it returned.
+
+  // The job's traceparent, while the run has one of its own in its place.
+  std::optional<std::string> came_with;
 
   bool reporting = false;         // The Reporter has lines of it on the way.
   std::optional<Event> reported;  // Set when they have arrived; valid while reporting.

@@ -9,6 +9,8 @@
 
 namespace millrace::worker {
 
+class RunWatch;
+
 struct QueueChoice {
   std::string name;
   int weight = 1;  // Share of the slots while several queues have work.
@@ -58,6 +60,8 @@ struct Options {
   std::function<void()> on_hint;
   // Called on the runtime's executor each time the process has a (new) identity.
   std::function<void(const std::string& worker_id)> on_registered;
+  // Told of every run, on the runtime's executor; outlives the runtime. Nothing: nobody is told.
+  RunWatch* watch = nullptr;
 };
 
 }  // namespace millrace::worker

@@ -3,6 +3,7 @@
 #include "app/context.h"
 #include "app/engine.h"
 #include "app/exit_code.h"
+#include "app/observe/telemetry.h"
 #include "app/ready_file.h"
 #include "app/serve/http_service.h"
 #include "app/signals.h"
@@ -50,6 +51,7 @@ std::unique_ptr<Engine> start_keeper(Context& context, const Database& database)
 Result<int> run_serve(Context& context, const Options& options) {
   MR_TRY_VOID(apply_flags(context, options));
   SignalWaiter signals;
+  MR_TRY(const auto telemetry, Telemetry::start(context));
   auto ready = options.ready_file ? std::make_unique<ReadyFile>(*options.ready_file)
                                   : std::make_unique<ReadyFile>();
   MR_TRY_VOID(ready->remove_stale());

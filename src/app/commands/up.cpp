@@ -5,6 +5,8 @@
 #include "app/exit_code.h"
 #include "app/handlers.h"
 #include "app/live_view.h"
+#include "app/observe/run_telemetry.h"
+#include "app/observe/telemetry.h"
 #include "app/private_database.h"
 #include "app/ready_file.h"
 #include "app/schema.h"
@@ -45,6 +47,7 @@ class Up {
     MR_TRY_VOID(ready_file_->remove_stale());
     if (!options_.no_worker) MR_TRY_VOID(check_handlers(context_.settings));
     quiet_log();
+    MR_TRY(telemetry_, Telemetry::start(context_));
     MR_TRY_VOID(open_database());
     MR_TRY(auto store, context_.connect_to(database_));
     store_ = std::make_unique<store::AdminStore>(std::move(store));
@@ -132,6 +135,9 @@ class Up {
     engine.listen_url = context_.settings.text("database.direct_url");
     engine.run_keeper = context_.settings.boolean("keeper.enabled");
     engine.run_worker = !options_.no_worker;
+    run_telemetry_ = std::make_unique<RunTelemetry>(context_.metrics, context_.tracer,
+                                                    context_.clock, context_.random);
+    worker.watch = run_telemetry_.get();
     engine.worker = worker;
     engine.handlers = [this](http::Client& client) {
       return make_registry(context_.settings, context_.environment, client);
@@ -274,6 +280,8 @@ class Up {
   Database database_;
   std::unique_ptr<PrivateDatabase> private_;
   std::unique_ptr<store::AdminStore> store_;
+  std::unique_ptr<Telemetry> telemetry_;
+  std::unique_ptr<RunTelemetry> run_telemetry_;
   std::unique_ptr<HttpService> service_;
   std::unique_ptr<Engine> engine_;
   QueueMeter meter_;

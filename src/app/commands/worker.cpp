@@ -3,6 +3,9 @@
 #include "app/engine.h"
 #include "app/exit_code.h"
 #include "app/handlers.h"
+#include "app/observe/probe_service.h"
+#include "app/observe/run_telemetry.h"
+#include "app/observe/telemetry.h"
 #include "app/ready_file.h"
 #include "app/signals.h"
 #include "app/supervise.h"
@@ -26,6 +29,7 @@ struct Options {
   std::optional<std::int64_t> processes;
   std::optional<std::string> lease;
   std::optional<std::string> id;
+  std::optional<std::string> metrics_listen;
   std::optional<std::string> ready_file;
   std::optional<std::string> supervisor_id;  // Set by our own supervisor only.
   std::optional<std::string> child;
@@ -45,6 +49,10 @@ Result<void> apply_flags(Context& context, const Options& options) {
     MR_TRY_VOID(settings.set_flag("worker.lease", *options.lease, "--lease"));
   }
   if (options.id) MR_TRY_VOID(settings.set_flag("worker.id", *options.id, "--id"));
+  if (options.metrics_listen) {
+    MR_TRY_VOID(
+        settings.set_flag("worker.metrics_listen", *options.metrics_listen, "--metrics-listen"));
+  }
   if (options.no_keeper) MR_TRY_VOID(settings.set_flag("keeper.enabled", "false", "--no-keeper"));
   if (!options.queues.empty()) {
     std::string joined;
@@ -86,6 +94,19 @@ Result<int> run_until_stopped(Context& context, const SignalWaiter& signals, Eng
   const int code = !killed ? kExitOk : stopped_by == SIGINT ? kExitInterrupted : kExitTerminated;
   if (report->stuck_handlers > 0) std::_Exit(code);  // Their threads cannot be ended.
   return code;
+}
+
+// Where this process tells of itself; nothing unless asked for.
+Result<std::optional<http::ListenAddress>> probe_address(const Settings& settings, int processes) {
+  const auto& text = settings.text("worker.metrics_listen");
+  if (text.empty()) return std::optional<http::ListenAddress>();
+  if (processes > 1) {
+    return fail(ErrorKind::invalid_argument,
+                "worker.metrics_listen needs worker.processes = 1: one address serves one process");
+  }
+  auto address = http::parse_listen(text);
+  if (!address) return fail_with_context("worker.metrics_listen", address.error());
+  return std::optional(*std::move(address));
 }
 
 json::Object ready_content(const Context& context, const Database& database,
@@ -140,6 +161,7 @@ Result<int> run_worker(Context& context, const Options& options) {
   }
   auto content = ready_content(context, database, worker.queues);
   const auto processes = static_cast<int>(context.settings.integer("worker.processes"));
+  MR_TRY(const auto probes_at, probe_address(context.settings, processes));
   if (processes > 1) {
     return supervise(context, signals,
                      {.database = database,
@@ -157,6 +179,9 @@ Result<int> run_worker(Context& context, const Options& options) {
   if (link) {
     worker.on_registered = [&link](const std::string& worker_id) { link->registered(worker_id); };
   }
+  MR_TRY(const auto telemetry, Telemetry::start(context));
+  RunTelemetry watch(context.metrics, context.tracer, context.clock, context.random);
+  if (probes_at || context.tracer != nullptr) worker.watch = &watch;
   EngineOptions engine_options;
   engine_options.database = database;
   engine_options.listen_url = context.settings.text("database.direct_url");
@@ -166,6 +191,14 @@ Result<int> run_worker(Context& context, const Options& options) {
     return make_registry(context.settings, context.environment, client);
   };
   Engine engine(context, std::move(engine_options));
+  ProbeService probes(context, [&engine] {
+    return ProbeStatus{
+        .ready = engine.ready(), .draining = engine.draining(), .worker_id = engine.worker_id()};
+  });
+  if (probes_at) {
+    MR_TRY_VOID(probes.start(*probes_at));
+    content["http_url"] = probes.url();
+  }
   engine.start();
   return run_until_stopped(context, signals, engine, [&]() -> Result<void> {
     if (!link) {
@@ -188,6 +221,8 @@ void add_worker_command(Command& root) {
   command.option("--lease", "TIME", options->lease, "Instead of worker.lease");
   command.option("--id", "TEXT", options->id, "Prefix of the worker's id");
   command.flag("--no-keeper", options->no_keeper, "Do not stand for election as keeper");
+  command.option("--metrics-listen", "ADDRESS", options->metrics_listen,
+                 "host:port for /livez, /readyz, /health and /metrics of this worker");
   command.option("--ready-file", "PATH", options->ready_file, "JSON file written once ready")
       .files();
   command.option("--supervisor-id", "ID", options->supervisor_id, "").hide_last();

@@ -11,6 +11,8 @@
 #include "api/routes/tokens.h"
 #include "api/schemas.h"
 #include "api/server_metrics.h"
+#include "api/trace/request_span.h"
+#include "app/observe/process_metrics.h"
 #include "app/serve/server_options.h"
 #include "base/cancel.h"
 #include "base/either.h"
@@ -85,7 +87,8 @@ struct ApiParts::Impl {
   std::optional<identity::Authenticator> authenticator;
   std::optional<api::Guard> guard;
 
-  MetricRegistry registry;
+  MetricRegistry& registry = context.metrics;
+  ProcessMetrics process{registry, context.clock};
   api::ServerMetrics metrics{registry};
   api::StageMetrics stages{registry};
   std::function<std::size_t()> connections;
@@ -104,6 +107,7 @@ Result<void> ApiParts::Impl::build(const Options& options) {
   health.emplace(context.clock, std::string(kVersion), checks());
   metrics_page.emplace(registry, *health_store, context.clock, [this] {
     if (connections) metrics.set_connections(connections());
+    process.update();
   });
   return build_pipeline();
 }
@@ -167,7 +171,8 @@ Result<void> ApiParts::Impl::build_pipeline() {
                                         .limiter = limiter,
                                         .metrics = metrics,
                                         .log = context.log,
-                                        .requests = requests.get()},
+                                        .requests = requests.get(),
+                                        .tracer = context.tracer},
                    pipeline_options(context.settings));
   return {};
 }
@@ -231,6 +236,8 @@ api::Health& ApiParts::health() { return *impl_->health; }
 void ApiParts::note_request(const http::AccessRecord& record) {
   http::log_access(impl_->context.log, record);
   impl_->metrics.note_request(record);
+  const auto& context = impl_->context;
+  if (context.tracer != nullptr) api::trace_request(*context.tracer, record, context.clock.wall());
 }
 
 void ApiParts::on_metrics(std::function<std::size_t()> connections) {
