@@ -8,6 +8,8 @@ SchemaMap component_schemas() {
   add_job_schemas(schemas);
   add_system_schemas(schemas);
   add_identity_schemas(schemas);
+  add_compute_schemas(schemas);
+  add_work_schemas(schemas);
   return schemas;
 }
 
@@ -81,8 +83,12 @@ void add_common_schemas(SchemaMap& schemas) {
     "description": "An error as Supabase Storage words it.",
     "required": ["statusCode", "error", "message"],
     "properties": {
-      "statusCode": {"type": "string"},
+      "statusCode": {
+        "type": "string",
+        "description": "The true status; outside, most errors are 400."
+      },
       "error": {"type": "string"},
+      "code": {"type": "string", "description": "For programs: NoSuchKey, KeyAlreadyExists …"},
       "message": {"type": "string"},
       "cid": {"type": "string"}
     }
