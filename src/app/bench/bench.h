@@ -30,6 +30,7 @@ struct BenchOptions {
   std::optional<int> prefetch;  // Empty: as the worker ships.
   double seconds = 0;           // Of benches that run for a time; 0: their own.
   double rate = 20'000;         // Jobs a second, for soak.
+  int connections = 64;         // Of the load over HTTP.
   std::vector<std::int64_t> depths{1'000, 100'000};
   std::vector<std::pair<std::string, std::string>> configuration;  // In the database, for soak.
   std::filesystem::path folder = "build/bench";

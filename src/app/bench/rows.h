@@ -36,6 +36,8 @@ Cases bench_latency(World& world);
 Cases bench_idle(World& world);
 // What people ask, with many finished jobs.
 Cases bench_lists(World& world);
+// Status reads and durable enqueues over HTTP.
+Cases bench_http(World& world);
 // A steady rate for a long time, and whether anything grows.
 Cases bench_soak(World& world);
 

@@ -27,14 +27,15 @@ std::string quoted(const std::string& text) { return json_quote(text); }
 
 }  // namespace
 
-std::string worker_settings(const World& world, const WorkerSpec& spec) {
-  std::string text = "[log]\nlevel = \"warn\"\n[database]\n";
+std::string database_settings(const World& world) {
   const auto& database = world.database();
-  if (database.is_private) {
-    text += fmt::format("data_dir = {}\n", quoted(cluster_folder(world.folder()).string()));
-  } else {
-    text += fmt::format("url = {}\n", quoted(database.url));
-  }
+  if (!database.is_private) return fmt::format("[database]\nurl = {}\n", quoted(database.url));
+  return fmt::format("[database]\ndata_dir = {}\n",
+                     quoted(cluster_folder(world.folder()).string()));
+}
+
+std::string worker_settings(const World& world, const WorkerSpec& spec) {
+  std::string text = "[log]\nlevel = \"warn\"\n" + database_settings(world);
   text +=
       fmt::format("[worker]\nid = \"bench\"\nslots = {}\nprocesses = {}\ntest_outcomes = true\n",
                   spec.slots, spec.processes);
@@ -85,6 +86,15 @@ Result<WorkerGroup> WorkerGroup::start_clock(const World& world,
                                              const std::filesystem::path& times) {
   return launch(world, "clock", worker_settings(world, {}),
                 {"bench", "clock-worker", "--times", times.string()});
+}
+
+Result<WorkerGroup> WorkerGroup::start_server(const World& world, const std::string& settings,
+                                              std::string& url) {
+  MR_TRY(auto group, launch(world, "server", database_settings(world) + settings, {"serve"}));
+  MR_TRY(const auto text, read_file(world.folder() / "server.ready.json"));
+  MR_TRY(const auto ready, parse_json_object(text));
+  url = text_member(ready, "http_url");
+  return group;
 }
 
 WorkerGroup::~WorkerGroup() {

@@ -1,5 +1,5 @@
-// WorkerGroup: real `millrace worker` processes with handlers for the bench, started and stopped
-// like an operator would.
+// WorkerGroup: real `millrace worker` processes with handlers for the bench, or a `millrace serve`,
+// started and stopped like an operator would.
 //
 // start() returns when every process has registered, so that no measurement contains a start-up.
 // The processes end with the thread that started them. Movable.
@@ -26,6 +26,9 @@ class WorkerGroup {
   static Result<WorkerGroup> start(const World& world, const WorkerSpec& spec);
   // One process whose handler appends to `times` when it started each job of kClockQueue.
   static Result<WorkerGroup> start_clock(const World& world, const std::filesystem::path& times);
+  // `millrace serve` with these settings besides the bench's database; `url` is where it listens.
+  static Result<WorkerGroup> start_server(const World& world, const std::string& settings,
+                                          std::string& url);
 
   WorkerGroup(WorkerGroup&&) noexcept = default;
   WorkerGroup& operator=(WorkerGroup&&) noexcept = default;
@@ -46,6 +49,8 @@ class WorkerGroup {
   cluster::Process process_;
 };
 
+// The part of millrace.toml that names the bench's database.
+std::string database_settings(const World& world);
 // The text of millrace.toml for a worker of the bench.
 std::string worker_settings(const World& world, const WorkerSpec& spec);
 

@@ -1,5 +1,6 @@
 #include "app/bench/bench.h"
 
+#include "app/bench/http.h"
 #include "app/bench/report.h"
 #include "app/commands/commands.h"
 
@@ -22,6 +23,7 @@ struct Options {
   std::optional<std::int64_t> prefetch;
   std::int64_t seconds = 0;
   std::int64_t rate = 20'000;
+  std::int64_t connections = 64;
   std::vector<std::string> depths;
   std::vector<std::string> set;
   std::string folder = "build/bench";
@@ -80,6 +82,7 @@ Result<int> run(Context& context, std::vector<std::string> what, const Options& 
   }
   MR_TRY(bench.seconds, in_range("--seconds", options.seconds, 0, 86'400));
   MR_TRY(bench.rate, in_range("--rate", options.rate, 1, 1'000'000));
+  MR_TRY(bench.connections, in_range("--connections", options.connections, 1, 10'000));
   if (options.jobs) {
     MR_TRY(bench.jobs, in_range("--jobs", *options.jobs, 1, 100'000'000));
   }
@@ -99,6 +102,51 @@ bool one_of_names(const std::string& what, std::initializer_list<const char*> na
     if (what == name) return true;
   }
   return false;
+}
+
+// Where the cluster of a bench lies, and whose it may be.
+void declare_place(Command& command, Options& options) {
+  command.option("--folder", "DIR", options.folder, "Throw-away cluster (default build/bench)")
+      .files();
+  command.flag("--force", options.force, "Also in a --database-url that holds other jobs");
+  command.flag("--served", options.served, "").hide_last();
+}
+
+// The row that is a load generator, too, for a server that runs already.
+void declare_http(Command& bench, const BenchRow& row) {
+  struct Http {
+    Options options;
+    HttpCommand command;
+    std::string requests = "status";
+    std::string ids;
+  };
+  auto http = std::make_shared<Http>();
+  auto& options = http->options;
+  auto& command = bench.add(row.name, row.about);
+  command.option("--repeats", "N", options.repeats, "Repeats of each case (default 3)");
+  command.option("--jobs", "N", options.jobs, "Jobs whose status is asked for (default 10000)");
+  command.option("--payload-bytes", "N", options.payload_bytes, "Size (default 110)");
+  command.option("--connections", "N", options.connections, "Kept open at once (default 64)");
+  command.option("--seconds", "N", options.seconds, "How long a measurement lasts (default 3)");
+  command.option("--url", "URL", http->command.load.url,
+                 "A server that runs already, http://127.0.0.1:PORT; only it is measured");
+  command.option("--requests", "KIND", http->requests, "With --url: status or enqueue")
+      .choices({"status", "enqueue"});
+  command.option("--ids", "FILE", http->ids, "With --url: ids of jobs, one on a line").files();
+  command.option("--token", "TOKEN", http->command.load.token, "With --url: its credentials");
+  declare_place(command, options);
+  command.action([http, what = row.name](Context& context) -> Result<int> {
+    auto& load = http->command.load;
+    if (load.url.empty()) return run(context, {what}, http->options);
+    MR_TRY(load.requests, parse_http_requests(http->requests));
+    MR_TRY(load.connections, in_range("--connections", http->options.connections, 1, 10'000));
+    const auto seconds = http->options.seconds;
+    MR_TRY(load.seconds, in_range("--seconds", seconds == 0 ? 3 : seconds, 1, 3600));
+    MR_TRY(load.payload_bytes,
+           in_range("--payload-bytes", http->options.payload_bytes, 30, 200'000));
+    http->command.ids = http->ids;
+    return run_http_command(context, http->command);
+  });
 }
 
 void declare_row(Command& bench, const BenchRow& row) {
@@ -135,10 +183,7 @@ void declare_row(Command& bench, const BenchRow& row) {
     command.option("--set", "KEY=VALUE", options->set,
                    "Setting in the database; repeatable (partitions, retention)");
   }
-  command.option("--folder", "DIR", options->folder, "Throw-away cluster (default build/bench)")
-      .files();
-  command.flag("--force", options->force, "Also in a --database-url that holds other jobs");
-  command.flag("--served", options->served, "").hide_last();
+  declare_place(command, *options);
   command.action([options, what](Context& context) { return run(context, {what}, *options); });
 }
 
@@ -203,7 +248,13 @@ void add_bench_commands(Command& root) {
     }
     return run(context, usual, Options());
   });
-  for (const auto& row : bench_rows()) declare_row(bench, row);
+  for (const auto& row : bench_rows()) {
+    if (row.name == "http") {
+      declare_http(bench, row);
+    } else {
+      declare_row(bench, row);
+    }
+  }
   declare_report(bench);
   declare_parts(bench);
 }
