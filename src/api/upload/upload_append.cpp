@@ -74,7 +74,7 @@ struct UploadEngine::Impl::Piece {
 Task<Appended> UploadEngine::Impl::append(UploadName name, AppendRequest request,
                                           ContentSource& content) {
   const Turn turn(*this, name.id);
-  auto taken = co_await services.uploads.take_upload(name.caller, name.id, name.user, writer,
+  auto taken = co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer,
                                                      limits.writer_lease);
   if (!taken) {
     if (!has_ended_well(taken.error())) co_return fail(std::move(taken).error());
@@ -86,7 +86,7 @@ Task<Appended> UploadEngine::Impl::append(UploadName name, AppendRequest request
   if (done || turn.over()) co_return appended;
   // The next request may come to another server.
   const auto released =
-      co_await services.uploads.take_upload(name.caller, name.id, name.user, writer, kRelease);
+      co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer, kRelease);
   if (appended && released) appended->upload.expires_at = released->expires_at;
   co_return appended;
 }
@@ -184,8 +184,8 @@ Task<UploadEngine::Impl::Piece> UploadEngine::Impl::read_piece(UploadName name,
     piece.size_bytes += static_cast<std::int64_t>(*got);
     buffer.note(piece.size_bytes);
     if (services.clock.now() - renewed_at < limits.writer_lease / kRenewalsInALease) continue;
-    MR_CO_TRY_VOID(co_await services.uploads.take_upload(name.caller, name.id, name.user, writer,
-                                                         limits.writer_lease));
+    MR_CO_TRY_VOID(co_await services.uploads.take_upload(name.caller, name.id, name.user,
+                                                         own_writer, limits.writer_lease));
     renewed_at = services.clock.now();
   }
   if (piece.size_bytes == room && !piece.last && !piece.broken) {
@@ -210,7 +210,7 @@ Task<void> UploadEngine::Impl::note_piece(UploadName name, store::UploadState& u
                          .size_bytes = static_cast<std::int64_t>(info.size_bytes),
                          .handle = info.key.text()};
   const auto call = [this, name = std::move(name), part] {
-    return services.uploads.advance_upload(name.caller, name.id, writer, part);
+    return services.uploads.advance_upload(name.caller, name.id, own_writer, part);
   };
   MR_CO_TRY(upload.offset_bytes, co_await until_known<std::int64_t>(call));
   MR_FAULT("upload.piece_noted");
@@ -272,7 +272,7 @@ Task<std::int64_t> UploadEngine::Impl::copy_parts(UploadName name, const store::
       buffer.note(total);
       if (services.clock.now() - renewed_at < limits.writer_lease / kRenewalsInALease) continue;
       // Others are kept from doing the same; where they are not, both end with the same content.
-      (void)co_await services.uploads.take_upload(name.caller, name.id, name.user, writer,
+      (void)co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer,
                                                   limits.writer_lease);
       renewed_at = services.clock.now();
     }

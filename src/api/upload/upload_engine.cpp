@@ -37,7 +37,7 @@ store::StoredBlob stored_blob(const blob::BlobInfo& info, std::string content_ty
 }
 
 UploadEngine::Impl::Impl(Services parts, Limits chosen)
-    : services(parts), limits(chosen), writer(parts.random.uuid()) {}
+    : services(parts), limits(chosen), own_writer(parts.random.uuid()) {}
 
 Task<std::string> UploadEngine::Impl::finish(UploadName name, store::StoredBlob blob) {
   const auto call = [this, name = std::move(name), blob = std::move(blob)] {

@@ -104,7 +104,7 @@ struct UploadEngine::Impl {
   Limits limits;
   // This process as one who appends: its requests fence each other by their turns, those of other
   // processes by this.
-  const Uuid writer;
+  const Uuid own_writer;
 
   std::mutex turns_mutex;                                               // Guards turns.
   std::map<store::UploadId, std::shared_ptr<std::atomic<bool>>> turns;  // Set: somebody else's now.
