@@ -90,6 +90,7 @@ create table millrace.blob_object (
   constraint blob_object_size_check check (size_bytes >= 0)
 );
 create index blob_object_sha256_idx on millrace.blob_object (sha256);
+create index blob_object_store_key_idx on millrace.blob_object (store_key);
 create index blob_object_condemned_idx on millrace.blob_object (condemned_at) where condemned_at is not null;
 
 -- A reference to this content went away: somebody should look whether it was the last. Appended, so that nobody waits for it.
@@ -138,7 +139,7 @@ create table millrace.storage_object (
 );
 create index storage_object_blob_idx on millrace.storage_object (tenant_id, sha256);
 create index storage_object_find_idx on millrace.storage_object (bucket, name);
-create index storage_object_unclaimed_idx on millrace.storage_object (created_at) where bucket = 'medical-docs' and not claimed;
+create index storage_object_unclaimed_idx on millrace.storage_object (updated_at) where bucket = 'medical-docs' and not claimed;
 
 -- What a tenant stores: the sum, and what was added since. Whoever reserves holds the row, and folds.
 create table millrace.tenant_usage (
@@ -345,6 +346,7 @@ create table millrace.artifact (
 create index artifact_job_idx on millrace.artifact (job_id);
 create index artifact_blob_idx on millrace.artifact (tenant_id, sha256);
 create index artifact_created_idx on millrace.artifact (created_at);
+create index artifact_expires_idx on millrace.artifact (expires_at) where expires_at is not null;
 
 -- --- Events in the order of their transactions ---
 

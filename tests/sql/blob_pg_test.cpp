@@ -96,6 +96,28 @@ TEST_F(Blobs, an_object_is_replaced_only_where_that_was_asked_for) {
             "5 1");
 }
 
+// An export that a service put into the user's folder.
+TEST_F(Blobs, i06_a_user_replaces_the_own_objects_alone) {
+  const auto name = path(kAda, "export.pdf");
+  const auto service =
+      member(api,
+             api.value("select millrace.begin_upload(jsonb_build_object('kind', 'object', "
+                       "'bucket', 'exports', 'object_name', $1::text))::text",
+                       pg::params(name)),
+             "upload_id");
+  const auto begin = "select millrace.begin_upload(jsonb_build_object('kind', 'object', 'user_id', "
+                     "$1::text, 'bucket', 'exports', 'object_name', $2::text, 'replace', true))";
+  // Announced while there was none.
+  const auto early = member(api, api.value(begin, pg::params(kAda, name)), "upload_id");
+  finish(api, service, "made");
+  EXPECT_EQ(api.refused("select millrace.finish_upload($1, $2)",
+                        pg::params(early, stored(api, "forged")))
+                .sqlstate,
+            "MR030");
+  EXPECT_EQ(api.refused(begin, pg::params(kAda, name)).sqlstate, "MR030");
+  EXPECT_EQ(sql.value("select size_bytes from millrace.storage_object"), "4");
+}
+
 // Both were announced while there was none.
 TEST_F(Blobs, of_two_that_end_at_once_one_is_told_that_it_exists) {
   const auto begin = [&] {
@@ -154,6 +176,43 @@ TEST_F(Blobs, the_document_of_a_file_cannot_be_removed_or_replaced_by_its_user) 
                   pg::params(kAda, name))
           .sqlstate,
       "MR030");
+}
+
+// The row is made while the removal waits for the object.
+TEST_F(Blobs, a_document_that_becomes_a_file_meanwhile_is_not_removed_by_its_user) {
+  put_object(api, kAda, path(kAda, "a"), "1");
+  User ada{database, kAda};
+  User again{database, kAda};
+  const auto profile = ada.value("select millrace.create_profile('p')");
+  ada.script("begin");
+  ada.run(
+      "select millrace.put_shell_files(jsonb_build_array(jsonb_build_object('patient_id', "
+      "$1::text, 'storage_path', $2::text)))",
+      pg::params(profile, path(kAda, "a")));
+  std::string removed;
+  std::jthread waiting([&] {
+    removed = again.value("select count(*) from millrace.remove_objects('medical-docs', array[$1])",
+                          pg::params(path(kAda, "a")));
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  ada.script("commit");
+  waiting.join();
+  EXPECT_EQ(removed, "0");
+  EXPECT_EQ(sql.number("select count(*) from millrace.storage_object"), 1);
+}
+
+// A repeat of the first step makes it young again.
+TEST_F(Blobs, u08_a_document_that_was_stored_again_is_young) {
+  stop_clock(sql);
+  put_object(api, kAda, path(kAda, "a"), "1");
+  pass(sql, "25 hours");
+  put_object(api, kAda, path(kAda, "a"), "2", "medical-docs", true);
+  EXPECT_EQ(sql.number("select millrace.sweep_objects(10)"), 0);
+  pass(sql, "25 hours");
+  EXPECT_EQ(sql.number("select millrace.sweep_objects(10)"), 1);
 }
 
 // U-08.
@@ -293,6 +352,42 @@ TEST_F(Blobs, a_reference_that_waits_for_the_sweep_saves_the_content) {
   EXPECT_EQ(condemned(), "(null)");
   EXPECT_EQ(forget(), 0);
   EXPECT_EQ(blobs(), 1);
+}
+
+// Two tenants make and remove objects of the same content while two sweepers condemn and forget:
+// no reference is ever without its content, and nobody gets an error.
+TEST_F(Blobs, g08_references_come_and_go_while_content_is_swept) {
+  sql.run("update millrace.system_configuration set config_value = '7200' where config_key = "
+          "'storage.orphan_grace_seconds'");
+  std::atomic<int> busy = 2;
+  together(4, [&](int i, const std::atomic<bool>& failed) {
+    ServerSession mine{database, i % 2 == 0 ? kTenant : kOther};
+    if (i < 2) {
+      for (int n = 0; n < 20 && !failed; ++n) {
+        put_object(mine, kAda, path(kAda, "a"), "same");
+        mine.run("select millrace.remove_objects('medical-docs', array[$1])",
+                 pg::params(path(kAda, "a")));
+      }
+      --busy;
+      return;
+    }
+    ServerSession sweeper{database, ""};
+    Session old{database};
+    while (busy > 0 && !failed) {
+      old.run("update millrace.orphan_note set noted_at = noted_at - interval '3 hours' where "
+              "note_id in (select note_id from millrace.orphan_note for update skip locked)");
+      for (const auto row :
+           sweeper.rows("select tenant_id, sha256 from millrace.condemn_blobs(100)")) {
+        sweeper.run("select millrace.forget_blobs(array[$1::uuid], array[$2::bytea])",
+                    pg::params(row.text(0), row.text(1)));
+      }
+    }
+  });
+  // What is left is forgotten by ordinary means.
+  pass(sql, "3 hours");
+  forget();
+  EXPECT_EQ(blobs(), 0);
+  EXPECT_EQ(sql.number("select count(*) from millrace.storage_object"), 0);
 }
 
 // What a stalled process stored long ago may be gone: it must store it again.

@@ -45,6 +45,20 @@ TEST_F(Compute, j04_equal_questions_of_a_tenant_and_app_are_one_job) {
   EXPECT_NE(ask(elsewhere).job, first.job);
 }
 
+// T-02: a job that another user owns would be of no use, since its result is not shown.
+TEST_F(Compute, t02_equal_questions_of_two_users_are_two_jobs) {
+  const auto owner = [](std::string_view user) {
+    return fmt::format(R"({{"owner_id": "{}"}})", user);
+  };
+  const auto adas = ask(api, "k", "app", owner(kAda));
+  const auto bobs = ask(api, "k", "app", owner(kBob));
+  EXPECT_EQ(bobs.answer, "created");
+  EXPECT_EQ(ask(api, "k", "app", owner(kAda)), (Answer{adas.job, "running"}));
+  User bob{database, kBob};
+  EXPECT_EQ(result(bob, bobs.job, "status"), "pending");
+  EXPECT_EQ(bob.refused("select millrace.get_result($1)", pg::params(adas.job)).sqlstate, "MR009");
+}
+
 TEST_F(Compute, q08_the_view_of_the_source_shows_it) {
   const auto first = ask(api, "k", "app", fmt::format(R"({{"owner_id": "{}"}})", kAda));
   EXPECT_EQ(

@@ -95,6 +95,33 @@ TEST_F(RemoteWorkers, v02_claim_extend_report_and_settle_by_token) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+// I05: content is named by its digest; whoever could name any would be handed any.
+TEST_F(RemoteWorkers, i05_cannot_say_which_content_is_an_artifact) {
+  as_tenant(sql, std::string(kTenant));
+  enqueue(sql);
+  const auto process = enlist(remote, "r1");
+  const auto rows =
+      remote.rows("select job_id, token from millrace.claim_jobs('r1', $1::uuid, 'default', 1)",
+                  pg::params(process));
+  const auto settle = [&](const std::string& output) {
+    return remote.connection().query(
+        "select answer from millrace.settle_remote('r1', jsonb_build_array(jsonb_build_object("
+        "'job_id', $1::text, 'token', $2::text, 'outcome', 'ok', 'effects', "
+        "jsonb_build_object('output', $3::jsonb))))",
+        pg::params(rows[0].text(0), rows[0].text(1), output));
+  };
+  const auto artifact = stored(sql, "another tenant's");
+  const auto refused =
+      settle(fmt::format(R"({{"outputs": {{}}, "artifacts": [{}]}})", artifact));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().sqlstate, "MR016");
+  EXPECT_EQ(sql.number("select count(*) from millrace.artifact"), 0);
+  const auto settled = settle(R"({"outputs": {"y": 1}})");
+  ASSERT_TRUE(settled.has_value());
+  EXPECT_EQ((*settled)[0].text(0), "settled");
+  EXPECT_EQ(sql.number("select count(*) from millrace.result"), 1);
+}
+
 TEST_F(RemoteWorkers, a_disabled_tenant_registers_none) {
   ServerSession admin{database, ""};
   admin.run("select millrace.create_tenant('clinic', $1)", pg::params(kTenant));

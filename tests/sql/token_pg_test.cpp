@@ -90,6 +90,19 @@ TEST_F(Tokens, jwts_are_revoked_by_their_jti) {
             "MR035");
 }
 
+// Tickets carry the id of the key they were made with, and end with it.
+TEST_F(Tokens, a_key_is_known_as_revoked_by_its_id) {
+  const auto id = make_key("a");
+  const auto other = make_key("b");
+  const auto revoked = [&](const std::string& token) {
+    return api.yes("select millrace.is_token_revoked($1)", pg::params(token));
+  };
+  EXPECT_FALSE(revoked(id));
+  api.run("select millrace.revoke_api_token($1)", pg::params(id));
+  EXPECT_TRUE(revoked(id));
+  EXPECT_FALSE(revoked(other));
+}
+
 TEST_F(Tokens, keys_of_a_disabled_tenant_count_as_revoked) {
   api.run("select millrace.create_tenant('clinic', $1)", pg::params(kTenant));
   const auto id = make_key("a", fmt::format(R"({{"tenant_id": "{}"}})", kTenant));
@@ -97,6 +110,7 @@ TEST_F(Tokens, keys_of_a_disabled_tenant_count_as_revoked) {
   api.run("select millrace.disable_tenant($1)", pg::params(kTenant));
   EXPECT_EQ(found("a"), fmt::format("{} {} t", id, kTenant));
   EXPECT_TRUE(api.yes("select millrace.is_token_revoked('j')"));
+  EXPECT_TRUE(api.yes("select millrace.is_token_revoked($1)", pg::params(id)));
   EXPECT_EQ(
       api.refused("select millrace.create_api_token(jsonb_build_object('kind', 'jwt', 'role', "
                   "'anon', 'jti', 'k', 'tenant_id', $1::text))",

@@ -211,6 +211,32 @@ TEST_F(Uploads, ending_an_upload_twice_answers_the_same) {
   EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
 }
 
+// The content was stored long ago by then: it is not asked for again.
+TEST_F(Uploads, ending_an_upload_again_answers_the_same_however_late) {
+  stop_clock(sql);
+  const auto upload = begin("5");
+  const auto blob = stored(api, "hello");
+  const auto first = api.value("select millrace.finish_upload($1, $2)", pg::params(upload, blob));
+  pass(sql, "2 hours");
+  EXPECT_EQ(api.value("select millrace.finish_upload($1, $2)", pg::params(upload, blob)), first);
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// Many servers end one upload at once, after its client has asked all of them.
+TEST_F(Uploads, p03_an_upload_that_many_end_at_once_is_one_file) {
+  const auto upload = begin("5", R"({"idempotency_key": "k"})");
+  const auto blob = stored(api, "hello");
+  std::vector<std::string> answers(6);
+  together(6, [&](int i, const std::atomic<bool>&) {
+    ServerSession mine{database};
+    answers[static_cast<std::size_t>(i)] =
+        mine.value("select millrace.finish_upload($1, $2)", pg::params(upload, blob));
+  });
+  for (const auto& answer : answers) EXPECT_EQ(answer, answers[0]);
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+  EXPECT_EQ(imbalance(sql), "");
+}
+
 // --- Quota ---
 
 // E12: reserved before anything is stored, in one look; never exceeded.
@@ -260,6 +286,56 @@ TEST_F(Uploads, e12_concurrent_announcements_do_not_exceed_the_quota) {
   });
   EXPECT_EQ(admitted, 5);
   EXPECT_EQ(used(), "0 50");
+}
+
+// And while those that were let in grow, end and are given up.
+TEST_F(Uploads, e12_concurrent_growth_and_ends_do_not_exceed_the_quota) {
+  quota(R"({"quota_bytes": 60})");
+  const auto blob = stored(api, std::string(10, 'a'));
+  together(4, [&](int, const std::atomic<bool>&) {
+    ServerSession mine{database};
+    // Nothing, where the quota refused it.
+    const auto may = [&](const char* call, pg::Params params) -> std::optional<std::string> {
+      const auto result = mine.connection().query(call, std::move(params));
+      if (result) return result->empty() ? "" : (*result)[0].opt_text(0).value_or("");
+      if (result.error().sqlstate == "MR027") return std::nullopt;
+      throw std::runtime_error(result.error().describe());
+    };
+    for (int i = 0; i < 6; ++i) {
+      const auto upload =
+          may("select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', "
+              "$1::text, 'reserve_bytes', 5)) ->> 'upload_id'",
+              pg::params(kAda));
+      if (!upload) continue;
+      may("select millrace.grow_upload($1, null, 8)", pg::params(*upload));
+      if (i % 3 == 0 || !may("select millrace.finish_upload($1, $2)", pg::params(*upload, blob))) {
+        may("select millrace.abort_upload($1)", pg::params(*upload));
+      }
+    }
+  });
+  EXPECT_EQ(used(), fmt::format("{} 0", sql.number("select count(*) * 10 from "
+                                                   "millrace.shell_files")));
+  EXPECT_LE(sql.number("select count(*) from millrace.shell_files"), 6);
+  EXPECT_GE(sql.number("select count(*) from millrace.shell_files"), 1);
+}
+
+// A tenant without a limit never reserves: the keeper adds up what it stored.
+TEST_F(Uploads, what_an_unlimited_tenant_stored_is_added_up_by_the_keeper) {
+  for (const auto* key : {"tenant.quota_bytes", "tenant.quota_files"}) {
+    sql.run("select millrace.set_config_value($1, '0')", pg::params(key));
+  }
+  for (const auto* content : {"a", "bb", "ccc"}) put_file(api, kAda, content);
+  EXPECT_EQ(sql.number("select count(*) from millrace.usage_delta"), 3);
+  // Not while somebody else does.
+  sql.run("insert into millrace.tenant_usage (tenant_id) values ($1)", pg::params(kTenant));
+  Session other{database};
+  other.script("begin");
+  other.run("select from millrace.tenant_usage for update");
+  EXPECT_EQ(sql.number("select millrace.fold_usages(10)"), 0);
+  other.script("rollback");
+  sql.run("select millrace.expire_keys(10)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.usage_delta"), 0);
+  EXPECT_EQ(used(), "6 0");
 }
 
 // No reservation is lost: it ends with the upload, though nobody swept.
@@ -406,6 +482,35 @@ TEST_F(Pieces, are_swept_with_an_upload_that_was_given_up) {
       1);
   EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "(none)");
   EXPECT_EQ(sql.number("select count(*) from millrace.upload"), 0);
+}
+
+// Pieces are named by their content, as all content is: one that is also somebody's document, or a
+// piece of an upload that goes on, is not told to the sweep.
+TEST_F(Pieces, that_are_somebodys_content_too_are_forgotten_and_not_removed) {
+  const auto key = "sha256/" + sql.value("select encode(sha256('hello'), 'hex')");
+  take(kOne);
+  advance(kOne, 0, 5, key);
+  ServerSession elsewhere{database, kOther};
+  put_file(elsewhere, kBob, "hello");
+  api.run("select millrace.abort_upload($1)", pg::params(upload));
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "(none)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.upload_part"), 0);
+}
+
+TEST_F(Pieces, that_an_open_upload_has_too_are_forgotten_and_not_removed) {
+  take(kOne);
+  advance(kOne, 0, 4, "same");
+  const auto given_up = upload;
+  upload = begin("10");
+  take(kTwo);
+  advance(kTwo, 0, 4, "same");
+  api.run("select millrace.abort_upload($1)", pg::params(given_up));
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "(none)");
+  api.run("select millrace.abort_upload($1)", pg::params(upload));
+  EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "same");
+  // Whoever stores the same at this moment makes it young, and then it stays.
+  EXPECT_TRUE(api.yes("select if_stored_before < millrace.now() - interval '1 hour' from "
+                      "millrace.expire_uploads(10)"));
 }
 
 TEST_F(Pieces, of_an_open_upload_are_not_forgotten) {

@@ -3,11 +3,13 @@ create or replace function millrace.expire_results(p_limit integer) returns inte
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_before timestamptz := millrace.now() - millrace.retention('history', 30);
+  -- A partition of jobs goes as a whole, up to its length later than its oldest job: before that, only jobs that lived long are left, and a look at the
+  -- oldest results finds what it looks for.
+  v_before timestamptz := millrace.now() - millrace.retention('history', 30)
+    - make_interval(mins => coalesce(millrace.config_integer('partition.minutes', null), millrace.config_integer('partition.days', 7) * 1440));
   v_count integer;
   v_total integer := 0;
 begin
-  -- A partition of jobs goes as a whole, up to its length later than its oldest job.
   delete from millrace.result r using (
     select x.id from millrace.result x where x.created_at < v_before and not exists (select from millrace.job_fact f where f.job_id = x.job_id)
      order by x.created_at limit p_limit for update skip locked) s

@@ -24,6 +24,8 @@ begin
   if p_patch ? 'status' and coalesce(p_patch ->> 'status', '') not in ('uploaded', 'processing', 'completed', 'failed') then
     raise exception 'status must be uploaded, processing, completed or failed' using errcode = 'MR024';
   end if;
+  -- Profiles before files, as by whoever deletes a profile.
+  perform from millrace.user_profiles p where p.id = millrace.uuid_or_null(p_patch ->> 'patient_id') for key share;
   for v_old in
     select f.* from millrace.shell_files f
      where f.id = any (p_ids) and (v_scope is null or f.tenant_id = v_scope) and (v_user is null or f.owner_id = v_user) order by f.id for update

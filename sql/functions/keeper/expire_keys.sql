@@ -1,5 +1,6 @@
 -- millrace.expire_keys: removes dedupe keys kept past their time, idempotency answers after a day, batches nobody needs, and what the server kept for
--- a while: requests, results, exports, documents that never became a file. Files that came while enqueue was switched off get their jobs.
+-- a while: requests, results, exports, documents that never became a file. Files that came while enqueue was switched off get their jobs;
+-- what tenants stored is added up.
 create or replace function millrace.expire_keys(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -28,6 +29,7 @@ begin
     select x.tenant_id, x.scope, x.request_key from millrace.http_request x where x.expires_at < millrace.now() limit p_limit for update skip locked) s
    where r.tenant_id = s.tenant_id and r.scope = s.scope and r.request_key = s.request_key;
   get diagnostics v_count = row_count;
+  perform millrace.fold_usages(p_limit);
   return v_total + v_count + millrace.expire_results(p_limit) + millrace.expire_exports(p_limit) + millrace.sweep_objects(p_limit) + millrace.adopt_files(p_limit);
 end;
 $$;

@@ -13,8 +13,8 @@ begin
   on conflict (tenant_id, bucket, name) do update
     set sha256 = excluded.sha256, size_bytes = excluded.size_bytes, content_type = excluded.content_type, cache_control = excluded.cache_control,
         user_metadata = excluded.user_metadata, updated_at = v_now
-    -- The document of a file does not change under it.
-    where p_upload.replace and not o.claimed
+    -- The document of a file does not change under it, and a user replaces the own ones only.
+    where p_upload.replace and not o.claimed and (p_upload.user_id is null or o.owner_id = p_upload.user_id)
   returning o.* into v_object;
   if not found then
     raise exception 'object % exists in bucket %', quote_literal(p_name), quote_literal(p_upload.bucket) using errcode = 'MR030';

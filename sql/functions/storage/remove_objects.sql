@@ -14,7 +14,8 @@ begin
   with gone as materialized (
     select o.object_id from millrace.storage_object o
      where o.bucket = p_bucket and o.name = any (p_names) and millrace.object_visible(o.tenant_id, o.owner_id, v_scope)
-       and not (v_user and exists (select from millrace.shell_files f where f.tenant_id = o.tenant_id and f.bucket = o.bucket and f.storage_path = o.name))
+       -- claimed, not a look at shell_files: whoever makes a file of it holds the object, and afterwards this row is judged anew.
+       and not (v_user and o.claimed)
      order by o.object_id for update),
   d as (delete from millrace.storage_object o using gone g where o.object_id = g.object_id returning o.*),
   a as (

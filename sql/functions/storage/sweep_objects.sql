@@ -1,5 +1,5 @@
--- millrace.sweep_objects: removes documents that were stored and never became a file (U-08): no file row names them, and they are older than the
--- grace. Whoever makes a file of one at this moment holds its row, and it is passed over. Answers how many.
+-- millrace.sweep_objects: removes documents that were stored and never became a file (U-08): no file row names them, and they were last
+-- stored before the grace. Whoever makes a file of one at this moment holds its row, and it is passed over. Answers how many.
 create or replace function millrace.sweep_objects(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -9,7 +9,7 @@ declare
 begin
   with old as materialized (
     select o.object_id from millrace.storage_object o
-     where o.bucket = 'medical-docs' and not o.claimed and o.created_at < v_before order by o.created_at limit p_limit for update skip locked),
+     where o.bucket = 'medical-docs' and not o.claimed and o.updated_at < v_before order by o.updated_at limit p_limit for update skip locked),
   d as (delete from millrace.storage_object o using old x where o.object_id = x.object_id returning o.*),
   a as (
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, old_values, reason)

@@ -14,6 +14,9 @@ begin
   if v_bad is not null then
     raise exception 'unknown field %', v_bad using errcode = 'MR024';
   end if;
+  if millrace.tenant_scope() is not null then
+    raise exception 'tenants are made by callers that are confined to none' using errcode = 'MR015';
+  end if;
   if v_tenant = 'ffffffff-ffff-ffff-ffff-ffffffffffff' then
     raise exception 'tenant_id must not be the one that stands for nobody' using errcode = 'MR024';
   end if;

@@ -7,13 +7,12 @@ begin
   if p_tenant = '00000000-0000-0000-0000-000000000000' then
     raise exception 'the default tenant cannot be disabled' using errcode = 'MR024';
   end if;
+  perform millrace.check_tenant(p_tenant);
   update millrace.tenant t set disabled_at = millrace.now(), disabled_reason = left(p_reason, 500), updated_at = millrace.now()
    where t.tenant_id = p_tenant and t.disabled_at is null;
   if found then
     perform millrace.audit_for(p_tenant, 'tenant', p_tenant::text, 'tenant_disabled', jsonb_build_object('disabled', false),
                                jsonb_build_object('disabled', true), coalesce(left(p_reason, 500), 'Tenant disabled'));
-  elsif not exists (select from millrace.tenant t where t.tenant_id = p_tenant) then
-    raise exception 'tenant % does not exist', p_tenant using errcode = 'MR034';
   end if;
 end;
 $$;

@@ -15,11 +15,7 @@ begin
   end if;
   insert into millrace.tenant_usage (tenant_id) values (p_tenant) on conflict do nothing;
   perform from millrace.tenant_usage u where u.tenant_id = p_tenant for update;
-  -- The row moves between folds only, under this lock; what others store meanwhile comes as new deltas.
-  with d as (delete from millrace.usage_delta x where x.tenant_id = p_tenant returning x.bytes, x.files)
-  update millrace.tenant_usage u set used_bytes = u.used_bytes + s.bytes, used_files = u.used_files + s.files
-    from (select coalesce(sum(d.bytes), 0) as bytes, coalesce(sum(d.files), 0) as files, count(*) as deltas from d) s
-   where u.tenant_id = p_tenant and s.deltas > 0;
+  perform millrace.fold_usage(p_tenant);
   select s.bytes, s.files, s.reserved_bytes, s.reserved_files into v_now from millrace.tenant_stored(p_tenant) s;
   select coalesce(sum(o.reserved_bytes), 0) as bytes, count(*) as files into v_own
     from millrace.upload o where o.upload_id = p_upload and o.state = 'open' and o.expires_at > millrace.now();

@@ -14,10 +14,8 @@ begin
     raise exception '% must be a whole number of at least 0, or null', coalesce(v_bad, 'quota_bytes')
       using errcode = 'MR024', hint = 'quota_bytes, quota_files, requests_per_minute';
   end if;
+  perform millrace.check_tenant(p_tenant);
   select t.* into v_old from millrace.tenant t where t.tenant_id = p_tenant for update;
-  if not found then
-    raise exception 'tenant % does not exist', p_tenant using errcode = 'MR034';
-  end if;
   update millrace.tenant t
      set quota_bytes = case when p_quota ? 'quota_bytes' then (p_quota ->> 'quota_bytes')::bigint else t.quota_bytes end,
          quota_files = case when p_quota ? 'quota_files' then (p_quota ->> 'quota_files')::bigint else t.quota_files end,

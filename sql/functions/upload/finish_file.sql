@@ -1,5 +1,5 @@
 -- millrace.finish_file: content, object, file row and first job of an upload. Where another upload with the same key was faster, its file is the
--- answer, and nothing of this one stays but content that the sweep finds.
+-- answer, and nothing of this one stays but content that the sweep finds. The caller holds the profile.
 create or replace function millrace.finish_file(p_upload millrace.upload, p_blob jsonb) returns jsonb
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -31,8 +31,5 @@ begin
   perform millrace.put_object(p_upload.tenant_id, p_upload, v_file.storage_path, v_sha256, v_file.size_bytes, v_file.content_type);
   v_file := millrace.start_file(v_file, p_upload.correlation_id, p_upload.traceparent, 'file_created');
   return millrace.file_json(v_file);
-exception when foreign_key_violation then
-  -- The profile was deleted between the announcement and the end.
-  raise exception 'profile % does not exist', p_upload.patient_id using errcode = 'MR036';
 end;
 $$;

@@ -10,18 +10,24 @@ declare
   v_size bigint;
   v_answer jsonb;
 begin
-  perform millrace.check_stored(p_blob);
-  v_sha256 := decode(p_blob ->> 'sha256', 'hex');
-  v_size := (p_blob ->> 'size_bytes')::bigint;
+  -- A repeat finds its own success, however late it comes.
   if v_upload.state = 'done' then
-    if v_upload.sha256 is distinct from v_sha256 then
+    if p_blob ->> 'sha256' is distinct from encode(v_upload.sha256, 'hex') then
       raise exception 'upload % has ended with other content', p_upload_id using errcode = 'MR011';
     end if;
     return v_upload.answer;
   end if;
   perform millrace.check_open(v_upload);
+  perform millrace.check_stored(p_blob);
+  v_sha256 := decode(p_blob ->> 'sha256', 'hex');
+  v_size := (p_blob ->> 'size_bytes')::bigint;
   if v_size <> v_upload.size_bytes then
     raise exception 'upload % was announced with % bytes and has %', p_upload_id, v_upload.size_bytes, v_size using errcode = 'MR038';
+  end if;
+  -- Before the tenant's row, as when it was announced; and held, so that nobody deletes the profile under the file.
+  perform from millrace.user_profiles p where p.id = v_upload.patient_id for key share;
+  if v_upload.kind = 'file' and not found then
+    raise exception 'profile % does not exist', v_upload.patient_id using errcode = 'MR036';
   end if;
   if v_size > v_upload.reserved_bytes then
     if v_size > millrace.config_bigint('upload.size_max_bytes', 5368709120) then

@@ -148,7 +148,7 @@ class PgRemoteWorkStore final : public RemoteWorkStore {
         const auto rows,
         co_await guarded(std::move(caller), worker, MR_POINT("api_work_settle"),
                          rows_as_json("mr_api_work_settle",
-                                      "select job_id, answer from millrace.settle_jobs($1, $2)",
+                                      "select job_id, answer from millrace.settle_remote($1, $2)",
                                       pg::params(worker.key.worker_id, settlements_json)),
                          kGoneToo));
     co_return std::string(rows[0].text(0));

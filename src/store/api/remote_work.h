@@ -49,7 +49,8 @@ class RemoteWorkStore {
   virtual Task<std::vector<ExtendAnswer>> extend_leases(CallContext caller, RemoteWorker worker,
                                                         std::vector<HeldLease> leases,
                                                         std::chrono::milliseconds extend) = 0;
-  // `settlements_json` as millrace.settle_jobs takes it: [{"job_id", "token", "outcome", …}].
+  // `settlements_json` as millrace.settle_jobs takes it: [{"job_id", "token", "outcome", …}], but
+  // without artifacts (invalid_argument): which content was stored is the server's to say.
   // [{"job_id", "answer"}]. Also for a process that was declared dead: it learns what became of its
   // jobs.
   virtual Task<std::string> settle_jobs(CallContext caller, RemoteWorker worker,

@@ -204,12 +204,16 @@ class PgUploadStore final : public UploadStore {
     MR_CO_TRY(
         const auto rows,
         co_await session_.own(MR_POINT("api_upload_expire"), Access::write,
-                              {.sql = "select upload_id, handle from millrace.expire_uploads($1)",
+                              {.sql = "select upload_id, handle,"
+                                      " (extract(epoch from if_stored_before) * 1000000)::bigint"
+                                      " from millrace.expire_uploads($1)",
                                .params = pg::params(limit),
                                .name = "mr_api_expire_uploads"}));
     std::vector<DeadPart> parts;
     for (const auto row : rows) {
-      parts.push_back({.upload = row.id<UploadId>(0), .handle = std::string(row.text(1))});
+      parts.push_back({.upload = row.id<UploadId>(0),
+                       .handle = std::string(row.text(1)),
+                       .if_stored_before = wall_from_micros(row.i64(2))});
     }
     co_return parts;
   }

@@ -93,10 +93,12 @@ struct StoredBlob {
   Clock::Wall stored_at;  // By the clock of the store; more than an hour ago is refused (MR037).
 };
 
-// A piece of an upload that has ended.
+// A piece of an upload that has ended, which nothing else in the database is named by. Removed only
+// where its bytes are older: somebody may be storing the same content at this moment.
 struct DeadPart {
   UploadId upload;
   std::string handle;
+  Clock::Wall if_stored_before;
 };
 
 class UploadStore {
@@ -126,7 +128,7 @@ class UploadStore {
   virtual Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) = 0;
 
   // Sweeping, by any server, in any number: gives up what has expired and answers pieces to remove;
-  // forget_parts says that they are gone.
+  // forget_parts says that they are gone, or were too young: the sweep of unknown blobs has them.
   virtual Task<std::vector<DeadPart>> expire_uploads(int limit) = 0;
   virtual Task<void> forget_parts(std::vector<DeadPart> parts) = 0;
 };
