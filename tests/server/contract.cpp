@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 
 namespace millrace::test {
@@ -193,6 +194,17 @@ std::string Contract::judge_body(const json::Value& schema, const Answered& answ
   const auto violations = compiled(schema).validate(*body);
   if (violations.empty()) return {};
   return fmt::format("{} ({})", violations.front().message, violations.front().schema_path);
+}
+
+int Contract::meant_status(const Answered& answered) {
+  if (answered.status < 400 || answered.header("content-type") != "application/json") {
+    return answered.status;
+  }
+  const auto body = parse_json(answered.body);
+  const auto inside = body ? text(find(*body, "statusCode")) : std::string();
+  int status = answered.status;
+  std::from_chars(inside.data(), inside.data() + inside.size(), status);
+  return status;
 }
 
 std::string Contract::judge_problem(const Answered& answered) {

@@ -43,6 +43,8 @@ class Contract {
   // What is wrong with the answer; empty when it is as the document says. Of files and streams
   // status, headers and content type are looked at.
   std::string judge(const ContractOperation& operation, const Answered& answered);
+  // The status that is meant: Storage says 400 outside and the true one inside.
+  static int meant_status(const Answered& answered);
   // The same for what the server refuses before it knows an operation.
   std::string judge_problem(const Answered& answered);
 
