@@ -1,5 +1,7 @@
 #include "api/problem.h"
 
+#include "api/rest/rest_error.h"
+#include "api/storage/storage_error.h"
 #include "http/response.h"
 
 #include <boost/json/array.hpp>
@@ -37,52 +39,6 @@ Reply envelope_reply(const ProblemDetails& problem, std::string_view correlation
   return Reply::json(body, problem.fault.status);
 }
 
-// PostgREST's own codes for what it refuses before it asks the database.
-std::string_view rest_code(const Fault& fault) {
-  switch (fault.status) {
-    case 400:
-      return "PGRST100";
-    case 401:
-      return "PGRST301";
-    case 403:
-      return "42501";
-    case 404:
-      return "PGRST205";
-    case 415:
-      return "PGRST107";
-    case 503:
-      return "PGRST001";
-    default:
-      return fault.code;
-  }
-}
-
-// What was wrong, one line per rule; null when there is nothing to say.
-json::Value rest_details(const std::vector<FieldError>& errors) {
-  std::string lines;
-  for (const auto& error : errors) lines += (lines.empty() ? "" : "\n") + error.detail;
-  return lines.empty() ? json::Value(nullptr) : json::Value(lines);
-}
-
-Reply rest_reply(const ProblemDetails& problem, std::string_view correlation_id) {
-  const auto& fault = problem.fault;
-  return Reply::json(json::Object{{"code", rest_code(fault)},
-                                  {"message", fault.detail},
-                                  {"details", rest_details(problem.errors)},
-                                  {"hint", nullptr},
-                                  {"cid", correlation_id}},
-                     fault.status);
-}
-
-Reply storage_reply(const ProblemDetails& problem, std::string_view correlation_id) {
-  const auto& fault = problem.fault;
-  return Reply::json(json::Object{{"statusCode", std::to_string(fault.status)},
-                                  {"error", fault.code},
-                                  {"message", fault.detail},
-                                  {"cid", correlation_id}},
-                     fault.status);
-}
-
 Reply plain_reply(const ProblemDetails& problem, std::string_view correlation_id) {
   const auto& fault = problem.fault;
   json::Object body;
@@ -109,6 +65,19 @@ std::vector<FieldError> body_errors(const std::vector<schema::Violation>& violat
                    .detail = violation.message});
   }
   return out;
+}
+
+Fault fault_of(const Error& error, Form form) {
+  switch (form) {
+    case Form::plain:
+    case Form::envelope:
+      return fault_of(error);
+    case Form::rest:
+      return rest_fault(error);
+    case Form::storage:
+      return storage_fault(error);
+  }
+  std::unreachable();
 }
 
 Reply problem_reply(const ProblemDetails& problem, Form form, std::string_view correlation_id) {

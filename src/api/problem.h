@@ -9,6 +9,7 @@
 #include "api/status.h"
 #include "schema/schema.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,12 @@ struct ProblemDetails {
   Fault fault;
   std::vector<FieldError> errors = {};
   std::string policy = {};  // Of a refusal by rate: the name of the policy that was used up.
+  // What a handler or the database said, for forms whose bodies have codes of their own.
+  std::optional<Error> cause = {};
 };
+
+// Which status and words an error has in a form.
+Fault fault_of(const Error& error, Form form);
 
 // As application/problem+json, or as application/json in the words of others: the sources' envelope
 // (H-12) {"status","message","details","cid"}, PostgREST's {"code","message","details","hint"},
