@@ -13,6 +13,7 @@ import sys
 import time
 
 from . import goals, page, rows
+from .http_peers import HttpPeers
 from .peers import Peers
 from .server import Failed, Server, run
 from .state import State
@@ -144,7 +145,10 @@ class Session:
             peers.install(self.progress.tell)
             for peer, why in peers.missing.items():
                 self.progress.tell(f"{peer} is not measured: {why}")
-            run_state = rows.Run(server, peers, self.plan, self.progress.tell)
+            http_peers = HttpPeers(server, self.out, peers.node)
+            if any(group.name == "http" for group in self.groups):
+                http_peers.install(self.progress.tell)
+            run_state = rows.Run(server, peers, http_peers, self.plan, self.progress.tell)
             for group in self.groups:
                 try:
                     self.saved[group.name] = self.measure(run_state, group)
@@ -157,6 +161,8 @@ class Session:
                     found = self.saved["probe"]["record"]["configurations"]
                     run_state.best = {peer: choice["best"] for peer, choice in found.items()}
             peers.clean()
+            http_peers.clean()
+        peers.versions.update(http_peers.versions)
         return self.results(peers)
 
     def results(self, peers):
@@ -211,7 +217,7 @@ def main(arguments=None):
     # A part of the rows would not make a page for others.
     whole = not only and options.profile != "tiny" and not session.failed
     publish(results, out, options.page if whole else out / "performance.md")
-    print("\n".join(page.goal_table(results)))
+    print("\n".join(page.goal_table(results) + [""] + page.http_table(results)))
     print(f"\n{out / 'results.json'}, {out / 'report.html'}; {results['conditions']['minutes']} minutes")
     return 1 if session.failed else 0
 

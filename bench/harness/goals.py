@@ -317,6 +317,43 @@ def lists(records):
     )
 
 
+HTTP_PEERS = ("fastify", "fastapi")
+
+
+def http(records, requests, case):
+    record = records["http"]
+    own = record["millrace"][case]
+    # Each peer with its better tables.
+    best_key = {
+        peer: max((key for key in record["peers"] if key.startswith(f"{peer}|{requests}|")), key=lambda key: median(record["peers"][key]), default=None)
+        for peer in HTTP_PEERS
+    }
+    others = {peer: record["peers"].get(key) for peer, key in best_key.items()}
+    measured = [median(found) for found in others.values() if found]
+    found = ratio(median(own), max(measured)) if measured else None
+    met = at_least(found, 3)
+    # The faster one may be the one that is missing.
+    if met and len(measured) < len(HTTP_PEERS):
+        met = None
+    missing = "; ".join(f"{peer} was not measured: {why}" for peer, why in record["missing"].items())
+    return entry(
+        "requests/s",
+        3,
+        "≥ 3 × the faster of Fastify + pg and FastAPI + asyncpg",
+        median(own),
+        met,
+        ratio=rounded(found),
+        reason=missing or None,
+        connections=own.get("connections"),
+        per_job=own.get("per_job"),
+        ms={"millrace": own["ms"], **{peer: record["times"].get(key) for peer, key in best_key.items()}},
+        tables={peer: key and key.split("|")[2] for peer, key in best_key.items()},
+        all_peers={key: median(summary) for key, summary in record["peers"].items()},
+        spread={"millrace": spread(own), **{peer: spread(summary) for peer, summary in others.items()}},
+        **{peer: rounded(median(summary)) for peer, summary in others.items()},
+    )
+
+
 def extras(records):
     """Measured, without a goal."""
     out = {}
@@ -359,6 +396,8 @@ GOALS = [
     ("keys", ("keys",), lambda records: overhead(records, "keys", "no key", "1000 keys", 0.85)),
     ("idle", ("idle",), idle),
     ("lists", ("lists",), lists),
+    ("http_status", ("http",), lambda records: http(records, "status", "GET the status of a job")),
+    ("http_enqueue", ("http",), lambda records: http(records, "enqueue", "POST a job")),
 ]
 
 

@@ -19,9 +19,14 @@ NAMES = {
     "keys": "keys of concurrency on ÷ off",
     "idle": "idle worker, % of a core",
     "lists": "lists and details, ms p95 of the slowest",
+    "http_status": "status of a job over HTTP, requests/s",
+    "http_enqueue": "durable enqueue over HTTP, requests/s",
     "retries": "a fifth fails once ÷ none fails",
     "handlers": "handlers of 1 ms, 50 ms, 5 s: least share of the slots' rate",
 }
+
+
+HTTP = ("http_status", "http_enqueue")
 
 
 def number(value):
@@ -59,7 +64,7 @@ def goal_table(results):
     rows = []
     for key, name in NAMES.items():
         row = results.get(key)
-        if row:
+        if row and key not in HTTP:
             rows.append(
                 (
                     name,
@@ -73,6 +78,37 @@ def goal_table(results):
                 )
             )
     return table(("measure", "goal", "Millrace", "graphile-worker", "pg-boss", "pgmq", "ratio", ""), rows)
+
+
+def http_table(results):
+    rows = []
+    for key in HTTP:
+        row = results.get(key)
+        if row:
+            peers = (with_spread(row, "millrace"), with_spread(row, "fastify"), with_spread(row, "fastapi"))
+            rows.append((NAMES[key], row["goal_text"], *peers, number(row.get("ratio")), verdict(row)))
+    return table(("over HTTP", "goal", "Millrace", "Fastify + pg", "FastAPI + asyncpg", "ratio", ""), rows) if rows else []
+
+
+def http_times(results):
+    """Percentiles of every server, and what a request cost Millrace and PostgreSQL."""
+    lines = []
+    for key in HTTP:
+        row = results.get(key)
+        if not row:
+            continue
+        percentiles = ("p50", "p95", "p99", "p99.9")
+        rows = [(who, *(f"{found[name]:.2f}" for name in percentiles)) for who, found in row["ms"].items() if found]
+        name = NAMES[key].split(",")[0]
+        title = f"## {name[0].upper()}{name[1:]}: ms, {row['connections']} connections"
+        lines += ["", title, *table(("", *percentiles), rows)]
+        cost = row.get("per_job")
+        if cost:
+            lines += [
+                "",
+                f"CPU per request: PostgreSQL {number(cost['server_cpu_us'])} µs, Millrace's server with the load generator {number(cost['client_cpu_us'])} µs.",
+            ]
+    return lines
 
 
 def cost_table(results):
@@ -163,6 +199,7 @@ PLOTS = {
     "latency": ("latency", "Pickup of a single job"),
     "processes": ("processes", "Drain by worker processes"),
     "held_snapshot": ("held", "With a snapshot held by another session"),
+    "http_status": ("http", "Requests a second over HTTP"),
 }
 
 
@@ -185,11 +222,14 @@ def render(results):
         "configurations. Millrace ran as it ships: fence, retries, an outcome per job, audit, events, tenants and counters on.",
         "",
         *goal_table(results),
+        "",
+        *http_table(results),
         *plots(results),
         "",
         "## What a job costs",
         *cost_table(results),
         *details(results),
+        *http_times(results),
         "",
         *conditions(results),
         "",

@@ -46,6 +46,7 @@ class Peers:
         self.server = server
         self.folder = pathlib.Path(folder).resolve() / "peers"
         self.payload_bytes = payload_bytes
+        self.node = None  # Until it is installed.
         self.versions = {}
         self.missing = {}  # Peer -> why it could not be measured.
 

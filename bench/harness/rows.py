@@ -8,6 +8,7 @@ import json
 from typing import Callable
 
 from . import figures
+from .http_peers import TITLES
 from .peers import CONFIGURATIONS, LATENCY
 
 
@@ -31,6 +32,9 @@ class Plan:
     handler_seconds: int = 4
     idle_seconds: int = 20
     list_jobs: int = 1_000_000
+    http_jobs: int = 10_000
+    http_seconds: int = 3
+    http_connections: int = 64
 
 
 QUICK = Plan()
@@ -42,6 +46,8 @@ FULL = Plan(
     overhead_jobs=100_000,
     retry_jobs=50_000,
     list_jobs=10_000_000,
+    http_jobs=100_000,
+    http_seconds=5,
 )
 TINY = Plan(
     repeats=1,
@@ -59,15 +65,19 @@ TINY = Plan(
     handler_seconds=1,
     idle_seconds=3,
     list_jobs=2_000,
+    http_jobs=200,
+    http_seconds=1,
+    http_connections=8,
 )
 
 
 class Run:
     """One run of the benchmark: server, peers, plan, and what earlier groups found."""
 
-    def __init__(self, server, peers, plan, tell):
+    def __init__(self, server, peers, http_peers, plan, tell):
         self.server = server
         self.peers = peers
+        self.http_peers = http_peers
         self.plan = plan
         self.tell = tell
         self.best = {}  # Peer -> configuration.
@@ -201,6 +211,41 @@ def depth(run):
     return {"millrace": figures.merge([run.millrace("depth", "--jobs", run.plan.drain_jobs, *depths, repeats=run.plan.repeats)])}
 
 
+def http(run):
+    """Status reads and durable enqueues over HTTP. Peers ask a table of their own; once also Millrace's functions, and the better one counts."""
+    outputs = []
+    rates = {}
+    times = {}
+    peers = run.http_peers
+    own_ids = peers.prepare(run.plan.http_jobs)
+    millrace_ids = run.server.folder / "http_ids.txt"
+
+    def ask(peer, url, schema, ids):
+        with peers.running(peer, url, schema, ids) as address:
+            for requests in ("status", "enqueue"):
+                plan = run.plan
+                got = run.server.http_load(address, requests, ids, peers.token, plan.http_connections, plan.http_seconds, plan.payload_bytes)
+                run.tell(f"{TITLES[peer]}, {schema} tables, {requests}: {got['rate']:,.0f} requests/s, p99 {got['ms']['p99']:.1f} ms")
+                collect(rates, f"{peer}|{requests}|{schema}", got["rate"])
+                collect(times, f"{peer}|{requests}|{schema}", got["ms"])
+
+    for repeat in range(run.plan.repeats):
+        size = ("--jobs", run.plan.http_jobs, "--seconds", run.plan.http_seconds, "--connections", run.plan.http_connections)
+        outputs.append(run.millrace("http", *size))
+        for peer in TITLES:
+            if not peers.has(peer):
+                continue
+            ask(peer, run.server.url("bench_http"), "own", own_ids)
+            if repeat == 0:
+                ask(peer, run.server.facts["database_url"], "millrace", millrace_ids)
+    return {
+        "millrace": figures.merge(outputs),
+        "peers": summaries(rates),
+        "times": {key: figures.median_of(found) for key, found in times.items()},
+        "missing": {TITLES[peer]: why for peer, why in peers.missing.items()},
+    }
+
+
 def plain(row, *options):
     """A group that is one row of `millrace bench`."""
 
@@ -232,5 +277,6 @@ GROUPS = [
     Group("retries", plain("retries", "--jobs", "retry_jobs"), "a fifth of the jobs fails once", 30),
     Group("handlers", plain("handlers", "--seconds", "handler_seconds"), "handlers of 1 ms, 50 ms and 5 s", 80),
     Group("idle", plain("idle", "--seconds", "idle_seconds"), "a worker with nothing to do", 105),
+    Group("http", http, "status reads and enqueues over HTTP, with Fastify and FastAPI", 150),
     Group("lists", plain("lists", "--jobs", "list_jobs"), "lists and details with many finished jobs", 60),
 ]

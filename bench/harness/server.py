@@ -106,3 +106,9 @@ class Server:
         for param in params:
             argv += ["--param", param]
         return json.loads(run(argv))["rate"]
+
+    def http_load(self, url, requests, ids, token, connections, seconds, payload_bytes):
+        """What the load generator of `millrace bench http` gets of any server."""
+        argv = [self.millrace, "--json", "bench", "http", "--url", url, "--requests", requests, "--ids", ids, "--token", token]
+        argv += ["--connections", connections, "--seconds", seconds, "--payload-bytes", payload_bytes]
+        return json.loads(run(argv))

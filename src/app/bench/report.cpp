@@ -16,7 +16,8 @@ namespace {
 
 using Plots = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kSystems[] = {"millrace", "graphile-worker", "pg-boss", "pgmq"};
+constexpr const char* kSystems[] = {"millrace", "graphile-worker", "pg-boss",
+                                    "pgmq",     "fastify",         "fastapi"};
 
 const json::Object* object_at(const json::Object& parent, std::string_view key) {
   const auto* found = parent.if_contains(key);
@@ -164,6 +165,11 @@ Plots bench_plots(const json::Object& results) {
   single.title = "Single durable enqueue";
   single.y_label = "jobs/s";
   add_bars(plots, "single", std::move(single));
+  auto http =
+      systems_chart(results, {{"http_status", "status of a job"}, {"http_enqueue", "enqueue"}});
+  http.title = "Over HTTP, with the load generator on the same cores";
+  http.y_label = "requests/s";
+  add_bars(plots, "http", std::move(http));
   add_latency(plots, results);
   add_numbers(plots, "processes", results, "processes", "Drain by worker processes",
               "worker processes");

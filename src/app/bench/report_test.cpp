@@ -18,6 +18,7 @@ json::Object results() {
     "sustained": {"series": {"millrace": [1, 2, 3], "graphile-worker": [1, 1, 1]}},
     "latency": {"percentiles": {"millrace": {"p50": 0.3, "p95": 0.5, "p99": 1, "p99.9": 4}}},
     "enqueue_coalesced": {"millrace": null, "met": null},
+    "http_status": {"millrace": 40000, "fastify": 9000, "fastapi": 4000},
     "lists": {"millrace": 5, "goal_text": "20 ms at 10 M", "met": null},
     "conditions": {"cores": 2, "note": "<b>"}})");
   return std::move(parsed).value();
@@ -31,7 +32,7 @@ std::vector<std::string> names(const json::Object& of) {
 
 TEST(ReportTest, PlotsWhatHasFiguresAndNothingElse) {
   EXPECT_THAT(names(results()),
-              testing::ElementsAre("throughput", "latency", "processes", "sustained"));
+              testing::ElementsAre("throughput", "http", "latency", "processes", "sustained"));
   EXPECT_TRUE(bench_plots({}).empty());
 }
 
