@@ -10,6 +10,7 @@ SchemaMap component_schemas() {
   add_identity_schemas(schemas);
   add_compute_schemas(schemas);
   add_work_schemas(schemas);
+  add_file_schemas(schemas);
   return schemas;
 }
 
