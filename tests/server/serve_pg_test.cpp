@@ -1,5 +1,6 @@
 // millrace serve as a program: where it listens, what it says, how it stops.
 #include "api_world.h"
+#include "http/tls_fixture.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -86,6 +87,11 @@ TEST(Serve, TheRateOfATenantIsKept) {  // L-19
   const auto refused = world.get("/api/v1/jobs", token);
   EXPECT_EQ(refused.status, 429);
   EXPECT_FALSE(refused.header("retry-after").empty());
+  EXPECT_THAT(refused.header("ratelimit"), HasSubstr("r=0"));
+  EXPECT_THAT(refused.header("ratelimit-policy"), HasSubstr("q=5;w=60"));
+  // Another tenant has its own, and nobody counts for nobody.
+  EXPECT_EQ(world.get("/api/v1/jobs", world.jwt(Role::service_role, world.new_tenant())).status,
+            200);
   EXPECT_EQ(world.get("/readyz").status, 200);
 }
 
@@ -115,6 +121,126 @@ TEST(Serve, TheDocumentIsPrintedWithoutADatabase) {
   const auto printed = run_millrace({"openapi"});
   ASSERT_EQ(printed.code, 0) << printed.err;
   EXPECT_EQ(printed.json().at("openapi"), json::Value("3.1.0"));
+}
+
+TEST(Serve, ARequestThatHasBegunIsAnsweredBeforeItStops) {
+  ApiWorld world;
+  const std::string body = R"({"job_type":"noop","payload":{"n":1}})";
+  http::RawClient client(world.address());
+  client.send(
+      fmt::format("POST /api/v1/jobs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {}\r\n"
+                  "Content-Type: application/json\r\nExpect: 100-continue\r\n"
+                  "Content-Length: {}\r\n\r\n",
+                  world.jwt(Role::service_role), body.size()));
+  ASSERT_EQ(client.read_reply().status, 100);  // Its body is being waited for.
+  world.program().signal(SIGTERM);
+  EXPECT_TRUE(eventually([&] { return world.program().err().contains("\"draining\""); }));
+  client.send(body);
+  const auto made = client.read_reply();
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(world.program().wait(), 0) << world.program().err();
+  auto sql = world.sql();
+  EXPECT_EQ(must(sql.query("select count(*) from millrace.job_fact"))[0].i64(0), 1);
+}
+
+TEST(Serve, SpeaksTlsAndReadsTheCertificateAgain) {
+  http::TestCertificate certificate("first");
+  ApiWorld world({.env = {{"MILLRACE_SERVER_TLS_CERTIFICATE", certificate.files().certificate},
+                          {"MILLRACE_SERVER_TLS_KEY", certificate.files().key}}});
+  EXPECT_THAT(std::string(world.ready().at("http_url").as_string()),
+              StartsWith("https://127.0.0.1:"));
+  const auto name = [&] {
+    http::TlsClient client(world.address());
+    return client.connected() ? client.server_name() : std::string();
+  };
+  EXPECT_EQ(name(), "first");
+  http::TlsClient open(world.address());
+  certificate.write("second");
+  world.program().signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return name() == "second"; }));
+  // A certificate without its key changes nothing.
+  certificate.write("third", false);
+  world.program().signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return world.program().err().contains("\"tls_reload\""); }));
+  EXPECT_EQ(name(), "second");
+  // Who was connected all the time was not disturbed.
+  open.send(http::get("/livez", "Connection: close\r\n"));
+  EXPECT_THAT(open.read_until("}"), HasSubstr("HTTP/1.1 200"));
+}
+
+TEST(Serve, BrowsersOfListedOriginsMayAskAndOthersMayNot) {  // T-06
+  ApiWorld world({.env = {{"MILLRACE_SERVER_CORS_ORIGINS", "https://app.example"}}});
+  const auto preflight = [&](const std::string& origin) {
+    return world.ask({.method = "OPTIONS",
+                      .path = "/api/v1/jobs",
+                      .headers = {{"Origin", origin},
+                                  {"Access-Control-Request-Method", "POST"},
+                                  {"Access-Control-Request-Headers",
+                                   "authorization,content-type,idempotency-key"}}});
+  };
+  const auto known = preflight("https://app.example");
+  EXPECT_EQ(known.header("access-control-allow-origin"), "https://app.example");
+  EXPECT_THAT(known.header("access-control-allow-methods"), HasSubstr("POST"));
+  EXPECT_THAT(known.header("access-control-allow-headers"), HasSubstr("idempotency-key"));
+  EXPECT_EQ(preflight("https://evil.example").header("access-control-allow-origin"), "");
+  const auto asked = world.ask({.path = "/livez", .headers = {{"Origin", "https://app.example"}}});
+  EXPECT_EQ(asked.header("access-control-allow-origin"), "https://app.example");
+}
+
+TEST(Serve, TheIdsOfARequestComeBackAndGoOnWithItsJobs) {  // H-24, A-07
+  ApiWorld world;
+  const auto token = world.jwt(Role::service_role);
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const auto made = world.post("/api/v1/jobs", token, R"({"job_type":"noop","payload":{"n":1}})",
+                               {{"x-correlation-id", "order-19"},
+                                {"traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}});
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.header("x-correlation-id"), "order-19");
+  EXPECT_THAT(made.header("traceparent"), StartsWith("00-" + trace + "-"));
+  auto sql = world.sql();
+  const auto rows = must(sql.query("select correlation_id, traceparent from millrace.job_fact"));
+  EXPECT_EQ(rows[0].text(0), "order-19");
+  EXPECT_THAT(std::string(rows[0].text(1)), StartsWith("00-" + trace + "-"));
+  // Who sends none gets one.
+  EXPECT_NE(world.get("/livez").header("x-correlation-id"), "");
+}
+
+// The whole of it on one machine, from nothing: database, server, worker.
+TEST(ServeInsideUp, RunsAJobForATokenThatTheCommandMade) {
+  TempFolder folder;
+  const auto ready_file = folder.path() / "ready.json";
+  const RunOptions here{.env = {}, .stdin_text = {}, .cwd = folder.path()};
+  BackgroundProgram up({"up", "--ready-file", ready_file.string()}, here);
+  const auto ready = up.wait_for_ready(ready_file);
+  const std::string url(ready.at("http_url").as_string());
+  WireClient client(must(http::parse_listen(url.substr(url.rfind('/') + 1))));
+  const auto made = run_millrace({"token", "create", "--role", "service_role"}, here);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto token = made.out.substr(0, made.out.find('\n'));
+  const auto ask = [&](const Ask& what) { return client.ask(ApiWorld::bytes_of(what), {}); };
+  const auto job = ask({.method = "POST",
+                        .path = "/api/v1/jobs",
+                        .token = token,
+                        .body = R"({"job_type":"noop","payload":{"n":1}})"});
+  ASSERT_EQ(job.status, 201) << job.body;
+  const auto path = job.header("location");
+  EXPECT_TRUE(eventually([&] {
+    return ask({.path = path, .token = token}).body.contains("\"completed\"");
+  }));
+  EXPECT_EQ(ask({.path = "/readyz"}).status, 200);
+  up.signal(SIGTERM);
+  EXPECT_EQ(up.wait(), 0) << up.err();
+}
+
+TEST(ServeInsideUp, StaysAwayWhenItIsNotWanted) {
+  TempFolder folder;
+  const auto ready_file = folder.path() / "ready.json";
+  const RunOptions here{.env = {}, .stdin_text = {}, .cwd = folder.path()};
+  BackgroundProgram up({"up", "--no-server", "--no-worker", "--ready-file", ready_file.string()},
+                       here);
+  EXPECT_FALSE(up.wait_for_ready(ready_file).contains("http_url"));
+  up.signal(SIGTERM);
+  EXPECT_EQ(up.wait(), 0) << up.err();
 }
 
 TEST(Serve, ListensOnAUnixSocketToo) {

@@ -181,7 +181,8 @@ class Up {
     auto next_draw = context_.clock.now();
     for (;;) {
       const auto number = signals_.wait(milliseconds(told_ready ? 250 : 20));
-      if (number == SIGHUP && service_) {
+      // Without a certificate it means what it means to all programs: the terminal is gone.
+      if (number == SIGHUP && service_ && service_->speaks_tls()) {
         service_->reload();
         continue;
       }

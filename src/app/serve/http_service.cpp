@@ -97,7 +97,10 @@ std::vector<http::ListenAddress> HttpService::endpoints() const {
   return parts_->server->endpoints();
 }
 
+bool HttpService::speaks_tls() const { return parts_->tls; }
+
 void HttpService::reload() {
+  if (!parts_->tls) return;
   const auto reloaded = parts_->server->reload_tls();
   if (reloaded) {
     parts_->context.log.info("tls_reloaded");

@@ -31,6 +31,7 @@ class HttpService {
   Result<void> start();
   std::string url() const;  // "http://127.0.0.1:8080"
   std::vector<http::ListenAddress> endpoints() const;
+  bool speaks_tls() const;
   // Certificate and key are read again; on error the ones in use stay.
   void reload();
   http::StopReport stop();
