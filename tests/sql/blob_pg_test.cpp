@@ -105,15 +105,16 @@ TEST_F(Blobs, i06_a_user_replaces_the_own_objects_alone) {
                        "'bucket', 'exports', 'object_name', $1::text))::text",
                        pg::params(name)),
              "upload_id");
-  const auto begin = "select millrace.begin_upload(jsonb_build_object('kind', 'object', 'user_id', "
-                     "$1::text, 'bucket', 'exports', 'object_name', $2::text, 'replace', true))";
+  const auto begin =
+      "select millrace.begin_upload(jsonb_build_object('kind', 'object', 'user_id', "
+      "$1::text, 'bucket', 'exports', 'object_name', $2::text, 'replace', true))";
   // Announced while there was none.
   const auto early = member(api, api.value(begin, pg::params(kAda, name)), "upload_id");
   finish(api, service, "made");
-  EXPECT_EQ(api.refused("select millrace.finish_upload($1, $2)",
-                        pg::params(early, stored(api, "forged")))
-                .sqlstate,
-            "MR030");
+  EXPECT_EQ(
+      api.refused("select millrace.finish_upload($1, $2)", pg::params(early, stored(api, "forged")))
+          .sqlstate,
+      "MR030");
   EXPECT_EQ(api.refused(begin, pg::params(kAda, name)).sqlstate, "MR030");
   EXPECT_EQ(sql.value("select size_bytes from millrace.storage_object"), "4");
 }
@@ -357,8 +358,9 @@ TEST_F(Blobs, a_reference_that_waits_for_the_sweep_saves_the_content) {
 // Two tenants make and remove objects of the same content while two sweepers condemn and forget:
 // no reference is ever without its content, and nobody gets an error.
 TEST_F(Blobs, g08_references_come_and_go_while_content_is_swept) {
-  sql.run("update millrace.system_configuration set config_value = '7200' where config_key = "
-          "'storage.orphan_grace_seconds'");
+  sql.run(
+      "update millrace.system_configuration set config_value = '7200' where config_key = "
+      "'storage.orphan_grace_seconds'");
   std::atomic<int> busy = 2;
   together(4, [&](int i, const std::atomic<bool>& failed) {
     ServerSession mine{database, i % 2 == 0 ? kTenant : kOther};
@@ -374,8 +376,9 @@ TEST_F(Blobs, g08_references_come_and_go_while_content_is_swept) {
     ServerSession sweeper{database, ""};
     Session old{database};
     while (busy > 0 && !failed) {
-      old.run("update millrace.orphan_note set noted_at = noted_at - interval '3 hours' where "
-              "note_id in (select note_id from millrace.orphan_note for update skip locked)");
+      old.run(
+          "update millrace.orphan_note set noted_at = noted_at - interval '3 hours' where "
+          "note_id in (select note_id from millrace.orphan_note for update skip locked)");
       for (const auto row :
            sweeper.rows("select tenant_id, sha256 from millrace.condemn_blobs(100)")) {
         sweeper.run("select millrace.forget_blobs(array[$1::uuid], array[$2::bytea])",

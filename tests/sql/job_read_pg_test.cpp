@@ -113,12 +113,10 @@ TEST_F(JobRead, dead_letters_of_one_kind_and_jobs_of_a_batch_are_listed) {
             expected("status = 'failed'"));
   EXPECT_EQ(all(sql, fmt::format(R"({{"queue": "default", "fingerprint": "{}"}})", fingerprint)),
             expected("status = 'failed'"));
-  for (const auto* nothing :
-       {R"({{"queue": "export", "fingerprint": "{}"}})",
-        R"({{"status": "completed", "fingerprint": "{}"}})",
-        R"({{"status": "failed", "fingerprint": "not {}"}})"}) {
-    EXPECT_EQ(all(sql, fmt::format(fmt::runtime(nothing), fingerprint)),
-              std::vector<std::string>{})
+  for (const auto* nothing : {R"({{"queue": "export", "fingerprint": "{}"}})",
+                              R"({{"status": "completed", "fingerprint": "{}"}})",
+                              R"({{"status": "failed", "fingerprint": "not {}"}})"}) {
+    EXPECT_EQ(all(sql, fmt::format(fmt::runtime(nothing), fingerprint)), std::vector<std::string>{})
         << nothing;
   }
   const auto batch = sql.value(

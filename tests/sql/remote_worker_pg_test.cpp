@@ -111,8 +111,7 @@ TEST_F(RemoteWorkers, i05_cannot_say_which_content_is_an_artifact) {
         pg::params(rows[0].text(0), rows[0].text(1), output));
   };
   const auto artifact = stored(sql, "another tenant's");
-  const auto refused =
-      settle(fmt::format(R"({{"outputs": {{}}, "artifacts": [{}]}})", artifact));
+  const auto refused = settle(fmt::format(R"({{"outputs": {{}}, "artifacts": [{}]}})", artifact));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().sqlstate, "MR016");
   EXPECT_EQ(sql.number("select count(*) from millrace.artifact"), 0);

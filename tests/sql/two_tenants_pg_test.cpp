@@ -38,14 +38,13 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"claim_next_job_v3", {"'@holder'"}},
       {"fetch_next_export_job", {"", "'@user'"}},
       {"list_jobs",
-       {"", R"('{"owner_id": "@user"}')", R"('{"batch_id": "@batch"}')", R"('{"status": "failed"}')",
-        R"('{"status": "processing"}')", R"('{"fingerprint": "@print"}')",
-        R"('{"correlation_id": "c"}')"}},
+       {"", R"('{"owner_id": "@user"}')", R"('{"batch_id": "@batch"}')",
+        R"('{"status": "failed"}')", R"('{"status": "processing"}')",
+        R"('{"fingerprint": "@print"}')", R"('{"correlation_id": "c"}')"}},
       {"enqueue_job",
        {R"('noop', '{"n": 1}', '{"batch_id": "@batch"}')",
         R"('noop', '{"n": 1}', '{"after": {"jobs": ["@job"]}}')",
-        R"('noop', '{"n": 1}', '{"id": "@job"}')",
-        R"('noop', '{"n": 1}', '{"dedupe_key": "d"}')"}},
+        R"('noop', '{"n": 1}', '{"id": "@job"}')", R"('noop', '{"n": 1}', '{"dedupe_key": "d"}')"}},
       {"enqueue_jobs",
        {R"('[{"job_type": "noop", "payload": {"n": 1}, "batch_id": "@batch"}]')",
         R"('[{"job_type": "noop", "payload": {"n": 1}, "id": "@job"}]')"}},
@@ -116,15 +115,35 @@ const std::map<std::string, std::vector<std::string>>& calls() {
 // Granted to clients and without an id of anybody's thing: they look at the caller, at one value
 // given, at what belongs to the installation, or make something new in the caller's tenant.
 const std::set<std::string>& without_ids() {
-  static const std::set<std::string> all{
-      "caller",           "claimed_tenant",       "current_tenant",       "current_user_id",
-      "jwt_claims",       "tenant_scope",         "is_tenant_disabled",   "uuid_or_null",
-      "is_service_role",  "jsonb_merge",          "jsonb_merge_agg",      "json_integer",
-      "error_text",       "now",                  "new_id",               "enqueue_job_v3",
-      "create_export_job", "put_export_jobs",     "calculate_retry_delay", "can_process_more_jobs",
-      "acquire_api_capacity", "release_api_capacity", "log_audit_event",  "create_batch",
-      "open_batch",       "reset_stuck_jobs",     "scale_hint",           "queue_load",
-      "health_counts"};
+  static const std::set<std::string> all{"caller",
+                                         "claimed_tenant",
+                                         "current_tenant",
+                                         "current_user_id",
+                                         "jwt_claims",
+                                         "tenant_scope",
+                                         "is_tenant_disabled",
+                                         "uuid_or_null",
+                                         "is_service_role",
+                                         "jsonb_merge",
+                                         "jsonb_merge_agg",
+                                         "json_integer",
+                                         "error_text",
+                                         "now",
+                                         "new_id",
+                                         "enqueue_job_v3",
+                                         "create_export_job",
+                                         "put_export_jobs",
+                                         "calculate_retry_delay",
+                                         "can_process_more_jobs",
+                                         "acquire_api_capacity",
+                                         "release_api_capacity",
+                                         "log_audit_event",
+                                         "create_batch",
+                                         "open_batch",
+                                         "reset_stuck_jobs",
+                                         "scale_hint",
+                                         "queue_load",
+                                         "health_counts"};
   return all;
 }
 
@@ -143,24 +162,23 @@ class TwoTenants : public EngineTest {
         "select millrace.create_api_token(jsonb_build_object('kind', 'jwt', 'role', 'anon', 'jti', "
         "'j', 'name', $1::text, 'tenant_id', $2::text))",
         pg::params(kSecret, kTenant));
-    things["@job"] =
-        service.value("select millrace.create_export_job($1, $1, jsonb_build_object('t', $2::text))",
-                      pg::params(kAda, kSecret));
+    things["@job"] = service.value(
+        "select millrace.create_export_job($1, $1, jsonb_build_object('t', $2::text))",
+        pg::params(kAda, kSecret));
     things["@holder"] = service.value("select locked_by from millrace.fetch_next_export_job()");
     make_dead_letter(service);
     things["@batch"] = server.value(
         "select millrace.open_batch(jsonb_build_object('name', $1::text))", pg::params(kSecret));
-    service.run(
-        "select millrace.enqueue_job('noop', '{\"n\": 1}', '{\"dedupe_key\": \"d\"}')");
+    service.run("select millrace.enqueue_job('noop', '{\"n\": 1}', '{\"dedupe_key\": \"d\"}')");
     server.run(
         "select millrace.set_cron('tick', '@daily', jsonb_build_object('job_type', 'noop', "
         "'payload', jsonb_build_object('n', $1::text)))",
         pg::params(kSecret));
     things["@profile"] = ada.value("select millrace.create_profile($1)", pg::params(kSecret));
-    const auto file = put_file(
-        server, kAda, "hello",
-        fmt::format(R"({{"patient_id": "{}", "file_name": "{}", "idempotency_key": "k"}})",
-                    things["@profile"], kSecret));
+    const auto file =
+        put_file(server, kAda, "hello",
+                 fmt::format(R"({{"patient_id": "{}", "file_name": "{}", "idempotency_key": "k"}})",
+                             things["@profile"], kSecret));
     things["@file"] = member(server, file, "id");
     things["@path"] = fmt::format("{}/plain", kAda);
     put_object(server, kAda, things["@path"], "other");
@@ -217,7 +235,7 @@ class TwoTenants : public EngineTest {
   }
   // All that comes back: values, or the error as a client gets it.
   static std::string answer(Session& session, const std::string& call) {
-    auto result = session.connection().query(call, {});
+    auto result = session.connection().query(call, pg::Params{});
     if (!result) return result.error().message + result.error().detail;
     std::string text;
     for (const auto row : *result) text += row.opt_text(0).value_or("") + "\n";
@@ -276,8 +294,9 @@ TEST_F(TwoTenants, the_owner_gets_what_strangers_do_not) {
                            "select millrace.count_download('@export')"}) {
     EXPECT_NE(answer(ada, fill(call)).find(kSecret), std::string::npos) << call;
   }
-  for (const auto* call : {"select millrace.get_job('@dead')", "select millrace.get_batch('@batch')",
-                           R"(select millrace.list_jobs('{"fingerprint": "@print"}'))"}) {
+  for (const auto* call :
+       {"select millrace.get_job('@dead')", "select millrace.get_batch('@batch')",
+        R"(select millrace.list_jobs('{"fingerprint": "@print"}'))"}) {
     EXPECT_NE(answer(service, fill(call)).find(kSecret), std::string::npos) << call;
   }
   const auto now = owned();

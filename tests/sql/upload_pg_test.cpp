@@ -509,8 +509,9 @@ TEST_F(Pieces, that_an_open_upload_has_too_are_forgotten_and_not_removed) {
   api.run("select millrace.abort_upload($1)", pg::params(upload));
   EXPECT_EQ(api.value("select handle from millrace.expire_uploads(10)"), "same");
   // Whoever stores the same at this moment makes it young, and then it stays.
-  EXPECT_TRUE(api.yes("select if_stored_before < millrace.now() - interval '1 hour' from "
-                      "millrace.expire_uploads(10)"));
+  EXPECT_TRUE(
+      api.yes("select if_stored_before < millrace.now() - interval '1 hour' from "
+              "millrace.expire_uploads(10)"));
 }
 
 TEST_F(Pieces, of_an_open_upload_are_not_forgotten) {
