@@ -27,10 +27,10 @@ enum class Confinement {
 class Access {
  public:
   enum class Kind {
-    open,    // Nobody is asked who they are.
-    caller,  // Somebody with the capability.
-    stream,  // The same, or a ticket for this very stream in the URL: EventSource has no headers.
-    database,   // Any role of the database, anon too: its grants and row security decide.
+    open,      // Nobody is asked who they are.
+    caller,    // Somebody with the capability.
+    stream,    // The same, or a ticket for this very stream in the URL: EventSource has no headers.
+    database,  // Any role of the database, anon too: its grants and row security decide.
     signature,  // The handler checks what the request is signed with (webhooks, signed URLs).
   };
 

@@ -47,14 +47,13 @@ class ImportNpm : public ::testing::TestWithParam<Package> {
 
   json::Value node(const std::string& verb) {
     const auto& package = GetParam();
-    const auto ran = run_command(
-        {node_program().string(), (folder_ / package.script).string(), package.name, package.major,
-         verb},
-        {.env = {{"PGHOST", Server::get().socket_dir().string()},
-                 {"PGDATABASE", database_.name()},
-                 {"PGUSER", "postgres"}},
-         .stdin_text = {},
-         .cwd = {}});
+    const auto ran = run_command({node_program().string(), (folder_ / package.script).string(),
+                                  package.name, package.major, verb},
+                                 {.env = {{"PGHOST", Server::get().socket_dir().string()},
+                                          {"PGDATABASE", database_.name()},
+                                          {"PGUSER", "postgres"}},
+                                  .stdin_text = {},
+                                  .cwd = {}});
     EXPECT_EQ(ran.code, 0) << ran.err;
     return ran.json();
   }
@@ -99,9 +98,10 @@ TEST_P(ImportNpm, AJobArrivesAsItWasSent) {
   node("fill");
   import_jobs({"--apply"}, 7);
   const auto mail = [&](const std::string& member, const std::string& what) {
-    return sql_.value(fmt::format("select {} from millrace.jobs j where j.job_type = 'mail' and "
-                                  "j.payload ? '{}'",
-                                  what, member));
+    return sql_.value(
+        fmt::format("select {} from millrace.jobs j where j.job_type = 'mail' and "
+                    "j.payload ? '{}'",
+                    what, member));
   };
   EXPECT_EQ(mail("urgent", "j.priority"), "107");
   EXPECT_EQ(mail("n", "count(*)"), "5");
@@ -125,13 +125,12 @@ TEST_P(ImportNpm, WhatWentBackItsWorkersGetAgain) {  // D-11
 
 INSTANTIATE_TEST_SUITE_P(
     Packages, ImportNpm,
-    ::testing::Values(Package{"pg-boss", "12", "pg-boss", "pg_boss.mjs", 9, 8},
-                      Package{"pg-boss-10", "10", "pg-boss", "pg_boss.mjs", 9, 8},
-                      Package{"pg-boss-9", "9", "pg-boss", "pg_boss.mjs", 9, 8},
-                      Package{"graphile-worker", "18", "graphile-worker", "graphile_worker.mjs", 12,
-                              10},
-                      Package{"graphile-worker-15", "15", "graphile-worker", "graphile_worker.mjs",
-                              12, 10}),
+    ::testing::Values(
+        Package{"pg-boss", "12", "pg-boss", "pg_boss.mjs", 9, 8},
+        Package{"pg-boss-10", "10", "pg-boss", "pg_boss.mjs", 9, 8},
+        Package{"pg-boss-9", "9", "pg-boss", "pg_boss.mjs", 9, 8},
+        Package{"graphile-worker", "18", "graphile-worker", "graphile_worker.mjs", 12, 10},
+        Package{"graphile-worker-15", "15", "graphile-worker", "graphile_worker.mjs", 12, 10}),
     [](const auto& info) {
       auto name = info.param.name;
       std::ranges::replace(name, '-', '_');

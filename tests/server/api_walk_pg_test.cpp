@@ -192,10 +192,10 @@ TEST_F(ApiWalk, AnotherTenantSeesNothingOfTheFirst) {  // T-02, F05, I08
                    fmt::format(R"({{"display_name":"{}"}})", kMarker));
   ASSERT_EQ(profile.status, 201) << profile.body;
 
-  const std::vector<std::string> ids{
-      std::string(job.json().at("job_id").as_string()),
-      std::string(batch.json().at("batch_id").as_string()),
-      std::string(profile.json().at("id").as_string()), first.to_string()};
+  const std::vector<std::string> ids{std::string(job.json().at("job_id").as_string()),
+                                     std::string(batch.json().at("batch_id").as_string()),
+                                     std::string(profile.json().at("id").as_string()),
+                                     first.to_string()};
   std::vector<std::string> strangers;
   for (const auto role : {Role::service_role, Role::reader, Role::operator_, Role::admin}) {
     strangers.push_back(world().credentials(role, second));

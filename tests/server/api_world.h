@@ -25,7 +25,7 @@ namespace millrace::test {
 struct Ask {
   std::string method = "GET";
   std::string path;
-  std::string token = {};                // Sent as bearer; empty: nobody.
+  std::string token = {};  // Sent as bearer; empty: nobody.
   std::optional<std::string> body = {};
   std::vector<http::Header> headers = {};
   std::string content_type = "application/json";  // Of the body.

@@ -50,9 +50,7 @@ bool ContractOperation::for_all_tenants() const {
   return all != nullptr && all->is_bool() && all->get_bool();
 }
 
-bool ContractOperation::long_lived() const {
-  return spec.contains("x-millrace-long-lived");
-}
+bool ContractOperation::long_lived() const { return spec.contains("x-millrace-long-lived"); }
 
 std::string ContractOperation::path_with(const std::map<std::string, std::string>& values) const {
   std::string out;
@@ -163,8 +161,8 @@ void Contract::add_required_parameters(const ContractOperation& operation, Ask& 
     const auto name = text(find(parameter, "name"));
     const auto in = text(find(parameter, "in"));
     if (in == "header") ask.headers.emplace_back(name, shown);
-    if (in == "query") ask.path += fmt::format("{}{}={}", ask.path.contains('?') ? "&" : "?", name,
-                                               shown);
+    if (in == "query")
+      ask.path += fmt::format("{}{}={}", ask.path.contains('?') ? "&" : "?", name, shown);
   }
 }
 

@@ -6,10 +6,9 @@
 // gets one answer; what breaks framing is the HTTP server's own tests' to send.
 #pragma once
 
-#include "contract.h"
-
 #include "base/json.h"
 #include "base/random.h"
+#include "contract.h"
 
 #include <cstdint>
 #include <string>

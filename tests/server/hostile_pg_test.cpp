@@ -28,13 +28,13 @@ constexpr int kThreads = 3;
 constexpr int kFailuresMax = 20;
 
 // Words of this machine and of the functions inside, which no request here contains.
-constexpr std::string_view kNeverSaid[] = {"PL/pgSQL",    "pg_advisory",      "search_path",
-                                           "/usr/",       "terminate called", "std::",
-                                           "boost::",     "/tmp/",            "millrace_owner",
-                                           "SET ROLE",    "current_setting"};
+constexpr std::string_view kNeverSaid[] = {
+    "PL/pgSQL", "pg_advisory", "search_path",    "/usr/",    "terminate called", "std::",
+    "boost::",  "/tmp/",       "millrace_owner", "SET ROLE", "current_setting"};
 // Words of PostgreSQL, which only the surface that speaks as PostgREST repeats.
-constexpr std::string_view kSqlWords[] = {"SQLSTATE", "pg_catalog", "syntax error at or near",
-                                          "violates", "invalid input syntax", "millrace_api"};
+constexpr std::string_view kSqlWords[] = {
+    "SQLSTATE", "pg_catalog",           "syntax error at or near",
+    "violates", "invalid input syntax", "millrace_api"};
 
 template <class Words>
 std::string_view first_said(std::string_view text, const Words& words) {
@@ -73,8 +73,7 @@ class Hostile : public testing::Test {
     keep(world_.post("/api/v1/batches", service,
                      fmt::format(R"({{"name":"{}","jobs":[{}]}})", kMarker, job)),
          "batch_id");
-    keep(world_.post("/api/v1/profiles", owner,
-                     fmt::format(R"({{"display_name":"{}"}})", kMarker)),
+    keep(world_.post("/api/v1/profiles", owner, fmt::format(R"({{"display_name":"{}"}})", kMarker)),
          "id");
     keep(world_.post("/api/v1/tokens", world_.key(Role::admin, first_),
                      fmt::format(R"({{"role":"reader","name":"{}"}})", kMarker)),
@@ -97,15 +96,15 @@ class Hostile : public testing::Test {
   // All rows of the first tenant, as one text.
   std::string rows() {
     auto sql = world_.sql();
-    const auto found = must(sql.query(
-        "select jsonb_build_array("
-        " (select jsonb_agg(to_jsonb(j) order by j.job_id) from millrace.jobs j"
-        "   where j.tenant_id = $1),"
-        " (select jsonb_agg(to_jsonb(p) order by p.id) from millrace.user_profiles p"
-        "   where p.tenant_id = $1),"
-        " (select jsonb_agg(to_jsonb(t) - 'last_used_at' order by t.token_id)"
-        "    from millrace.api_token t where t.tenant_id = $1))::text",
-        pg::params(first_)));
+    const auto found =
+        must(sql.query("select jsonb_build_array("
+                       " (select jsonb_agg(to_jsonb(j) order by j.job_id) from millrace.jobs j"
+                       "   where j.tenant_id = $1),"
+                       " (select jsonb_agg(to_jsonb(p) order by p.id) from millrace.user_profiles p"
+                       "   where p.tenant_id = $1),"
+                       " (select jsonb_agg(to_jsonb(t) - 'last_used_at' order by t.token_id)"
+                       "    from millrace.api_token t where t.tenant_id = $1))::text",
+                       pg::params(first_)));
     return std::string(found[0].text(0));
   }
 

@@ -191,9 +191,9 @@ TEST(Serve, TheIdsOfARequestComeBackAndGoOnWithItsJobs) {  // H-24, A-07
   ApiWorld world;
   const auto token = world.jwt(Role::service_role);
   const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-  const auto made = world.post("/api/v1/jobs", token, R"({"job_type":"noop","payload":{"n":1}})",
-                               {{"x-correlation-id", "order-19"},
-                                {"traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}});
+  const auto made = world.post(
+      "/api/v1/jobs", token, R"({"job_type":"noop","payload":{"n":1}})",
+      {{"x-correlation-id", "order-19"}, {"traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}});
   ASSERT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(made.header("x-correlation-id"), "order-19");
   EXPECT_THAT(made.header("traceparent"), StartsWith("00-" + trace + "-"));
@@ -224,9 +224,8 @@ TEST(ServeInsideUp, RunsAJobForATokenThatTheCommandMade) {
                         .body = R"({"job_type":"noop","payload":{"n":1}})"});
   ASSERT_EQ(job.status, 201) << job.body;
   const auto path = job.header("location");
-  EXPECT_TRUE(eventually([&] {
-    return ask({.path = path, .token = token}).body.contains("\"completed\"");
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return ask({.path = path, .token = token}).body.contains("\"completed\""); }));
   EXPECT_EQ(ask({.path = "/readyz"}).status, 200);
   up.signal(SIGTERM);
   EXPECT_EQ(up.wait(), 0) << up.err();

@@ -67,8 +67,8 @@ bool WireClient::send(std::string_view bytes) {
 }
 
 bool WireClient::receive(Deadline until) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      until - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   pollfd wanted{.fd = fd_, .events = POLLIN, .revents = 0};
   if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) != 1) {
     late_ = true;
@@ -102,7 +102,8 @@ bool WireClient::read_head(Heard& heard, Deadline until) {
     const auto line = lines.substr(0, lines.find("\r\n"));
     lines.remove_prefix(line.size() + 2);
     const auto colon = std::min(line.find(": "), line.size() - 1);
-    heard.headers.emplace_back(line.substr(0, colon), line.substr(std::min(colon + 2, line.size())));
+    heard.headers.emplace_back(line.substr(0, colon),
+                               line.substr(std::min(colon + 2, line.size())));
   }
   return true;
 }

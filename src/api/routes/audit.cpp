@@ -134,17 +134,16 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
                                  .schema = R"({"type":"string","format":"uuid"})"}},
                  .answers = {{.status = 200, .description = "A page.", .schema = "AuditPage"}},
                  .handler = handler_of(list_audit, evidence)});
-  out.push_back({.id = "jobs.audit",
-                 .method = "GET",
-                 .path = "/api/v1/jobs/{id}/audit",
-                 .tag = "Audit",
-                 .summary = "The whole history of a job, oldest first",
-                 .access = read,
-                 .parameters = {id_parameter("The job.")},
-                 .answers = {{.status = 200, .description = "It.", .schema = "AuditTrail"}},
-                 .handler = [&evidence, &jobs](Call& call) {
-                   return job_audit(call, evidence, jobs);
-                 }});
+  out.push_back(
+      {.id = "jobs.audit",
+       .method = "GET",
+       .path = "/api/v1/jobs/{id}/audit",
+       .tag = "Audit",
+       .summary = "The whole history of a job, oldest first",
+       .access = read,
+       .parameters = {id_parameter("The job.")},
+       .answers = {{.status = 200, .description = "It.", .schema = "AuditTrail"}},
+       .handler = [&evidence, &jobs](Call& call) { return job_audit(call, evidence, jobs); }});
   out.push_back(
       {.id = "jobs.history",
        .method = "GET",

@@ -9,16 +9,44 @@ namespace millrace::app {
 namespace {
 
 // What clients of Supabase and of tus send besides the usual.
-const std::vector<std::string> kRequestHeaders = {
-    "accept-profile",  "apikey",          "authorization", "cache-control",    "content-profile",
-    "content-type",    "idempotency-key", "if-match",      "if-none-match",    "last-event-id",
-    "prefer",          "range",           "traceparent",   "tus-resumable",    "upload-length",
-    "upload-metadata", "upload-offset",   "x-client-info", "x-correlation-id", "x-millrace-tenant",
-    "x-upsert"};
+const std::vector<std::string> kRequestHeaders = {"accept-profile",
+                                                  "apikey",
+                                                  "authorization",
+                                                  "cache-control",
+                                                  "content-profile",
+                                                  "content-type",
+                                                  "idempotency-key",
+                                                  "if-match",
+                                                  "if-none-match",
+                                                  "if-range",
+                                                  "last-event-id",
+                                                  "prefer",
+                                                  "range",
+                                                  "range-unit",
+                                                  "traceparent",
+                                                  "tracestate",
+                                                  "tus-resumable",
+                                                  "upload-checksum",
+                                                  "upload-concat",
+                                                  "upload-defer-length",
+                                                  "upload-length",
+                                                  "upload-metadata",
+                                                  "upload-offset",
+                                                  "x-client-info",
+                                                  "x-correlation-id",
+                                                  "x-metadata",
+                                                  "x-millrace-tenant",
+                                                  "x-retry-count",
+                                                  "x-supabase-api-version",
+                                                  "x-upsert"};
 const std::vector<std::string> kResponseHeaders = {
-    "content-disposition", "content-range",    "etag",          "location",
-    "ratelimit",           "ratelimit-policy", "retry-after",   "tus-resumable",
-    "upload-expires",      "upload-length",    "upload-offset", "x-correlation-id"};
+    "content-disposition", "content-range",    "etag",
+    "idempotent-replayed", "location",         "preference-applied",
+    "ratelimit",           "ratelimit-policy", "retry-after",
+    "traceparent",         "tus-extension",    "tus-max-size",
+    "tus-resumable",       "tus-version",      "upload-expires",
+    "upload-length",       "upload-metadata",  "upload-offset",
+    "x-correlation-id"};
 
 Result<std::vector<http::ListenAddress>> listen_addresses(const Settings& settings) {
   std::vector<http::ListenAddress> out;
