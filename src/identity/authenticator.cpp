@@ -8,7 +8,7 @@ namespace millrace::identity {
 
 Authenticator::Authenticator(const TokenVerifier& verifier, KeyDirectory& directory,
                              const Clock& clock)
-    : verifier_(verifier), directory_(directory), clock_(clock) {}
+    : verifier_(verifier), directory_(directory), clock_(clock), verified_(clock) {}
 
 Task<Caller> Authenticator::identify(Credentials credentials) const {
   if (credentials.empty()) {
@@ -40,7 +40,14 @@ Task<Caller> Authenticator::identify_api_key(std::string text) const {
 }
 
 Task<Caller> Authenticator::identify_token(std::string text) const {
-  MR_CO_TRY(auto caller, co_await verifier_.verify(std::move(text)));
+  const auto digest = sha256(text);
+  Caller caller;
+  if (const auto known = verified_.find(digest)) {
+    caller = *known;
+  } else {
+    MR_CO_TRY(caller, co_await verifier_.verify(std::move(text)));
+    verified_.keep(digest, caller);
+  }
   if (!caller.token_id.empty()) {
     MR_CO_TRY(const bool revoked, co_await directory_.is_token_revoked(caller.token_id));
     if (revoked) co_return refuse(Refusal::revoked, "the token was revoked");

@@ -2,7 +2,8 @@
 //
 // Flow: the API reads Credentials off the headers and calls identify(); JWTs go to the
 // TokenVerifier, API keys to the KeyDirectory, which the store implements with SQL. Everything that
-// is presented must be good: a valid user token beside a wrong project key is refused.
+// is presented must be good: a valid user token beside a wrong project key is refused. A JWT that
+// was good is remembered for seconds (VerifiedTokens); whether it was revoked is asked each time.
 // Threading: any. Lifetime: verifier, directory and clock outlive it.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "identity/api_key.h"
 #include "identity/credentials.h"
 #include "identity/token_verifier.h"
+#include "identity/verified_tokens.h"
 
 #include <optional>
 #include <string>
@@ -43,6 +45,7 @@ class Authenticator {
   const TokenVerifier& verifier_;
   KeyDirectory& directory_;
   const Clock& clock_;
+  mutable VerifiedTokens verified_;  // A memory: what it forgets is found out again.
 };
 
 }  // namespace millrace::identity

@@ -135,6 +135,22 @@ TEST_F(AuthenticatorTest, RefusesWhatWasRevoked) {
   EXPECT_THAT(identify("", token("authenticated", R"(,"jti":"t2")")), Accepted());
 }
 
+// T-01: remembering that a token was good forgets neither its end nor that it was taken back.
+TEST_F(AuthenticatorTest, RefusesAtOnceWhatIsRevokedOrExpiresAfterItWasAccepted) {
+  const auto jwt = token("authenticated", R"(,"jti":"t1")");
+  EXPECT_THAT(identify("", jwt), Accepted());
+  EXPECT_THAT(identify("", jwt), Accepted());
+  auto forged = jwt;
+  forged.back() = forged.back() == 'A' ? 'Q' : 'A';
+  EXPECT_THAT(identify("", forged), RefusedAs(Refusal::bad_signature));
+  directory_.revoked.insert("t1");
+  EXPECT_THAT(identify("", jwt), RefusedAs(Refusal::revoked));
+  directory_.revoked.clear();
+  EXPECT_THAT(identify("", jwt), Accepted());
+  clock_.set_wall(Clock::Wall(std::chrono::seconds(1'900'000'000) + std::chrono::hours(1)));
+  EXPECT_THAT(identify("", jwt), RefusedAs(Refusal::expired));
+}
+
 TEST_F(AuthenticatorTest, DoesNotGuessWhileTheDatabaseIsAway) {
   const auto key = add_key(ApiKeyForm::own, Role::admin);
   directory_.away = true;
