@@ -7,6 +7,7 @@
 #include "api/routes/jobs.h"
 #include "api/routes/operate.h"
 #include "api/routes/scale.h"
+#include "api/routes/streams.h"
 #include "api/routes/tenants.h"
 #include "api/routes/tokens.h"
 #include "api/schemas.h"
@@ -14,6 +15,8 @@
 #include "api/trace/request_span.h"
 #include "app/observe/process_metrics.h"
 #include "app/serve/server_options.h"
+#include "app/serve/stream_service.h"
+#include "app/serve/work_parts.h"
 #include "base/cancel.h"
 #include "base/either.h"
 #include "base/metrics.h"
@@ -75,6 +78,7 @@ struct ApiParts::Impl {
   std::unique_ptr<store::OperationStore> operation_store = store::make_operation_store(session);
   std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session);
   std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
+  std::unique_ptr<WorkParts> work;  // Compute jobs, remote workers.
 
   http::Client client;
   std::optional<identity::JwksCache> jwks;
@@ -94,6 +98,7 @@ struct ApiParts::Impl {
   std::function<std::size_t()> connections;
   http::RateLimiter limiter{context.clock};
   std::optional<api::Health> health;
+  std::optional<StreamService> streams;
   std::optional<api::MetricsPage> metrics_page;
   api::ApiDocumentsPtr documents = std::make_shared<api::ApiDocuments>();
   std::optional<api::Pipeline> pipeline;
@@ -105,10 +110,16 @@ struct ApiParts::Impl {
 Result<void> ApiParts::Impl::build(const Options& options) {
   MR_TRY_VOID(build_identity(options));
   health.emplace(context.clock, std::string(kVersion), checks());
+  streams.emplace(context, executor, options.database, session, *reader);
   metrics_page.emplace(registry, *health_store, context.clock, [this] {
     if (connections) metrics.set_connections(connections());
     process.update();
   });
+  MR_TRY(work, WorkParts::make({.context = context,
+                                .database = options.database,
+                                .session = session,
+                                .requests = *requests,
+                                .tickets = *tickets}));
   return build_pipeline();
 }
 
@@ -160,6 +171,9 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, api::tenant_operations(*tenants));
   append(all, api::profile_operations(*tenants));
   append(all, api::token_operations(*tokens, *credentials));
+  append(all, api::stream_operations(
+                  {.hub = streams->hub(), .jobs = *reader, .operations = *operation_store}));
+  append(all, work->operations());
   return all;
 }
 
@@ -219,12 +233,17 @@ Result<std::unique_ptr<ApiParts>> ApiParts::make(Context& context, Executor exec
 
 void ApiParts::start() {
   if (impl_->jwks) impl_->jwks->start();
+  impl_->streams->start();
   impl_->tasks.add("touch tokens", impl_->touch_tokens());
+  impl_->work->start();
+  impl_->tasks.add("claim line", impl_->work->run());
 }
 
 awaitable<void> ApiParts::stop() {
   impl_->stopping.cancel("stopping");
+  impl_->work->stop();
   co_await impl_->tasks.join();
+  co_await impl_->streams->stop();
   if (impl_->jwks) co_await impl_->jwks->stop();
   impl_->pool.close();
 }
