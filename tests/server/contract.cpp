@@ -88,11 +88,14 @@ const json::Value& Contract::resolve(const json::Value& schema) const {
   return document_.at("components").at("schemas").at(ref.substr(kPrefix.size()));
 }
 
-json::Value Contract::sample(const json::Value& given, int depth) const {
+json::Value Contract::sample(const json::Value& given, int depth, Random* chance) const {
   if (depth > 20) throw std::runtime_error("a schema is too deep for a sample");
   const auto& schema = resolve(given);
   if (const auto* value = find(schema, "const")) return *value;
-  if (const auto* values = find(schema, "enum")) return values->as_array().at(0);
+  if (const auto* values = find(schema, "enum")) {
+    const auto& list = values->as_array();
+    return list.at(chance == nullptr ? 0 : chance->below(list.size()));
+  }
   auto type = text(find(schema, "type"));
   if (const auto* types = find(schema, "type"); types != nullptr && types->is_array()) {
     type = text(&types->as_array().at(0));
@@ -101,17 +104,22 @@ json::Value Contract::sample(const json::Value& given, int depth) const {
     const auto* least = find(schema, "minimum");
     return least == nullptr ? json::Value(1) : *least;
   }
-  if (type == "boolean") return true;
+  if (type == "boolean") return chance == nullptr || chance->below(2) == 0;
   if (type == "string") return json::Value(sample_text(schema));
   if (type == "array") {
     json::Array out;
-    if (const auto* items = find(schema, "items")) out.push_back(sample(*items, depth + 1));
+    if (const auto* items = find(schema, "items")) out.push_back(sample(*items, depth + 1, chance));
     return out;
   }
+  return sample_object(schema, depth, chance);
+}
+
+json::Object Contract::sample_object(const json::Value& schema, int depth, Random* chance) const {
   json::Object out;
   const auto* properties = find(schema, "properties");
+  if (properties == nullptr) return out;
   const auto add = [&](std::string_view name) {
-    out[name] = sample(properties->at(name), depth + 1);
+    out[name] = sample(properties->at(name), depth + 1, chance);
   };
   if (const auto* required = find(schema, "required")) {
     for (const auto& name : required->as_array()) add(name.as_string());
@@ -123,21 +131,31 @@ json::Value Contract::sample(const json::Value& given, int depth) const {
   if (out.empty() && find(schema, "minProperties") != nullptr) {
     add(properties->as_object().begin()->key());
   }
+  if (chance == nullptr || depth > 3) return out;
+  for (const auto& member : properties->as_object()) {
+    if (!out.contains(member.key()) && chance->below(4) == 0) add(member.key());
+  }
   return out;
 }
 
-std::optional<std::string> Contract::sample_body(const ContractOperation& operation) const {
+std::optional<std::string> Contract::make_body(const ContractOperation& operation,
+                                               Random* chance) const {
   const auto* body = operation.spec.if_contains("requestBody");
   if (body == nullptr) return std::nullopt;
   const auto* content = find(body->at("content"), "application/json");
-  if (content == nullptr) return std::nullopt;
-  return to_json(sample(content->at("schema"), 0));
+  const auto* schema = content == nullptr ? nullptr : find(*content, "schema");
+  if (schema == nullptr) return std::nullopt;
+  return to_json(sample(*schema, 0, chance));
 }
 
-void Contract::add_sample_content(const ContractOperation& operation, Ask& ask) const {
+std::optional<std::string> Contract::sample_body(const ContractOperation& operation) const {
+  return make_body(operation, nullptr);
+}
+
+void Contract::add_content(const ContractOperation& operation, Ask& ask, Random* chance) const {
   const auto* body = operation.spec.if_contains("requestBody");
   if (body == nullptr) return;
-  ask.body = sample_body(operation);
+  ask.body = make_body(operation, chance);
   if (ask.body) return;
   ask.content_type = std::string(body->at("content").as_object().begin()->key());
   if (ask.content_type == "*/*") ask.content_type = "application/octet-stream";
@@ -150,28 +168,40 @@ void Contract::add_sample_content(const ContractOperation& operation, Ask& ask) 
   }
 }
 
-void Contract::add_required_parameters(const ContractOperation& operation, Ask& ask) const {
+void Contract::add_parameters(const ContractOperation& operation, Ask& ask, Random* chance) const {
   const auto* parameters = operation.spec.if_contains("parameters");
   if (parameters == nullptr) return;
   for (const auto& parameter : parameters->as_array()) {
     const auto* required = find(parameter, "required");
-    if (required == nullptr || !required->is_bool() || !required->get_bool()) continue;
-    const auto value = sample(parameter.at("schema"), 0);
+    const bool wanted = required != nullptr && required->is_bool() && required->get_bool();
+    if (!wanted && (chance == nullptr || chance->below(3) != 0)) continue;
+    const auto value = sample(parameter.at("schema"), 0, chance);
     const auto shown = value.is_string() ? std::string(value.get_string()) : to_json(value);
     const auto name = text(find(parameter, "name"));
     const auto in = text(find(parameter, "in"));
     if (in == "header") ask.headers.emplace_back(name, shown);
-    if (in == "query")
+    if (in == "query") {
       ask.path += fmt::format("{}{}={}", ask.path.contains('?') ? "&" : "?", name, shown);
+    }
   }
+}
+
+Ask Contract::make_request(const ContractOperation& operation, const std::string& token,
+                           const std::map<std::string, std::string>& ids, Random* chance) const {
+  Ask ask{.method = operation.method, .path = operation.path_with(ids), .token = token};
+  add_parameters(operation, ask, chance);
+  add_content(operation, ask, chance);
+  return ask;
 }
 
 Ask Contract::sample_request(const ContractOperation& operation, const std::string& token,
                              const std::map<std::string, std::string>& ids) const {
-  Ask ask{.method = operation.method, .path = operation.path_with(ids), .token = token};
-  add_required_parameters(operation, ask);
-  add_sample_content(operation, ask);
-  return ask;
+  return make_request(operation, token, ids, nullptr);
+}
+
+Ask Contract::varied_request(const ContractOperation& operation, const std::string& token,
+                             const std::map<std::string, std::string>& ids, Random& random) const {
+  return make_request(operation, token, ids, &random);
 }
 
 const schema::Schema& Contract::compiled(const json::Value& schema) {

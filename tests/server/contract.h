@@ -4,6 +4,7 @@
 
 #include "api_world.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "schema/schema.h"
 
 #include <map>
@@ -40,6 +41,9 @@ class Contract {
   // A whole request: path, parameters that are required, and a body of a kind that it takes.
   Ask sample_request(const ContractOperation& operation, const std::string& token,
                      const std::map<std::string, std::string>& ids) const;
+  // The same with optional parameters and members that come and go.
+  Ask varied_request(const ContractOperation& operation, const std::string& token,
+                     const std::map<std::string, std::string>& ids, Random& random) const;
   // What is wrong with the answer; empty when it is as the document says. Of files and streams
   // status, headers and content type are looked at.
   std::string judge(const ContractOperation& operation, const Answered& answered);
@@ -50,9 +54,14 @@ class Contract {
 
  private:
   std::string judge_body(const json::Value& schema, const Answered& answered);
-  void add_sample_content(const ContractOperation& operation, Ask& ask) const;
-  void add_required_parameters(const ContractOperation& operation, Ask& ask) const;
-  json::Value sample(const json::Value& schema, int depth) const;
+  // Without chance: what is required, and nothing else.
+  Ask make_request(const ContractOperation& operation, const std::string& token,
+                   const std::map<std::string, std::string>& ids, Random* chance) const;
+  std::optional<std::string> make_body(const ContractOperation& operation, Random* chance) const;
+  void add_content(const ContractOperation& operation, Ask& ask, Random* chance) const;
+  void add_parameters(const ContractOperation& operation, Ask& ask, Random* chance) const;
+  json::Value sample(const json::Value& schema, int depth, Random* chance) const;
+  json::Object sample_object(const json::Value& schema, int depth, Random* chance) const;
   const json::Value& resolve(const json::Value& schema) const;
   const schema::Schema& compiled(const json::Value& schema);
 
