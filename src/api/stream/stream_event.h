@@ -1,0 +1,81 @@
+// StreamEvent: an event of the log as streams see it, and its forms on the wire.
+//
+// Flow: the hub makes one of every event that it reads; streams of a tenant or a queue share its
+// frame; the stream of one job or batch gets a form of its own, named without the noun:
+// "job.completed" of the log is `completed` there (H-05). What only the engine understands (claims,
+// bits) is left out. Threading: immutable once made, shared by all threads.
+#pragma once
+
+#include "base/json.h"
+#include "http/sse.h"
+#include "store/api/events.h"
+
+#include <boost/json/object.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::api {
+
+// As many jobs are named in one event of a tenant or a queue; `jobs` says how many there are.
+inline constexpr std::size_t kJobsNamedMax = 200;
+
+// What a stream is about, as far as given, and who reads it.
+struct StreamScope {
+  std::optional<TenantId> tenant = {};  // Nothing: all of them.
+  std::optional<Uuid> owner = {};       // A person: only the own jobs (T-02).
+  std::optional<JobId> job = {};
+  std::optional<BatchId> batch = {};
+  std::optional<std::string> queue = {};
+};
+
+struct StreamEvent {
+  std::uint64_t number =
+      0;  // In the order in which this process read them; 0: read for one client.
+  store::StoredEvent stored;
+  store::EventPosition position;
+  std::optional<BatchId> batch;
+  std::size_t jobs = 0;      // How many it is about; not all of them need be named.
+  json::Object data;         // Of the event, without what is the engine's own.
+  std::vector<Uuid> owners;  // Of stored.job_ids, nil: none. Empty: nobody asked for them.
+  std::optional<http::SseFrame> frame;  // For streams of tenants and queues.
+
+  bool owners_known() const { return stored.job_ids.empty() || !owners.empty(); }
+  std::size_t size_bytes() const;  // About what it takes in memory.
+};
+
+using EventPtr = std::shared_ptr<const StreamEvent>;  // Shared by the ring and all streams.
+
+// internal for an event whose position cannot be read. `owners`: see above.
+Result<StreamEvent> make_stream_event(store::StoredEvent stored, std::uint64_t number,
+                                      std::vector<Uuid> owners = {});
+
+// A person's events need owners_known().
+bool in_scope(const StreamEvent& event, const StreamScope& scope);
+// Whether it is the last one of the job or batch that the stream is about.
+bool ends(const StreamEvent& event, const StreamScope& scope);
+
+// The event in the form of the scope's stream.
+http::SseFrame frame_of(const StreamEvent& event, const StreamScope& scope, std::string_view id);
+
+// The state of a job, as `job_json` (JobReader::job_status) has it: {"jobId", "status", "progress",
+// "message", "resultUrl", "error", "job"}. Named `snapshot`, or as it ended. `missed`: events
+// before it are gone.
+Result<http::SseFrame> job_state_frame(const std::string& job_json, std::string_view id,
+                                       bool missed);
+// The state of a batch (JobReader::get_batch), named `snapshot` or `finished`.
+Result<http::SseFrame> batch_state_frame(const std::string& batch_json, std::string_view id,
+                                         bool missed);
+// Of a tenant or a queue there is no state that says it all: read the lists again.
+http::SseFrame missed_frame(std::string_view id);
+
+// "completed", "failed" or "cancelled" of a job, "finished" of a batch; nothing while it lives.
+std::optional<std::string> job_end(const std::string& job_json);
+std::optional<std::string> batch_end(const std::string& batch_json);
+
+}  // namespace millrace::api
