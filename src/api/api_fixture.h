@@ -177,6 +177,7 @@ class ApiFixture {
     return server_->ask(http::post(path, body, "Content-Type: application/json\r\n" + headers));
   }
   http::Reply ask(std::string_view bytes) { return server_->ask(bytes); }
+  http::ListenAddress address() const { return server_->address(); }
   std::string metrics_text() const { return registry_.render(); }
   identity::TicketMaker& tickets() { return *tickets_; }
   const SystemClock& clock() const { return clock_; }
