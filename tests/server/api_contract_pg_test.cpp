@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <set>
 
 namespace millrace::test {
@@ -37,9 +38,8 @@ class ApiContract : public testing::Test {
     return made(world_.post("/api/v1/jobs", service_, job), "job_id");
   }
 
-  // One that waits, one that failed for good, one that was cancelled.
+  // One that failed for good, one that was cancelled, one that waits.
   void make_jobs() {
-    jobs_.push_back(enqueue("noop"));
     jobs_.push_back(enqueue("fast_queue_ocr"));
     auto sql = world_.sql();
     must(sql.query("select set_config('millrace.tenant_id', $1, false)",
@@ -50,6 +50,7 @@ class ApiContract : public testing::Test {
                   " from millrace.claim_next_job_v3('a test', null) c"));
     jobs_.push_back(enqueue("noop"));
     EXPECT_EQ(world_.post("/api/v1/jobs/" + jobs_.back() + "/cancel", service_, "").status, 200);
+    jobs_.push_back(enqueue("noop"));
   }
 
   void make_the_rest() {

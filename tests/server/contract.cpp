@@ -31,6 +31,14 @@ std::string sample_text(const json::Value& schema) {
   return "sample";
 }
 
+// Members whose values must be known to the server to mean anything, as JSON.
+const std::map<std::string, std::string, std::less<>> kKnownValues = {
+    {"job_type", R"("noop")"},
+    {"queue", R"("default")"},
+    {"payload", R"({"n":1})"},
+    {"schedule", R"("0 2 * * *")"},
+    {"start_deadline", R"("2031-01-01T00:00:00Z")"}};
+
 }  // namespace
 
 std::string ContractOperation::access() const {
@@ -119,7 +127,9 @@ json::Object Contract::sample_object(const json::Value& schema, int depth, Rando
   const auto* properties = find(schema, "properties");
   if (properties == nullptr) return out;
   const auto add = [&](std::string_view name) {
-    out[name] = sample(properties->at(name), depth + 1, chance);
+    const auto known = kKnownValues.find(name);
+    out[name] = known == kKnownValues.end() ? sample(properties->at(name), depth + 1, chance)
+                                            : must(parse_json(known->second));
   };
   if (const auto* required = find(schema, "required")) {
     for (const auto& name : required->as_array()) add(name.as_string());
