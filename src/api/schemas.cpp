@@ -8,6 +8,7 @@ SchemaMap component_schemas() {
   add_job_schemas(schemas);
   add_system_schemas(schemas);
   add_identity_schemas(schemas);
+  add_supabase_schemas(schemas);
   add_stream_schemas(schemas);
   add_compute_schemas(schemas);
   add_work_schemas(schemas);

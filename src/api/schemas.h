@@ -18,6 +18,7 @@ SchemaMap component_schemas();
 void add_common_schemas(SchemaMap& schemas);    // Problems, answers of verbs, health, scale.
 void add_job_schemas(SchemaMap& schemas);       // Jobs, batches, dead letters, logs, events.
 void add_system_schemas(SchemaMap& schemas);    // Queues, limits, workers, cron, audit.
+void add_supabase_schemas(SchemaMap& schemas);  // Objects in buckets, as Supabase Storage has them.
 void add_identity_schemas(SchemaMap& schemas);  // Tenants, profiles, tokens.
 void add_compute_schemas(SchemaMap& schemas);   // Compute jobs, contracts.
 void add_file_schemas(SchemaMap& schemas);      // Files, uploads, links.
