@@ -3,6 +3,7 @@
 #include "api/credential_maker.h"
 #include "api/directories.h"
 #include "api/guard.h"
+#include "api/rest/rest_api.h"
 #include "api/routes/audit.h"
 #include "api/routes/jobs.h"
 #include "api/routes/operate.h"
@@ -78,6 +79,8 @@ struct ApiParts::Impl {
   std::unique_ptr<store::OperationStore> operation_store = store::make_operation_store(session);
   std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session);
   std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
+  std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
+  api::RestApi rest{*rest_store, context.clock};
   std::unique_ptr<WorkParts> work;  // Compute jobs, remote workers.
 
   http::Client client;
@@ -174,6 +177,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, api::stream_operations(
                   {.hub = streams->hub(), .jobs = *reader, .operations = *operation_store}));
   append(all, work->operations());
+  append(all, rest.operations());
   return all;
 }
 
