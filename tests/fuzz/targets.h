@@ -33,6 +33,9 @@ void fuzz_token(Input input);        // identity: tokens, their claims, base64ur
 void fuzz_jwks(Input input);         // identity: published key sets and their age
 void fuzz_credentials(Input input);  // identity: headers, API keys, tickets
 
+void fuzz_multipart(Input input);        // http: forms with files, in pieces
+void fuzz_request_headers(Input input);  // api, http: keys, tags, cursors, queries
+
 void fuzz_schema(Input input);   // schema: documents, values, defaults
 void fuzz_pattern(Input input);  // schema: ECMA-262 patterns
 
