@@ -15,6 +15,7 @@
 #include "api/server_metrics.h"
 #include "api/trace/request_span.h"
 #include "app/observe/process_metrics.h"
+#include "app/serve/blob_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
 #include "app/serve/work_parts.h"
@@ -81,7 +82,6 @@ struct ApiParts::Impl {
   std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
   std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
   api::RestApi rest{*rest_store, context.clock};
-  std::unique_ptr<WorkParts> work;  // Compute jobs, remote workers.
 
   http::Client client;
   std::optional<identity::JwksCache> jwks;
@@ -93,6 +93,8 @@ struct ApiParts::Impl {
   api::StoredPolicies policies{*tenants, context.clock};
   std::optional<identity::Authenticator> authenticator;
   std::optional<api::Guard> guard;
+  std::unique_ptr<BlobParts> blobs;  // Uploads, files.
+  std::unique_ptr<WorkParts> work;   // Compute jobs, remote workers.
 
   MetricRegistry& registry = context.metrics;
   ProcessMetrics process{registry, context.clock};
@@ -118,11 +120,18 @@ Result<void> ApiParts::Impl::build(const Options& options) {
     if (connections) metrics.set_connections(connections());
     process.update();
   });
+  MR_TRY(blobs, BlobParts::make({.context = context,
+                                 .session = session,
+                                 .client = client,
+                                 .tickets = *tickets,
+                                 .directory = keys,
+                                 .policies = policies}));
   MR_TRY(work, WorkParts::make({.context = context,
                                 .database = options.database,
                                 .session = session,
                                 .requests = *requests,
-                                .tickets = *tickets}));
+                                .tickets = *tickets,
+                                .blobs = &blobs->store()}));
   return build_pipeline();
 }
 
@@ -176,6 +185,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, api::token_operations(*tokens, *credentials));
   append(all, api::stream_operations(
                   {.hub = streams->hub(), .jobs = *reader, .operations = *operation_store}));
+  append(all, blobs->operations());
   append(all, work->operations());
   append(all, rest.operations());
   return all;
@@ -210,6 +220,10 @@ std::vector<api::HealthCheck> ApiParts::Impl::checks() {
                    MR_CO_TRY(const auto counts, co_await health_store->health_counts());
                    co_return api::CheckResult{.ok = counts.keeper};
                  }});
+  out.push_back({.name = "storage", .run = [this]() -> Task<api::CheckResult> {
+                   MR_CO_TRY_VOID(co_await blobs->store().check());
+                   co_return api::CheckResult{};
+                 }});
   return out;
 }
 
@@ -235,12 +249,15 @@ Result<std::unique_ptr<ApiParts>> ApiParts::make(Context& context, Executor exec
   return std::unique_ptr<ApiParts>(new ApiParts(std::move(impl)));
 }
 
-void ApiParts::start() {
+Result<void> ApiParts::start() {
+  MR_TRY_VOID(impl_->blobs->open());
   if (impl_->jwks) impl_->jwks->start();
   impl_->streams->start();
   impl_->tasks.add("touch tokens", impl_->touch_tokens());
   impl_->work->start();
   impl_->tasks.add("claim line", impl_->work->run());
+  impl_->tasks.add("sweep blobs", impl_->blobs->sweep(impl_->stopping.token()));
+  return {};
 }
 
 awaitable<void> ApiParts::stop() {

@@ -35,7 +35,8 @@ class ApiParts {
   ApiParts(const ApiParts&) = delete;
   ApiParts& operator=(const ApiParts&) = delete;
 
-  void start();            // The work in the background.
+  // Opens the blob store and begins the work in the background.
+  Result<void> start();
   awaitable<void> stop();  // Ends it. Safe twice and before start().
 
   const api::Pipeline& pipeline() const;

@@ -80,7 +80,7 @@ Result<void> HttpService::start() {
   MR_TRY(parts.api,
          ApiParts::make(parts.context, parts.threads.executors().front(),
                         {.database = parts.options.database, .secrets = std::move(secrets)}));
-  parts.api->start();
+  MR_TRY_VOID(parts.api->start());
   MR_TRY_VOID(parts.listen());
   parts.running = true;
   parts.api->on_metrics([&parts] { return parts.server->connections(); });
