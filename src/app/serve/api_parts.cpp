@@ -269,7 +269,7 @@ awaitable<void> ApiParts::stop() {
   impl_->pool.close();
 }
 
-const api::Pipeline& ApiParts::pipeline() const { return *impl_->pipeline; }
+const api::Pipeline& ApiParts::requests() const { return *impl_->pipeline; }
 const api::ApiDocuments& ApiParts::documents() const { return *impl_->documents; }
 api::Health& ApiParts::health() { return *impl_->health; }
 

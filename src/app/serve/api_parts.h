@@ -1,6 +1,6 @@
 // ApiParts: everything behind the HTTP API: stores, identity, metrics, and the pipeline over them.
 //
-// Flow: made of settings and a database; pipeline() has the routes for a server. Nothing connects
+// Flow: made of settings and a database; requests() has the routes for a server. Nothing connects
 // before the first request, so the table of operations can also be made without a database.
 // Threading: made and stopped by its owner; used by all threads of the server. Lifetime: context
 // outlives it, and it outlives the server that has its routes. Call stop() before it goes away.
@@ -39,7 +39,7 @@ class ApiParts {
   Result<void> start();
   awaitable<void> stop();  // Ends it. Safe twice and before start().
 
-  const api::Pipeline& pipeline() const;
+  const api::Pipeline& requests() const;
   const api::ApiDocuments& documents() const;
   api::Health& health();
   void note_request(const http::AccessRecord& record);

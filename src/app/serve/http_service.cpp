@@ -33,12 +33,12 @@ Result<void> HttpService::Parts::open(http::ServerOptions server_options) {
   server_options.problem = api::Pipeline::reply_refused;
   server_options.on_error = [this](const Error& error, const http::ServerRequest& request,
                                    http::ResponseWriter& response) {
-    api->pipeline().reply_error(error, request, response);
+    api->requests().reply_error(error, request, response);
   };
   server_options.access_log = [this](const http::AccessRecord& record) {
     api->note_request(record);
   };
-  MR_TRY(auto router, http::Router::make(api->pipeline().routes()));
+  MR_TRY(auto router, http::Router::make(api->requests().routes()));
   server.emplace(threads.executors(), std::move(router), std::move(server_options), context.clock,
                  context.random, context.log);
   return server->start();
