@@ -1,5 +1,6 @@
 #include "app/handlers.h"
 
+#include "app/compute/compute_handler.h"
 #include "app/context.h"
 #include "worker/handlers/builtin.h"
 #include "worker/handlers/exec_handler.h"
@@ -64,16 +65,21 @@ std::optional<std::chrono::milliseconds> timeout_of(const Settings& settings,
 
 std::vector<HandlerConfig> all_handlers(const Settings& settings) {
   auto all = settings.handlers();
-  const auto add_builtin = [&](const char* type, HandlerConfig::Kind kind) {
+  const auto add_builtin = [&](std::string_view type, HandlerConfig::Kind kind,
+                               std::string_view queue = {}) {
     const bool taken = std::ranges::any_of(all, [&](const auto& one) { return one.type == type; });
     if (taken) return;
     HandlerConfig config;
     config.type = type;
     config.kind = kind;
+    config.queue = queue;
     all.push_back(std::move(config));
   };
   add_builtin("noop", HandlerConfig::Kind::noop);
   add_builtin("sleep", HandlerConfig::Kind::sleep);
+  if (takes_compute_jobs(settings)) {
+    add_builtin(kComputeJobType, HandlerConfig::Kind::compute, kComputeQueue);
+  }
   return all;
 }
 
@@ -118,26 +124,34 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
       return std::make_unique<worker::NoopHandler>();
     case HandlerConfig::Kind::sleep:
       return std::make_unique<worker::SleepHandler>(test_outcomes);
+    case HandlerConfig::Kind::compute:
+      break;  // Made of the settings, not of a table: see make_registry.
   }
   return nullptr;
 }
 
 Result<worker::HandlerRegistry> make_registry(const Settings& settings,
-                                              const Environment& environment,
-                                              http::Client& client) {
+                                              const Environment& environment, http::Client& client,
+                                              const Logger& log) {
   worker::HandlerRegistry registry;
   const bool test_outcomes = settings.boolean("worker.test_outcomes");
   for (const auto& config : all_handlers(settings)) {
     worker::HandlerOptions options;
     options.timeout = timeout_of(settings, config);
     if (!config.queue.empty()) options.queue = config.queue;
-    MR_TRY_VOID(registry.add(config.type, make_handler(config, environment, client, test_outcomes),
-                             options));
+    std::unique_ptr<worker::Handler> handler;
+    if (config.kind == HandlerConfig::Kind::compute) {
+      MR_TRY(handler, make_compute_handler(settings, client, log));
+    } else {
+      handler = make_handler(config, environment, client, test_outcomes);
+    }
+    MR_TRY_VOID(registry.add(config.type, std::move(handler), options));
   }
   return registry;
 }
 
 Result<void> check_handlers(const Settings& settings) {
+  MR_TRY_VOID(check_compute(settings));
   for (const auto& config : settings.handlers()) {
     if (config.kind != HandlerConfig::Kind::exec) continue;
     const auto& program = config.argv.front();

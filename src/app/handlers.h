@@ -3,6 +3,7 @@
 
 #include "app/config/settings.h"
 #include "app/terminal.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "http/client.h"
 #include "store/admin_store.h"
@@ -19,9 +20,11 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
                                               const Environment& environment, http::Client& client,
                                               bool test_outcomes);
 
-// Those of the settings, and noop and sleep unless the settings say otherwise.
+// Those of the settings, and noop, sleep and (with an app server) compute_solve unless the settings
+// say otherwise. `client` and `log` outlive them.
 Result<worker::HandlerRegistry> make_registry(const Settings& settings,
-                                              const Environment& environment, http::Client& client);
+                                              const Environment& environment, http::Client& client,
+                                              const Logger& log);
 
 // Before anything is started: programs that are not there are better told now than job by job.
 Result<void> check_handlers(const Settings& settings);

@@ -140,7 +140,7 @@ class Up {
     worker.watch = run_telemetry_.get();
     engine.worker = worker;
     engine.handlers = [this](http::Client& client) {
-      return make_registry(context_.settings, context_.environment, client);
+      return make_registry(context_.settings, context_.environment, client, context_.log);
     };
     engine_ = std::make_unique<Engine>(context_, std::move(engine));
     engine_->start();

@@ -20,7 +20,7 @@
 namespace millrace::app {
 
 struct HandlerConfig {
-  enum class Kind { exec, http, noop, sleep };
+  enum class Kind { exec, http, noop, sleep, compute };
 
   std::string type;
   Kind kind = Kind::noop;
