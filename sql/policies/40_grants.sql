@@ -50,7 +50,7 @@ begin
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
-        ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
+        ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_singles', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
         ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),

@@ -150,7 +150,7 @@ class PgJobWriter final : public JobWriter {
     MR_CO_TRY(const auto rows,
               co_await session_.as(std::move(caller), MR_POINT("api_enqueue"), Access::write,
                                    {.sql = "select e.ord, e.job_id, e.answer"
-                                           " from millrace.enqueue_jobs($1) e",
+                                           " from millrace.enqueue_singles($1) e",
                                     .params = pg::params(array_of(jobs)),
                                     .name = "mr_api_enqueue_singles"}));
     if (rows.rows() != jobs.size()) {
