@@ -13,6 +13,7 @@
 #include "api/routes/tokens.h"
 #include "api/schemas.h"
 #include "api/server_metrics.h"
+#include "api/storage/storage_api.h"
 #include "api/trace/request_span.h"
 #include "app/observe/process_metrics.h"
 #include "app/serve/blob_parts.h"
@@ -188,6 +189,11 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, blobs->operations());
   append(all, work->operations());
   append(all, rest.operations());
+  append(all, api::storage_operations({.files = blobs->files(),
+                                       .uploads = blobs->engine(),
+                                       .blobs = blobs->store(),
+                                       .links = blobs->links()},
+                                      {}));
   return all;
 }
 
