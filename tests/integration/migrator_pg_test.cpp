@@ -124,6 +124,52 @@ TEST_F(MigratorTest, BringsAnEmptyDatabaseUpInOrder) {
             "functions/a/count_a.sql,policies/10_grants.sql,views/a_view.sql");
 }
 
+// A01, K07: what the version before the server left behind is taken over with its rows.
+TEST_F(MigratorTest, TheServersTablesComeToADatabaseThatHasJobs) {
+  Files before;
+  Files now;
+  for (const auto& file : test::sql_files()) {
+    const std::string path(file.path);
+    now[path] = file.text;
+    if (path == "roles.sql" || (path.starts_with("migrations/") && path < "migrations/0016")) {
+      before[path] = file.text;
+    }
+  }
+  EXPECT_EQ(must(up(connection_, before)).version_after, 15);
+  must(connection_.script(R"(
+    insert into millrace.job_fact (job_id, tenant_id, queue_id, type_id, priority, payload, batch_id, scheduled_at, created_at, created_by)
+    select ('0190a000-0000-7000-8000-00000000000' || i)::uuid, '00000000-0000-0000-0000-000000000000', t.queue_id, t.type_id, 5, '{"n": 1}',
+           '0190a000-0000-7000-8000-0000000000b1', now(), now(), 'the version before'
+      from millrace.job_type t, generate_series(1, 2) i where t.job_type = 'noop';
+    insert into millrace.ready (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count, crash_count,
+        suspect_count, snooze_count, born_at, ready_at)
+    select f.job_id, f.tenant_id, f.queue_id, f.type_id, f.priority, f.flags, 1, 0, 0, 0, 0, 0, f.created_at, f.created_at
+      from millrace.job_fact f where f.job_id::text like '%1';
+    insert into millrace.job_history (job_id, generation, tenant_id, queue_id, type_id, status, finished_at, attempt, delivery_count, crash_count,
+        snooze_count, fingerprint)
+    select f.job_id, 1, f.tenant_id, f.queue_id, f.type_id, 'failed', now(), 1, 1, 0, 0, 'print'
+      from millrace.job_fact f where f.job_id::text like '%2';
+    insert into millrace.event (tenant_id, kind) values ('00000000-0000-0000-0000-000000000000', 'job.failed');)"));
+  const auto report = must(up(connection_, now));
+  EXPECT_EQ(report.version_before, 15);
+  EXPECT_GE(report.version_after, 17);
+  const auto listed = [&](const std::string& filter) {
+    return ask(connection_,
+               fmt::format("select right(j ->> 'job_id', 1) || ' ' || (j ->> 'status') from "
+                           "jsonb_array_elements(millrace.list_jobs('{}') -> 'jobs') j",
+                           filter));
+  };
+  EXPECT_EQ(listed(R"({"batch_id": "0190a000-0000-7000-8000-0000000000b1"})"),
+            "2 failed,1 pending");
+  EXPECT_EQ(listed(R"({"fingerprint": "print"})"), "2 failed");
+  EXPECT_EQ(listed(R"({"status": "failed"})"), "2 failed");
+  EXPECT_EQ(ask(connection_,
+                "select count(*) from millrace.read_events('0', 0, '{}', '{}', 10) where kind is "
+                "not null"),
+            "1");
+  EXPECT_THAT(must(up(connection_, now)).migrations, IsEmpty());
+}
+
 TEST_F(MigratorTest, ASecondRunChangesNothing) {
   must(up(connection_, sample()));
   const auto before = ask(connection_,
