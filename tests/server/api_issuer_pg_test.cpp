@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <utility>
 
 namespace millrace::test {
 namespace {
@@ -19,25 +19,17 @@ class Issuer {
  public:
   explicit Issuer(std::string keys) : keys_(std::move(keys)) {}
 
-  void publish(std::string keys) {
-    const std::lock_guard lock(mutex_);
-    keys_ = std::move(keys);
-  }
   std::string url() const { return fmt::format("http://{}/keys", server_.address().to_string()); }
 
  private:
   std::vector<http::Route> routes() {
     return {{.method = "GET",
              .pattern = "/keys",
-             .handler = http::says([this](http::ServerRequest&) {
-               const std::lock_guard lock(mutex_);
-               return keys_;
-             }),
+             .handler = http::says([this](http::ServerRequest&) { return keys_; }),
              .limits = {}}};
   }
 
-  std::mutex mutex_;  // Guards keys_.
-  std::string keys_;
+  const std::string keys_;
   http::TestServer server_{routes()};
 };
 
@@ -105,17 +97,6 @@ TEST_F(ApiIssuer, ItCannotMakeServicesOfItsUsers) {  // T-03
   for (const auto* role : {"admin", "operator", "reader", "millrace_api", "postgres"}) {
     EXPECT_EQ(world.get("/api/v1/me", token(ec_, {.role = role})).status, 401) << role;
   }
-}
-
-TEST_F(ApiIssuer, ANewKeyIsFoundWhenATokenNamesIt) {
-  Issuer issuer(identity::jwks_text({ec_.jwk("one")}));
-  ApiWorld world(trusting(issuer));
-  EXPECT_EQ(world.get("/api/v1/me", token(ec_)).status, 200);
-  const auto next = TestKey::ec();
-  issuer.publish(identity::jwks_text({ec_.jwk("one"), next.jwk("two")}));
-  EXPECT_TRUE(eventually(
-      [&] { return world.get("/api/v1/me", token(next, {.kid = "two"})).status == 200; }));
-  EXPECT_EQ(world.get("/api/v1/me", token(ec_)).status, 200);
 }
 
 }  // namespace
