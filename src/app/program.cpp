@@ -45,6 +45,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_up_command(root);
   add_serve_command(root);
   add_worker_command(root);
+  add_appserver_command(root);
   add_migrate_commands(root);
   add_psql_command(root);
   add_restore_check_command(root);

@@ -8,6 +8,7 @@ namespace millrace::app {
 void add_up_command(Command& root);
 void add_serve_command(Command& root);
 void add_worker_command(Command& root);
+void add_appserver_command(Command& root);
 void add_migrate_commands(Command& root);
 void add_psql_command(Command& root);
 void add_restore_check_command(Command& root);
