@@ -20,6 +20,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
   static const std::map<std::string, std::vector<std::string>> all{
       // Jobs
       {"job_status", {"'@job'"}},
+      {"job_statuses", {"array['@job', '@dead']::uuid[]"}},
       {"job_detail", {"'@job'"}},
       {"job_log_page", {"'@job'"}},
       {"job_logs", {"'@job'"}},
@@ -48,6 +49,8 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"enqueue_jobs",
        {R"('[{"job_type": "noop", "payload": {"n": 1}, "batch_id": "@batch"}]')",
         R"('[{"job_type": "noop", "payload": {"n": 1}, "id": "@job"}]')"}},
+      {"enqueue_singles",
+       {R"('[{"job_type": "noop", "payload": {"n": 1}, "batch_id": "@batch"}]')"}},
       {"enqueue_array", {R"('noop', array['{"n": 1}'::jsonb], '{"batch_id": "@batch"}')"}},
       // Batches
       {"get_batch", {"'@batch'"}},
