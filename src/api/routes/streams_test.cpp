@@ -1,0 +1,466 @@
+#include "api/routes/streams.h"
+
+#include "api/api_fixture.h"
+#include "api/schemas.h"
+#include "api/stream/stream_fixture.h"
+#include "base/run.h"
+#include "http/server_threads.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace millrace::api {
+namespace {
+
+using namespace std::chrono_literals;
+using identity::Role;
+using testing::HasSubstr;
+using testing::Not;
+
+// The queue `default` is there.
+class FakeOperations final : public store::OperationStore {
+ public:
+  Task<std::string> get_queue(store::CallContext, std::string queue) override {
+    if (queue == "default") co_return "{}";
+    co_return fail(Error{
+        .kind = ErrorKind::not_found, .message = "queue does not exist", .sqlstate = "MR007"});
+  }
+  Task<std::string> list_queues(store::CallContext) override { co_return "[]"; }
+  Task<void> set_queue(store::CallContext, std::string, std::string) override { co_return ok(); }
+  Task<void> pause_queue(store::CallContext, std::string, std::optional<std::string>) override {
+    co_return ok();
+  }
+  Task<void> resume_queue(store::CallContext, std::string) override { co_return ok(); }
+  Task<std::string> list_job_types(store::CallContext) override { co_return "[]"; }
+  Task<void> set_job_type(store::CallContext, std::string, std::string) override { co_return ok(); }
+  Task<std::string> list_limits(store::CallContext) override { co_return "[]"; }
+  Task<void> set_limit(store::CallContext, store::ProviderName, std::string) override {
+    co_return ok();
+  }
+  Task<void> override_limit(store::CallContext, store::ProviderName,
+                            store::LimitOverride) override {
+    co_return ok();
+  }
+  Task<void> clear_override(store::CallContext, store::ProviderName) override { co_return ok(); }
+  Task<void> reset_breaker(store::CallContext, store::ProviderName) override { co_return ok(); }
+  Task<std::string> list_cron(store::CallContext) override { co_return "[]"; }
+  Task<Uuid> set_cron(store::CallContext, store::CronEntry) override { co_return Uuid(); }
+  Task<void> delete_cron(store::CallContext, std::string) override { co_return ok(); }
+  Task<JobId> cron_now(store::CallContext, std::string) override { co_return JobId(); }
+  Task<std::string> list_workers(store::CallContext) override { co_return "[]"; }
+  Task<std::string> list_configuration(store::CallContext) override { co_return "[]"; }
+  Task<void> set_configuration(store::CallContext, std::string, std::string) override {
+    co_return ok();
+  }
+};
+
+// One server process over a log that it may share with others.
+class StreamServer {
+ public:
+  StreamServer(FakeLog& log, FakeJobs& jobs, EventHubOptions options = quick())
+      : hub_(threads_.executors().front(),
+             EventHub::Parts{.tail = log,
+                             .events = log,
+                             .jobs = jobs,
+                             .clock = clock_,
+                             .random = random_,
+                             .log = silent_,
+                             .registry = registry_},
+             options),
+        api_(std::in_place,
+             stream_operations({.hub = hub_, .jobs = jobs, .operations = operations_}),
+             PipelineOptions(), component_schemas()) {
+    hub_.start();
+  }
+  ~StreamServer() {
+    api_.reset();
+    run_blocking(hub_.stop());
+  }
+
+  static EventHubOptions quick() { return {.poll = 2ms, .quiet_poll = 5ms, .patience = 200ms}; }
+
+  StreamClient watch(std::string_view path, const std::string& token,
+                     const std::string& last_id = {}, const std::string& more = {}) {
+    auto headers = "Accept: text/event-stream\r\n" + ApiFixture::bearer(token) + more;
+    if (!last_id.empty()) headers += "Last-Event-ID: " + last_id + "\r\n";
+    return {api_->address(), path, headers};
+  }
+  std::string service(TenantId tenant = kStreamTenant) {
+    return api_->token(Role::service_role, tenant);
+  }
+  std::string person(int number, TenantId tenant = kStreamTenant) {
+    return api_->token(Role::authenticated, tenant, identity::UserId{user_number(number)});
+  }
+  ApiFixture& api() { return *api_; }
+  std::string metrics() const { return registry_.render(); }
+
+ private:
+  SystemClock clock_;
+  SystemRandom random_;
+  Logger silent_ = Logger::silent();
+  MetricRegistry registry_;
+  FakeOperations operations_;
+  http::ServerThreads threads_{1};
+  EventHub hub_;
+  std::optional<ApiFixture> api_;
+};
+
+class StreamRoutes : public testing::Test {
+ protected:
+  static std::string job_path(int number = 1) {
+    return "/api/v1/jobs/" + job_number(number).to_string() + "/events";
+  }
+
+  FakeLog log_;
+  FakeJobs jobs_;
+};
+
+json::Object data_of(const std::optional<StreamClient::Got>& got) {
+  if (!got) {
+    ADD_FAILURE() << "the stream has ended";
+    return {};
+  }
+  auto parsed = parse_json_object(got->data);
+  EXPECT_TRUE(parsed) << got->data;
+  return parsed ? *std::move(parsed) : json::Object();
+}
+
+TEST_F(StreamRoutes, AJobIsWatchedFromItsStateToItsEnd) {  // H-05, K01
+  StreamServer server(log_, jobs_);
+  auto client = server.watch(job_path(), server.service());
+  EXPECT_EQ(client.status(), 200);
+  EXPECT_THAT(client.head(), HasSubstr("Content-Type: text/event-stream; charset=utf-8\r\n"));
+  EXPECT_THAT(client.head(), HasSubstr("Cache-Control: no-store\r\n"));
+  auto got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "snapshot");
+  EXPECT_EQ(data_of(got).at("status"), json::Value("processing"));
+  EXPECT_FALSE(got->id.empty());
+  log_.add({.data = R"({"progress":60})"});
+  got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "progress");
+  EXPECT_EQ(data_of(got).at("progress"), json::Value(60));
+  jobs_.set("completed", R"({"result_url":"exports/1.pdf"})");
+  log_.add({.kind = "job.completed"});
+  got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "completed");
+  EXPECT_EQ(data_of(got).at("resultUrl"), json::Value("exports/1.pdf"));
+  EXPECT_FALSE(client.next());
+  // The end of a stream does not stop EventSource, this does.
+  EXPECT_EQ(server.watch(job_path(), server.service(), got->id).status(), 204);
+}
+
+TEST_F(StreamRoutes, AJobThatHasEndedIsToldOnce) {
+  StreamServer server(log_, jobs_);
+  jobs_.set("failed", "null", R"({"message":"no paper"})");
+  auto client = server.watch(job_path(), server.service());
+  const auto got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "failed");
+  EXPECT_EQ(data_of(got).at("error"), json::Value("no paper"));
+  EXPECT_FALSE(client.next());
+  EXPECT_EQ(server.watch(job_path(), server.service(), got->id).status(), 204);
+}
+
+TEST_F(StreamRoutes, WhoMissedTheEndStillGetsIt) {
+  StreamServer server(log_, jobs_);
+  std::string last;
+  {
+    auto client = server.watch(job_path(), server.service());
+    EXPECT_EQ(client.next_name(), "snapshot");
+    last = client.last_id();
+  }
+  jobs_.set("completed", R"({"result_url":"exports/1.pdf"})");
+  log_.add({.data = R"({"progress":90})"});
+  log_.add({.kind = "job.completed"});
+  auto client = server.watch(job_path(), server.service(), last);
+  EXPECT_EQ(client.next_name(), "progress");
+  const auto got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "completed");
+  EXPECT_EQ(data_of(got).at("resultUrl"), json::Value("exports/1.pdf"));
+  EXPECT_FALSE(client.next());
+  EXPECT_EQ(server.watch(job_path(), server.service(), got->id).status(), 204);
+}
+
+TEST_F(StreamRoutes, WhoComesBackSoonIsServedFromMemory) {
+  StreamServer server(log_, jobs_);
+  auto all = server.watch("/api/v1/events", server.service());
+  std::string last;
+  {
+    auto client = server.watch(job_path(), server.service());
+    EXPECT_EQ(client.next_name(), "snapshot");
+    log_.add({.data = R"({"progress":1})"});
+    EXPECT_EQ(client.next_name(), "progress");
+    last = client.last_id();
+  }
+  log_.add({.data = R"({"progress":2})"});
+  log_.add({.jobs = {job_number(2)}});
+  log_.add({.data = R"({"progress":3})"});
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(all.next_name(), "job.progress");
+  auto client = server.watch(job_path(), server.service(), last);
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(2));
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(3));
+  log_.add({.data = R"({"progress":4})"});
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(4));
+  EXPECT_EQ(log_.questions, 0);
+}
+
+TEST_F(StreamRoutes, AnotherServerGoesOnWithoutGapOrDuplicate) {
+  std::string last;
+  {
+    StreamServer first(log_, jobs_);
+    auto client = first.watch(job_path(), first.service());
+    EXPECT_EQ(client.next_name(), "snapshot");
+    log_.add({.data = R"({"progress":1})"});
+    EXPECT_EQ(client.next_name(), "progress");
+    last = client.last_id();
+  }
+  log_.add({.data = R"({"progress":2})"});
+  log_.add({.data = R"({"progress":3})"});
+  StreamServer second(log_, jobs_);
+  auto client = second.watch(job_path(), second.service(), last);
+  for (int i = 2; i <= 3; ++i) {
+    EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(i));
+  }
+  log_.add({.data = R"({"progress":4})"});
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(4));
+  EXPECT_EQ(log_.questions, 1);
+}
+
+// Transaction `late` began before and ends after others that were seen.
+TEST_F(StreamRoutes, ATransactionThatCommitsLateIsNotLostOnTheWayToAnotherServer) {
+  StreamServer second(log_, jobs_);
+  auto other = second.watch("/api/v1/events", second.service());
+  std::string last;
+  const auto late = log_.begin();
+  log_.add_to(late, {.data = R"({"progress":7})"});
+  {
+    StreamServer first(log_, jobs_);
+    auto client = first.watch(job_path(), first.service());
+    EXPECT_EQ(client.next_name(), "snapshot");
+    log_.add({.data = R"({"progress":8})"});
+    EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(8));
+    last = client.last_id();
+  }
+  EXPECT_EQ(data_of(other.next()).at("data").at("progress"), json::Value(8));
+  log_.commit(late);
+  EXPECT_EQ(data_of(other.next()).at("data").at("progress"), json::Value(7));
+  auto client = second.watch(job_path(), second.service(), last);
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(7));
+  log_.add({.data = R"({"progress":9})"});
+  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(9));
+}
+
+TEST_F(StreamRoutes, WhoWasAwayTooLongGetsASnapshot) {
+  StreamServer server(log_, jobs_);
+  std::string last;
+  {
+    auto client = server.watch(job_path(), server.service());
+    EXPECT_EQ(client.next_name(), "snapshot");
+    last = client.last_id();
+  }
+  log_.remove_all();
+  auto client = server.watch(job_path(), server.service(), last);
+  const auto got = client.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "snapshot");
+  EXPECT_EQ(data_of(got).at("missed"), json::Value(true));
+  log_.add({.data = R"({"progress":5})"});
+  // The reader itself may have lost its place when the log was cut: then the client resumes.
+  auto next = client.next();
+  if (!next) {
+    auto again = server.watch(job_path(), server.service(), client.last_id());
+    next = again.next();
+  }
+  EXPECT_TRUE(next);
+}
+
+TEST_F(StreamRoutes, AnIdThatIsNotOursIsASnapshotAndNoError) {
+  StreamServer server(log_, jobs_);
+  auto client = server.watch(job_path(), server.service(), "nonsense");
+  EXPECT_EQ(client.status(), 200);
+  EXPECT_EQ(client.next_name(), "snapshot");
+  auto in_query = server.watch(job_path() + "?last_event_id=nonsense", server.service());
+  EXPECT_EQ(data_of(in_query.next()).at("missed"), json::Value(true));
+}
+
+TEST_F(StreamRoutes, NobodySeesAnothersJobs) {  // I08, I09, T-02
+  StreamServer server(log_, jobs_);
+  EXPECT_EQ(StreamClient(server.api().address(), job_path(), "").status(), 401);
+  EXPECT_EQ(server.watch(job_path(), server.service(kOtherTenant)).status(), 404);
+  EXPECT_EQ(server.watch(job_path(10), server.service()).status(), 404);
+  EXPECT_EQ(server.watch(job_path(), server.person(1)).status(), 200);
+  EXPECT_EQ(server.watch(job_path(), server.person(2)).status(), 404);
+  EXPECT_EQ(server.watch(job_path(), server.person(1, kOtherTenant)).status(), 404);
+}
+
+TEST_F(StreamRoutes, TheStreamOfATenantHoldsNothingOfOthers) {
+  StreamServer server(log_, jobs_);
+  auto own = server.watch("/api/v1/events", server.service());
+  auto other = server.watch("/api/v1/events", server.service(kOtherTenant));
+  auto everything = server.watch("/api/v1/events", server.api().token(Role::service_role));
+  log_.add({.kind = "job.enqueued"});
+  log_.add({.kind = "job.enqueued", .tenant = kOtherTenant});
+  log_.add({.kind = "job.claimed"});
+  EXPECT_EQ(own.next_name(), "job.enqueued");
+  EXPECT_EQ(own.next_name(), "job.claimed");
+  EXPECT_EQ(data_of(other.next()).at("tenant_id"), json::Value(kOtherTenant.to_string()));
+  for (const auto* kind : {"job.enqueued", "job.enqueued", "job.claimed"}) {
+    EXPECT_EQ(everything.next_name(), kind);
+  }
+}
+
+TEST_F(StreamRoutes, PeopleSeeTheirOwnJobsInTheStreamOfTheTenant) {  // T-02
+  log_.owners = {{job_number(1), user_number(1)}, {job_number(2), user_number(2)}};
+  StreamServer server(log_, jobs_);
+  auto person = server.watch("/api/v1/events", server.person(1));
+  log_.add({.jobs = {job_number(2)}});
+  log_.add({.jobs = {job_number(1), job_number(2)}});
+  const auto got = person.next();
+  EXPECT_THAT(data_of(got).at("job_ids").as_array().size(), 1U);
+  EXPECT_THAT(got->data, Not(HasSubstr(job_number(2).to_string())));
+  // And when they come back.
+  auto all = server.watch("/api/v1/events", server.service());
+  log_.add({.jobs = {job_number(2)}});
+  log_.add({.kind = "job.claimed", .jobs = {job_number(1)}});
+  EXPECT_EQ(all.next_name(), "job.progress");
+  EXPECT_EQ(all.next_name(), "job.claimed");
+  auto again = server.watch("/api/v1/events", server.person(1), person.last_id());
+  EXPECT_EQ(again.next_name(), "job.claimed");
+}
+
+TEST_F(StreamRoutes, QueuesAndBatchesAreNotForPeople) {
+  StreamServer server(log_, jobs_);
+  const auto batch = "/api/v1/batches/" + batch_number(1).to_string() + "/events";
+  EXPECT_EQ(server.watch("/api/v1/queues/default/events", server.person(1)).status(), 403);
+  EXPECT_EQ(server.watch(batch, server.person(1)).status(), 403);
+  EXPECT_EQ(server.watch("/api/v1/queues/nowhere/events", server.service()).status(), 404);
+  auto queue = server.watch("/api/v1/queues/default/events", server.service());
+  auto of_batch = server.watch(batch, server.service());
+  EXPECT_EQ(of_batch.next_name(), "snapshot");
+  log_.add({.queue = "slow"});
+  log_.add({.kind = "job.claimed"});
+  EXPECT_EQ(queue.next_name(), "job.claimed");
+  const auto data = fmt::format(R"({{"batch_id":"{}","completed":1}})", batch_number(1));
+  log_.add({.kind = "batch.progress", .jobs = {}, .data = data, .queue = ""});
+  EXPECT_EQ(of_batch.next_name(), "progress");
+  jobs_.set("completed");
+  log_.add({.kind = "batch.finished", .jobs = {}, .data = data, .queue = ""});
+  EXPECT_EQ(of_batch.next_name(), "finished");
+  EXPECT_FALSE(of_batch.next());
+  EXPECT_EQ(server.watch(batch, server.service(), of_batch.last_id()).status(), 204);
+}
+
+TEST_F(StreamRoutes, ATicketInTheUrlOpensItsOwnStreamOnly) {
+  StreamServer server(log_, jobs_);
+  auto& api = server.api();
+  const auto ticket = api.tickets().make_ticket(
+      identity::StreamTicket{.resource = job_path(),
+                             .holder = {.role = Role::authenticated,
+                                        .tenant = kStreamTenant,
+                                        .subject = user_number(1).to_string()},
+                             .expires_at = identity::instant_of(api.clock().wall()) + 60s});
+  ASSERT_TRUE(ticket) << ticket.error().message;
+  const auto query = "?token=" + ticket->reveal();
+  EXPECT_EQ(StreamClient(api.address(), job_path() + query, "").next_name(), "snapshot");
+  EXPECT_EQ(StreamClient(api.address(), job_path(2) + query, "").status(), 401);
+  EXPECT_EQ(StreamClient(api.address(), "/api/v1/events" + query, "").status(), 401);
+}
+
+TEST_F(StreamRoutes, ManyStreamsCostNoQuestion) {  // K01
+  StreamServer server(log_, jobs_);
+  std::vector<std::unique_ptr<StreamClient>> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.push_back(
+        std::make_unique<StreamClient>(server.watch("/api/v1/events", server.service())));
+  }
+  for (int i = 0; i < 10; ++i) log_.add({});
+  for (const auto& client : clients) {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(client->next_name(), "job.progress");
+  }
+  EXPECT_EQ(log_.questions, 0);
+  EXPECT_EQ(jobs_.questions, 0);
+}
+
+TEST_F(StreamRoutes, AnEndThatManyWaitForIsLookedUpOnce) {
+  StreamServer server(log_, jobs_);
+  std::vector<std::unique_ptr<StreamClient>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<StreamClient>(server.watch(job_path(), server.service())));
+    EXPECT_EQ(clients.back()->next_name(), "snapshot");
+  }
+  const int asked = jobs_.questions;
+  jobs_.set("completed");
+  log_.add({.kind = "job.completed"});
+  for (const auto& client : clients) EXPECT_EQ(client->next_name(), "completed");
+  EXPECT_EQ(jobs_.questions, asked + 1);
+}
+
+TEST_F(StreamRoutes, WithoutADatabaseNoStreamBeginsAndOpenOnesGoOn) {
+  StreamServer server(log_, jobs_);
+  log_.away = true;
+  EXPECT_EQ(server.watch("/api/v1/events", server.service()).status(), 503);
+  log_.away = false;
+  auto client = server.watch("/api/v1/events", server.service());
+  EXPECT_EQ(client.status(), 200);
+  log_.away = true;
+  const int reads = log_.reads;
+  while (log_.reads == reads) std::this_thread::yield();
+  log_.add({});
+  log_.away = false;
+  EXPECT_EQ(client.next_name(), "job.progress");
+}
+
+TEST_F(StreamRoutes, AReaderThatTakesNothingIsClosedAndDisturbsNobody) {
+  StreamServer server(log_, jobs_);
+  auto good = server.watch("/api/v1/events", server.service());
+  http::RawClient slow(server.api().address(), 4096);
+  slow.send(http::get("/api/v1/events", ApiFixture::bearer(server.service())));
+  slow.read_until("\r\n\r\n");
+  const auto data = fmt::format(R"({{"text":"{}"}})", std::string(50'000, 'x'));
+  int sent = 0;
+  while (!server.metrics().contains("millrace_streams_cut_total 1\n")) {
+    ASSERT_LT(++sent, 2000);
+    log_.add({.data = data});
+    EXPECT_EQ(good.next_name(), "job.progress");
+  }
+  while (slow.receive()) {
+  }
+}
+
+TEST_F(StreamRoutes, SaysSoWhenTheClientWantsNoEvents) {
+  StreamServer server(log_, jobs_);
+  const auto reply = server.api().get(
+      "/api/v1/events", ApiFixture::bearer(server.service()) + "Accept: application/json\r\n");
+  EXPECT_EQ(reply.status, 406);
+  EXPECT_EQ(reply.header("content-type"), "application/problem+json");
+}
+
+TEST_F(StreamRoutes, AnExportIsWatchedAsTheSourcesDo) {  // H-04, H-05
+  StreamServer server(log_, jobs_);
+  const auto path = [](int number) {
+    return "/api/v1/export/job/" + job_number(number).to_string() + "/stream";
+  };
+  EXPECT_EQ(StreamClient(server.api().address(), path(1), "").status(), 401);
+  auto client = server.watch(path(1), server.person(1));
+  EXPECT_THAT(client.head(), HasSubstr("Cache-Control: no-cache\r\n"));
+  EXPECT_THAT(client.head(), HasSubstr("Connection: keep-alive\r\n"));
+  EXPECT_EQ(client.next_name(), "snapshot");
+  auto missing = server.watch(path(10), server.person(1));
+  const auto got = missing.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "job_error");
+  EXPECT_EQ(got->data, R"({"message":"Job not found"})");
+  EXPECT_FALSE(missing.next());
+  EXPECT_EQ(server.watch(path(10), server.person(1), got->id).status(), 204);
+}
+
+}  // namespace
+}  // namespace millrace::api
