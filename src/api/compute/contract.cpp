@@ -24,8 +24,7 @@ constexpr std::string_view kBase = "https://contracts.invalid/";
 bool is_name(std::string_view text, std::string_view marks, std::size_t size_max) {
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   if (text.empty() || text.size() > size_max || !plain(text.front())) return false;
-  return std::ranges::all_of(
-      text, [&](char c) { return plain(c) || marks.find(c) != marks.npos; });
+  return std::ranges::all_of(text, [&](char c) { return plain(c) || marks.find(c) != marks.npos; });
 }
 
 std::unexpected<Error> broken(const fs::path& file, std::string_view what) {
@@ -139,18 +138,16 @@ Result<ContractSet> ContractSet::load(const fs::path& folder) {
     for (const auto& second : middle) {
       const auto name_of = [](const fs::path& path) { return path.filename().string(); };
       if (is_contract(second)) {
-        MR_TRY_VOID(
-            set.add({.app_id = {}, .definition = name_of(first), .version = name_of(second)},
-                    second));
+        MR_TRY_VOID(set.add(
+            {.app_id = {}, .definition = name_of(first), .version = name_of(second)}, second));
         continue;
       }
       MR_TRY(const auto inner, subfolders(second));
       for (const auto& third : inner) {
         if (!is_contract(third)) return broken(third, fmt::format("has no {}", kInputsFile));
-        MR_TRY_VOID(set.add({.app_id = name_of(first),
-                             .definition = name_of(second),
-                             .version = name_of(third)},
-                            third));
+        MR_TRY_VOID(set.add(
+            {.app_id = name_of(first), .definition = name_of(second), .version = name_of(third)},
+            third));
       }
     }
   }
@@ -175,8 +172,8 @@ Result<void> ContractSet::add(ContractName name, const fs::path& folder) {
     return broken(inputs->file, fmt::format("a default breaks its own rule: {} ({})",
                                             bad.front().message, bad.front().schema_path));
   }
-  auto contract = std::make_shared<Contract>(
-      Contract{.name = std::move(name), .inputs = std::move(compiled)});
+  auto contract =
+      std::make_shared<Contract>(Contract{.name = std::move(name), .inputs = std::move(compiled)});
   if (const auto* outputs = find_document(documents, kOutputsFile)) {
     MR_TRY(contract->outputs, compile(documents, *outputs));
   }
@@ -188,8 +185,7 @@ Result<void> ContractSet::add(ContractName name, const fs::path& folder) {
 std::shared_ptr<const Contract> ContractSet::find(const ContractName& name) const {
   auto found = contracts_.find(name);
   if (found == contracts_.end() && !name.app_id.empty()) {
-    found = contracts_.find(
-        {.app_id = {}, .definition = name.definition, .version = name.version});
+    found = contracts_.find({.app_id = {}, .definition = name.definition, .version = name.version});
   }
   return found == contracts_.end() ? nullptr : found->second;
 }

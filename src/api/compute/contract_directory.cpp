@@ -28,8 +28,8 @@ std::string look_of(const fs::path& folder) {
     const auto size = entry->file_size(gone);
     const auto time = entry->last_write_time(gone);
     if (gone) continue;
-    lines.push_back(fmt::format("{} {} {}\n", entry->path().native(), size,
-                                time.time_since_epoch().count()));
+    lines.push_back(
+        fmt::format("{} {} {}\n", entry->path().native(), size, time.time_since_epoch().count()));
     if (lines.size() > kFilesMax) break;
   }
   std::ranges::sort(lines);

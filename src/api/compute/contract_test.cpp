@@ -65,9 +65,8 @@ TEST_F(Contracts, OfAnAppComeBeforeThoseForAll) {
   const auto own = set.find({.app_id = "special", .definition = "beam", .version = "1.0.0"});
   ASSERT_NE(own, nullptr);
   EXPECT_EQ(own->name.text(), "special/beam@1.0.0");
-  EXPECT_EQ(
-      set.find({.app_id = "other", .definition = "beam", .version = "1.0.0"})->name.text(),
-      "beam@1.0.0");
+  EXPECT_EQ(set.find({.app_id = "other", .definition = "beam", .version = "1.0.0"})->name.text(),
+            "beam@1.0.0");
 }
 
 TEST_F(Contracts, FillInDefaultsBeforeTheyCheck) {  // J-01, J-02
@@ -101,10 +100,10 @@ TEST_F(Contracts, AreRefusedWithFileAndRule) {
   EXPECT_THAT(refusal(), HasSubstr("inputs.schema.json"));
   write("beam/1.0.0/inputs.schema.json", R"({"$ref":"https://example.org/other.json"})");
   EXPECT_THAT(refusal(), HasSubstr("inputs.schema.json"));
-  write("beam/1.0.0/inputs.schema.json",
-        R"({"properties":{"n":{"type":"string","default":17}}})");
+  write("beam/1.0.0/inputs.schema.json", R"({"properties":{"n":{"type":"string","default":17}}})");
   EXPECT_THAT(refusal(), HasSubstr("a default breaks its own rule"));
-  write("beam/1.0.0/inputs.schema.json", R"({"properties":{"n":{"default":18446744073709551616}}})");
+  write("beam/1.0.0/inputs.schema.json",
+        R"({"properties":{"n":{"default":18446744073709551616}}})");
   EXPECT_THAT(refusal(), HasSubstr("64 bits"));
   write("beam/1.0.0/inputs.schema.json", "{}");
   EXPECT_EQ(refusal(), "");

@@ -27,8 +27,7 @@ Decimal decimal_of(double value) {
   std::array<char, 40> buffer;
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
                                      std::chars_format::scientific);
-  const std::string_view text(buffer.data(),
-                              static_cast<std::size_t>(written.ptr - buffer.data()));
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
   const auto e = text.find('e');
   Decimal out{.digits = std::string(text.substr(0, 1))};
   if (e > 2) out.digits += text.substr(2, e - 2);

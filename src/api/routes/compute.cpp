@@ -87,8 +87,8 @@ Task<Reply> refuse(Call& call, PartsPtr parts, std::vector<FieldError> errors) {
   co_return problem_reply(problem, call.operation().form, call.request.correlation_id);
 }
 
-store::NewCompute new_compute(const Call& call, const ComputeParts& parts,
-                              const ContractName& name, const json::Value& inputs) {
+store::NewCompute new_compute(const Call& call, const ComputeParts& parts, const ContractName& name,
+                              const json::Value& inputs) {
   const bool person = call.caller.role == identity::Role::authenticated;
   std::optional<Uuid> owner;
   if (person && call.caller.user) owner = call.caller.user->value;
@@ -219,8 +219,7 @@ Task<Reply> result(Call& call, PartsPtr parts) {
 }
 
 json::Object name_json(const ContractName& name) {
-  json::Object out{
-      {"app_id", nullptr}, {"definition", name.definition}, {"version", name.version}};
+  json::Object out{{"app_id", nullptr}, {"definition", name.definition}, {"version", name.version}};
   if (!name.app_id.empty()) out["app_id"] = name.app_id;
   return out;
 }
@@ -253,8 +252,9 @@ void add_jobs(std::vector<Operation>& out, const PartsPtr& parts) {
        .path = "/jobs/run",
        .tag = "Compute",
        .summary = "Ask for a computation; inputs are checked against their contract",
-       .description = "Defaults of the contract are filled in first. An equal question of the same "
-                      "tenant and app is answered with the job that is under way or has just ended.",
+       .description =
+           "Defaults of the contract are filled in first. An equal question of the same "
+           "tenant and app is answered with the job that is under way or has just ended.",
        .access = Access::people(Capability::write),
        .body = RequestBody{.schema = "ComputeRun"},
        .answers = {{.status = 202, .description = "The job.", .schema = "ComputeAccepted"}},
@@ -263,16 +263,17 @@ void add_jobs(std::vector<Operation>& out, const PartsPtr& parts) {
        .idempotency_key = true,
        .replay = accepted_before,
        .handler = handler(run, parts)});
-  out.push_back({.id = "compute.status",
-                 .method = "GET",
-                 .path = "/jobs/status/{id}",
-                 .tag = "Compute",
-                 .summary = "How far a computation is",
-                 .access = Access::people(Capability::read),
-                 .parameters = {id_parameter("The job.")},
-                 .answers = {{.status = 200, .description = "Its state.", .schema = "ComputeStatus"}},
-                 .conditional = true,
-                 .handler = handler(status, parts)});
+  out.push_back(
+      {.id = "compute.status",
+       .method = "GET",
+       .path = "/jobs/status/{id}",
+       .tag = "Compute",
+       .summary = "How far a computation is",
+       .access = Access::people(Capability::read),
+       .parameters = {id_parameter("The job.")},
+       .answers = {{.status = 200, .description = "Its state.", .schema = "ComputeStatus"}},
+       .conditional = true,
+       .handler = handler(status, parts)});
   out.push_back(
       {.id = "compute.result",
        .method = "GET",

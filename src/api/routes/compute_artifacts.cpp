@@ -55,11 +55,10 @@ struct Link {
 Result<Link> own_link(const Call& call, const ComputeParts& parts, const std::string& path) {
   auto expires_at = identity::instant_of(parts.clock.wall()) + kUrlTtl;
   if (call.caller.expires_at) expires_at = std::min(expires_at, *call.caller.expires_at);
-  MR_TRY(const auto ticket,
-         parts.tickets.make_ticket(
-             identity::StreamTicket{.resource = path,
-                                    .holder = identity::holder_of(call.caller),
-                                    .expires_at = expires_at}));
+  MR_TRY(
+      const auto ticket,
+      parts.tickets.make_ticket(identity::StreamTicket{
+          .resource = path, .holder = identity::holder_of(call.caller), .expires_at = expires_at}));
   return Link{.url = fmt::format("{}{}?{}={}", origin_of(call, parts), path, kTicketParameter,
                                  ticket.reveal()),
               .expires_at = wire_time(expires_at)};
@@ -171,25 +170,24 @@ std::vector<Operation> artifact_operations(const PartsPtr& parts) {
                  .parameters = {id_parameter("The job.")},
                  .answers = {{.status = 200, .description = "All.", .schema = "Artifacts"}},
                  .handler = [parts](Call& call) { return list(call, parts); }});
-  out.push_back(
-      {.id = "compute.artifact",
-       .method = "GET",
-       .path = "/jobs/artifacts/{id}/{artifact}",
-       .tag = "Compute",
-       .summary = "One of these files",
-       .access = Access::stream(Capability::read),
-       .parameters = {id_parameter("The job."),
-                      Parameter{.in = In::path,
-                                .name = "artifact",
-                                .description = "Its id.",
-                                .schema = R"({"type":"string","format":"uuid"})",
-                                .required = true}},
-       .answers = {{.status = 200,
-                    .description = "Its content, in the type it was given.",
-                    .content_type = "*/*"}},
-       .errors = {404},
-       .time_max = std::chrono::hours(1),
-       .handler = [parts](Call& call) { return fetch(call, parts); }});
+  out.push_back({.id = "compute.artifact",
+                 .method = "GET",
+                 .path = "/jobs/artifacts/{id}/{artifact}",
+                 .tag = "Compute",
+                 .summary = "One of these files",
+                 .access = Access::stream(Capability::read),
+                 .parameters = {id_parameter("The job."),
+                                Parameter{.in = In::path,
+                                          .name = "artifact",
+                                          .description = "Its id.",
+                                          .schema = R"({"type":"string","format":"uuid"})",
+                                          .required = true}},
+                 .answers = {{.status = 200,
+                              .description = "Its content, in the type it was given.",
+                              .content_type = "*/*"}},
+                 .errors = {404},
+                 .time_max = std::chrono::hours(1),
+                 .handler = [parts](Call& call) { return fetch(call, parts); }});
   return out;
 }
 

@@ -52,10 +52,10 @@ Task<Reply> enlist(Call& call, RemotePartsPtr parts) {
             co_await parts->store.register_worker(call.context(), id, std::move(info),
                                                   credentials_id(call.caller)));
   call.note("worker_id", id);
-  co_return Reply::json(json::Object{{"worker_id", id},
-                                     {"process", process.to_string()},
-                                     {"lease_seconds", lease.count()}},
-                        201);
+  co_return Reply::json(
+      json::Object{
+          {"worker_id", id}, {"process", process.to_string()}, {"lease_seconds", lease.count()}},
+      201);
 }
 
 json::Array cancel_json(const std::vector<store::CancelRequest>& requests) {
@@ -91,18 +91,18 @@ Task<Reply> extend(Call& call, RemotePartsPtr parts) {
   auto held = leases_in(call);
   if (!held.empty()) {
     const std::chrono::seconds more(call.integer("extend_seconds").value_or(300));
-    MR_CO_TRY(const auto answers, co_await parts->store.extend_leases(call.context(), worker,
-                                                                      std::move(held), more));
+    MR_CO_TRY(const auto answers,
+              co_await parts->store.extend_leases(call.context(), worker, std::move(held), more));
     for (const auto& answer : answers) {
       leases.push_back(json::Object{{"job_id", answer.id.to_string()},
                                     {"held", answer.extended},
                                     {"cancel_requested", answer.cancel_requested}});
     }
   }
-  co_return Reply::json(json::Object{
-      {"lease_seconds", std::chrono::duration<double>(beat.lease).count()},
-      {"cancel", cancel_json(beat.cancel)},
-      {"leases", std::move(leases)}});
+  co_return Reply::json(
+      json::Object{{"lease_seconds", std::chrono::duration<double>(beat.lease).count()},
+                   {"cancel", cancel_json(beat.cancel)},
+                   {"leases", std::move(leases)}});
 }
 
 Task<Reply> claim(Call& call, RemotePartsPtr parts) {
@@ -119,8 +119,8 @@ Task<Reply> claim(Call& call, RemotePartsPtr parts) {
 }
 
 Task<Reply> progress(Call& call, RemotePartsPtr parts) {
-  MR_CO_TRY(const auto text, co_await parts->store.report_progress(
-                                 call.context(), worker_of(call), raw_body(call, "items")));
+  MR_CO_TRY(const auto text, co_await parts->store.report_progress(call.context(), worker_of(call),
+                                                                   raw_body(call, "items")));
   MR_CO_TRY(const auto rows, parse_json(text, kAnswerLimits));
   json::Array items;
   for (const auto& row : rows.as_array()) {
@@ -156,8 +156,7 @@ Task<Reply> settle(Call& call, RemotePartsPtr parts) {
 
 // Gone already, perhaps by the call whose answer was lost: that is what was wanted.
 Task<Reply> retire(Call& call, RemotePartsPtr parts) {
-  const auto handed_back =
-      co_await parts->store.retire_worker(call.context(), worker_of(call));
+  const auto handed_back = co_await parts->store.retire_worker(call.context(), worker_of(call));
   if (!handed_back && handed_back.error().kind != ErrorKind::lease_lost) {
     co_return fail(handed_back.error());
   }
@@ -223,8 +222,9 @@ std::vector<Operation> remote_operations(const RemoteParts& given) {
                                 .answered = "How long it holds, and which jobs must stop.",
                                 .run = extend},
                                parts);
-  extended.description = "At least three times per lease. `leases` only for jobs that run longer "
-                         "than their run timeout.";
+  extended.description =
+      "At least three times per lease. `leases` only for jobs that run longer "
+      "than their run timeout.";
   out.push_back(std::move(extended));
   auto told = operation_of({.name = "progress",
                             .summary = "Say how far jobs are",
@@ -251,8 +251,9 @@ std::vector<Operation> remote_operations(const RemoteParts& given) {
                                .answered = "Each one.",
                                .run = settle},
                               parts);
-  settled.description = "With its effects in one transaction, if the delivery still holds the job. "
-                        "May be repeated until an answer comes.";
+  settled.description =
+      "With its effects in one transaction, if the delivery still holds the job. "
+      "May be repeated until an answer comes.";
   settled.errors.push_back(413);
   settled.body_max_bytes = kSettleBytes;
   out.push_back(std::move(settled));

@@ -57,8 +57,7 @@ Task<std::vector<ClaimedJob>> ask(Poll poll) {
     const int left = poll.credit - static_cast<int>(jobs.size());
     if (left <= 0) break;
     auto more = co_await poll.parts->store.claim_jobs(
-        poll.context, poll.worker,
-        {.queue = queue, .limit = left, .job_types = poll.job_types});
+        poll.context, poll.worker, {.queue = queue, .limit = left, .job_types = poll.job_types});
     if (!more) {
       // What there is already must not be lost over a queue that cannot be asked.
       if (!jobs.empty()) break;
@@ -91,15 +90,15 @@ Task<void> hand_back(Poll poll, std::vector<store::HeldLease> leases) {
     settlements += fmt::format(R"({{"job_id":"{}","token":"{}","outcome":"handback"}})", lease.id,
                                lease.token);
   }
-  MR_CO_TRY_VOID(co_await poll.parts->store.settle_jobs(poll.context, poll.worker,
-                                                        settlements + "]"));
+  MR_CO_TRY_VOID(
+      co_await poll.parts->store.settle_jobs(poll.context, poll.worker, settlements + "]"));
   co_return ok();
 }
 
 // Jobs of answers that never arrived: the worker does not know that it has them.
 Task<void> return_lost(Poll poll, std::vector<LeaseToken> known) {
-  MR_CO_TRY(auto lost, co_await poll.parts->store.unheld_leases(poll.context, poll.worker,
-                                                                std::move(known)));
+  MR_CO_TRY(auto lost,
+            co_await poll.parts->store.unheld_leases(poll.context, poll.worker, std::move(known)));
   if (lost.empty()) co_return ok();
   poll.parts->log.info("claims_returned", {{"worker_id", poll.worker.key.worker_id},
                                            {"jobs", lost.size()},
@@ -123,13 +122,13 @@ Task<ClaimedForRemote> claim_for(Call& call, RemotePartsPtr parts) {
   const seconds wait(call.integer("wait_seconds").value_or(20));
   MR_CO_TRY(auto alive, co_await beat(poll));
   MR_CO_TRY_VOID(co_await return_lost(poll, held_tokens(call)));
-  MR_CO_TRY(auto jobs, co_await parts->line.claim(
-                           {.group = group_of(poll),
-                            .until = parts->clock.now() + wait,
-                            .cancel = cancel,
-                            .beat_every = std::max(milliseconds(100), alive.lease / 3)},
-                           {.ask = [&poll] { return ask(poll); },
-                            .beat = [&poll] { return beat_on(poll); }}));
+  MR_CO_TRY(auto jobs,
+            co_await parts->line.claim(
+                {.group = group_of(poll),
+                 .until = parts->clock.now() + wait,
+                 .cancel = cancel,
+                 .beat_every = std::max(milliseconds(100), alive.lease / 3)},
+                {.ask = [&poll] { return ask(poll); }, .beat = [&poll] { return beat_on(poll); }}));
   if (cancel.cancelled() && !jobs.empty()) {
     // Nobody is there to take them.
     std::vector<store::HeldLease> leases;

@@ -153,8 +153,7 @@ awaitable<void> ClaimLine::next_round() {
     co_await (clock_.sleep_for(poll_interval_) || stopping_.wait());
     co_return;
   }
-  const auto waited =
-      co_await (wake_->wait(poll_interval_ * kListeningFactor) || stopping_.wait());
+  const auto waited = co_await (wake_->wait(poll_interval_ * kListeningFactor) || stopping_.wait());
   const auto* hint = std::get_if<0>(&waited);
   if (hint == nullptr || hint->has_value()) co_return;
   // No notifications at present: rounds are as short as polling says until it is tried again.

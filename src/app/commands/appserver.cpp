@@ -97,7 +97,7 @@ Result<int> run_appserver(Context& context, const Options& options) {
   context.note(fmt::format("mock app server at {}; {} contracts", url, contracts->all().size()));
   while (!signals.wait(milliseconds(500))) {
   }
-  run_blocking(server.stop(milliseconds(1'000)));
+  (void)run_blocking(server.stop(milliseconds(1'000)));
   return kExitOk;
 }
 
@@ -105,14 +105,13 @@ Result<int> run_appserver(Context& context, const Options& options) {
 
 void add_appserver_command(Command& root) {
   auto options = std::make_shared<Options>();
-  auto& command = root.add("appserver", "Run the mock app server of the compute pipeline")
-                      .group("Running");
+  auto& command =
+      root.add("appserver", "Run the mock app server of the compute pipeline").group("Running");
   command.option("--listen", "ADDRESS", options->listen,
                  "host:port (port 0: a free one) or unix:/path; default: appserver.listen");
   command.option("--contracts", "DIR", options->contracts, "Instead of compute.contracts_dir")
       .files();
-  command.flag("--throttle-once", options->throttle_once,
-               "429 to the first delivery of every job");
+  command.flag("--throttle-once", options->throttle_once, "429 to the first delivery of every job");
   command.flag("--exit-on-crash", options->exit_on_crash,
                "A simulated crash ends this process, not only the connection");
   command.option("--ready-file", "PATH", options->ready_file, "JSON file written once ready")

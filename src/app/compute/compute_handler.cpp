@@ -45,22 +45,20 @@ Result<Question> read_question(const std::string& payload) {
 }
 
 Task<store::NewArtifact> store_file(blob::BlobStore& blobs, AnsweredFile file) {
-  MR_CO_TRY(const auto writer,
-            co_await blobs.create({.content_type = file.content_type,
-                                   .size_bytes = file.bytes.size()}));
+  MR_CO_TRY(const auto writer, co_await blobs.create({.content_type = file.content_type,
+                                                      .size_bytes = file.bytes.size()}));
   if (!file.bytes.empty()) {
     MR_CO_TRY_VOID(co_await writer->write(std::as_bytes(std::span(file.bytes))));
   }
   MR_CO_TRY(const auto info, co_await writer->finish());
-  co_return store::NewArtifact{
-      .kind = std::move(file.kind),
-      .file_name = std::move(file.file_name),
-      .blob = {.sha256 = info.key.sha256.hex(),
-               .size_bytes = static_cast<std::int64_t>(info.size_bytes),
-               .content_type = std::move(file.content_type),
-               .store_key = info.key.text(),
-               .stored_at = info.modified},
-      .expires_in = file.expires_in};
+  co_return store::NewArtifact{.kind = std::move(file.kind),
+                               .file_name = std::move(file.file_name),
+                               .blob = {.sha256 = info.key.sha256.hex(),
+                                        .size_bytes = static_cast<std::int64_t>(info.size_bytes),
+                                        .content_type = std::move(file.content_type),
+                                        .store_key = info.key.text(),
+                                        .stored_at = info.modified},
+                               .expires_in = file.expires_in};
 }
 
 // Bytes first: the row that the settling transaction writes refers to what is there. What a
@@ -127,8 +125,7 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
     call.headers.emplace_back("Authorization", "Bearer " + options_.token.reveal());
   }
   call.headers.emplace_back("Accept", fmt::format("application/json, {}", kOutputsType));
-  auto request =
-      worker::http_request(job, call, context->run_timeout(), context->clock().wall());
+  auto request = worker::http_request(job, call, context->run_timeout(), context->clock().wall());
   request.body = std::move(question->inputs_json);
   request.response_max_bytes = kAnswerMaxBytes;
   const auto began = context->clock().now();
@@ -138,8 +135,7 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
     outcome = no_answer(response.error(), job.attempt);
   } else {
     auto answer = read_answer(
-        *response,
-        {.contract = *contract, .attempt = job.attempt, .now = context->clock().wall()});
+        *response, {.contract = *contract, .attempt = job.attempt, .now = context->clock().wall()});
     if (auto* outputs = std::get_if<ComputeOutputs>(&answer)) {
       outcome = co_await keep_outputs(std::move(*outputs), name, parts_.blobs);
     } else {
@@ -189,9 +185,8 @@ Result<std::unique_ptr<worker::Handler>> make_compute_handler(const Settings& se
   return std::make_unique<ComputeHandler>(
       ComputeHandler::Parts{
           .client = client, .contracts = *std::move(contracts), .log = log, .blobs = blobs},
-      ComputeOptions{
-          .url = settings.text("compute.app_server_url"),
-          .token = Secret<std::string>(settings.text("compute.app_server_token"))});
+      ComputeOptions{.url = settings.text("compute.app_server_url"),
+                     .token = Secret<std::string>(settings.text("compute.app_server_token"))});
 }
 
 }  // namespace millrace::app

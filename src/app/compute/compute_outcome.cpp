@@ -71,8 +71,7 @@ std::optional<std::string> text_member(const json::Object& object, std::string_v
 bool is_content_type(std::string_view text) {
   constexpr std::string_view kMarks = "!#$&^_.+-/;= \"";
   return text.contains('/') && text.size() <= 200 && std::ranges::all_of(text, [&](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                  kMarks.find(c) != kMarks.npos;
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || kMarks.find(c) != kMarks.npos;
          });
 }
 
@@ -173,9 +172,8 @@ std::variant<ComputeOutputs, Outcome> read_answer(const http::Response& response
     return read_outputs(response, call.contract);
   }
   if (response.status == 401 || response.status == 403) {
-    return Outcome::blocked("app_server",
-                            fmt::format("the app server refuses our credentials ({})",
-                                        response.status));
+    return Outcome::blocked(
+        "app_server", fmt::format("the app server refuses our credentials ({})", response.status));
   }
   const auto header = response.header("retry-after");
   const bool timed = header && http::parse_retry_after(*header, call.now).has_value();
@@ -192,11 +190,9 @@ Outcome no_answer(const Error& error, int attempt) {
 Outcome settled_outputs(const ComputeOutputs& outputs,
                         const std::vector<store::NewArtifact>& artifacts,
                         const api::ContractName& name) {
-  auto outcome = Outcome::ok_value(json::Object{{"definition", name.definition},
-                                                {"version", name.version},
-                                                {"artifacts", artifacts.size()}});
-  outcome.effects_json =
-      store::output_effects_json(outputs.outputs_json, outputs.score, artifacts);
+  auto outcome = Outcome::ok_value(json::Object{
+      {"definition", name.definition}, {"version", name.version}, {"artifacts", artifacts.size()}});
+  outcome.effects_json = store::output_effects_json(outputs.outputs_json, outputs.score, artifacts);
   return outcome;
 }
 

@@ -66,11 +66,12 @@ struct MockAppServer::Answer {
 
 std::vector<http::Route> MockAppServer::routes() {
   std::vector<http::Route> out;
-  out.push_back({.method = "POST",
-                 .pattern = "/gh/{contract}/solve",
-                 .handler = [this](http::ServerRequest& request,
-                                   http::ResponseWriter& response) { return serve(request, response); },
-                 .limits = {.time_max = options_.timeout + milliseconds(10'000)}});
+  out.push_back(
+      {.method = "POST",
+       .pattern = "/gh/{contract}/solve",
+       .handler = [this](http::ServerRequest& request,
+                         http::ResponseWriter& response) { return serve(request, response); },
+       .limits = {.time_max = options_.timeout + milliseconds(10'000)}});
   out.push_back({.method = "GET",
                  .pattern = "/livez",
                  .handler = [](http::ServerRequest&, http::ResponseWriter& response) -> Task<void> {
@@ -104,7 +105,8 @@ Task<void> MockAppServer::serve(http::ServerRequest& request, http::ResponseWrit
     question.name.version = contract_name.substr(colon + 1);
   }
   const auto contract = contracts_.find(question.name);
-  if (contract == nullptr || find_solver(question.name.definition, question.name.version) == nullptr) {
+  if (contract == nullptr ||
+      find_solver(question.name.definition, question.name.version) == nullptr) {
     refuse(404, "unknown_definition", "this mock cannot compute that definition and version");
     co_return ok();
   }
@@ -187,15 +189,16 @@ MockAppServer::Answer MockAppServer::answer_to(const Question& question) const {
   if (question.behaviour == "invalid") solved->outputs["score"] = "not a number";
   if (solved->drawing_svg.empty()) return {.body = std::move(solved->outputs)};
   const auto score = solved->outputs.at("score");
-  return {.body = {{"outputs", std::move(solved->outputs)},
-                   {"score", score},
-                   {"artifacts", json::Array{json::Object{
-                                     {"kind", "drawing"},
-                                     {"file_name", "tour.svg"},
-                                     {"content_type", "image/svg+xml"},
-                                     {"data", blob::to_base64(std::string_view(solved->drawing_svg))},
-                                     {"expires_in_seconds", kDrawingKept.count()}}}}},
-          .content_type = std::string(kOutputsType)};
+  return {
+      .body = {{"outputs", std::move(solved->outputs)},
+               {"score", score},
+               {"artifacts", json::Array{json::Object{
+                                 {"kind", "drawing"},
+                                 {"file_name", "tour.svg"},
+                                 {"content_type", "image/svg+xml"},
+                                 {"data", blob::to_base64(std::string_view(solved->drawing_svg))},
+                                 {"expires_in_seconds", kDrawingKept.count()}}}}},
+      .content_type = std::string(kOutputsType)};
 }
 
 }  // namespace millrace::app

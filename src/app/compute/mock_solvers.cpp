@@ -116,10 +116,9 @@ std::string draw(const std::vector<Point>& points, const Order& order, bool clos
   std::string path;
   for (const auto index : order) path += (path.empty() ? "M" : " L") + at(points[index]);
   if (closed) path += " Z";
-  return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">)"
-      R"(<path d="{}" fill="none" stroke="#1f6feb" stroke-width="2"/></svg>)",
-      path);
+  return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">)"
+                     R"(<path d="{}" fill="none" stroke="#1f6feb" stroke-width="2"/></svg>)",
+                     path);
 }
 
 double rounded(double value, double step) { return std::round(value / step) * step; }
@@ -146,9 +145,8 @@ std::expected<Solution, DomainError> solve_beam(const json::Object& inputs) {
   const auto far_mm = std::min(at_mm, span_mm - at_mm);
   const auto moment_nmm = load_n * at_mm * (span_mm - at_mm) / span_mm;
   const auto stress_mpa = moment_nmm * (height_mm / 2) / inertia_mm4;
-  const auto deflection_mm =
-      load_n * far_mm * std::pow(span_mm * span_mm - far_mm * far_mm, 1.5) /
-      (9 * std::sqrt(3.0) * material.elasticity_mpa * inertia_mm4 * span_mm);
+  const auto deflection_mm = load_n * far_mm * std::pow(span_mm * span_mm - far_mm * far_mm, 1.5) /
+                             (9 * std::sqrt(3.0) * material.elasticity_mpa * inertia_mm4 * span_mm);
   const auto utilisation = stress_mpa / material.bears_mpa;
   return Solution{.outputs = {{"max_moment_knm", moment_nmm / 1e6},
                               {"max_deflection_mm", deflection_mm},
@@ -177,11 +175,10 @@ std::expected<Solution, DomainError> solve_tour(const json::Object& inputs) {
   const auto length = length_of(points, order, closed);
   json::Array indices;
   for (const auto index : order) indices.emplace_back(index);
-  Solution solution{
-      .outputs = {{"order", std::move(indices)},
-                  {"length", length},
-                  {"score", rounded(length_of(points, given, closed) - length, 1e-6)},
-                  {"solver", kMockSolver}}};
+  Solution solution{.outputs = {{"order", std::move(indices)},
+                                {"length", length},
+                                {"score", rounded(length_of(points, given, closed) - length, 1e-6)},
+                                {"solver", kMockSolver}}};
   if (flag(inputs, "drawing", false)) solution.drawing_svg = draw(points, order, closed);
   return solution;
 }

@@ -44,8 +44,8 @@ WorkParts::~WorkParts() = default;
 Result<std::unique_ptr<WorkParts>> WorkParts::make(Needs needs) {
   auto impl = std::make_unique<Impl>(std::move(needs));
   auto& context = impl->needs.context;
-  auto contracts = api::ContractDirectory::open(context.settings.text("compute.contracts_dir"),
-                                                context.log);
+  auto contracts =
+      api::ContractDirectory::open(context.settings.text("compute.contracts_dir"), context.log);
   if (!contracts) return fail_with_context("compute.contracts_dir", contracts.error());
   impl->contracts = *std::move(contracts);
   return std::unique_ptr<WorkParts>(new WorkParts(std::move(impl)));
