@@ -216,6 +216,7 @@ std::vector<int> error_statuses(const Operation& operation) {
   std::set<int> statuses(operation.errors.begin(), operation.errors.end());
   statuses.insert({400, 408, 500, 503, 504});
   if (operation.access.guarded()) statuses.insert({401, 403, 429});
+  if (operation.conditional || operation.method != "GET") statuses.insert(412);
   if (operation.path.contains('{')) statuses.insert(404);
   if (operation.body) statuses.insert({413, 415});
   if (operation.idempotency_key) statuses.insert({409, 422});

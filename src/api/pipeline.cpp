@@ -79,6 +79,21 @@ Result<Reply> replay(const Operation& operation, store::KeptAnswer answer) {
   return std::move(reply).with("Idempotent-Replayed", "true");
 }
 
+Fault precondition_failed(std::string detail) {
+  return bad_request("precondition_failed", std::move(detail), 412);
+}
+
+// What is changed here has no entity tag that could match, and a change that was to happen only if
+// one does must not happen (RFC 9110, 13.1.1). Content that is streamed has tags of its own.
+std::optional<ProblemDetails> check_condition(const Call& call) {
+  const auto wanted = call.request.header("if-match");
+  const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
+  const auto& body = call.operation().body;
+  const bool streamed = body && body->kind == RequestBody::Kind::stream;
+  if (!wanted || *wanted == "*" || reads || streamed) return std::nullopt;
+  return ProblemDetails{.fault = precondition_failed("there is no entity tag here to match")};
+}
+
 http::RatePolicy per_minute(std::string name, std::uint64_t quota) {
   return {.name = std::move(name), .quota = quota, .window = std::chrono::seconds(60)};
 }
@@ -126,6 +141,7 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
                          .errors = std::move(parameters).error()};
     }
   }
+  if (!refused) refused = check_condition(call);
   if (!refused) refused = read_key(call);
   if (refused) {
     write(problem_reply(*refused, checked.operation.form, request.correlation_id), response);
@@ -329,6 +345,11 @@ Reply Pipeline::finish(Call& call, Reply reply) const {
   }
   if (!operation.conditional || reply.status != 200) return reply;
   auto tag = etag_of(reply.body);
+  const auto wanted = call.request.header("if-match");
+  if (wanted && !names_tag(*wanted, tag, false)) {
+    return problem_reply({.fault = precondition_failed("it has changed since")}, operation.form,
+                         call.request.correlation_id);
+  }
   const auto condition = call.request.header("if-none-match");
   const bool known = condition && names_tag(*condition, tag, true);
   if (known) reply = Reply{.status = 304, .headers = std::move(reply.headers)};

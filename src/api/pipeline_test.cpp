@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 namespace millrace::api {
 namespace {
 
@@ -334,6 +336,33 @@ TEST(Pipeline, AnAnswerThatTheClientHasIsNotSentAgain) {
   EXPECT_EQ(api.get("/things?limit=2", headers + "If-None-Match: " + tag + "\r\n").status, 200);
   // What is known of an answer does not open it to others.
   EXPECT_EQ(api.get("/things", "If-None-Match: " + tag + "\r\n").status, 401);
+}
+
+TEST(Pipeline, AChangeThatWantsATagNobodyHasDoesNotHappen) {
+  auto get = plain_operation("get", "GET", "/thing", Access::open());
+  get.conditional = true;
+  std::atomic<int> changes = 0;
+  auto set = plain_operation("set", "PUT", "/thing", Access::open());
+  set.handler = [&changes](Call& call) {
+    ++changes;
+    return says_ok(call);
+  };
+  ApiFixture api({std::move(get), std::move(set)});
+  const auto tag = api.get("/thing").header("etag");
+  EXPECT_EQ(api.get("/thing", "If-Match: " + tag + "\r\n").status, 200);
+  EXPECT_EQ(api.get("/thing", "If-Match: *\r\n").status, 200);
+  const auto other = api.get("/thing", "If-Match: \"another\"\r\n");
+  EXPECT_EQ(other.status, 412);
+  EXPECT_EQ(text_of(object_of(other), "code"), "precondition_failed");
+  const auto put = [&](const std::string& headers) {
+    return api.ask("PUT /thing HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n" + headers + "\r\n")
+        .status;
+  };
+  EXPECT_EQ(put("If-Match: \"x\"\r\n"), 412);
+  EXPECT_EQ(changes, 0);
+  EXPECT_EQ(put("If-Match: *\r\n"), 200);
+  EXPECT_EQ(put(""), 200);
+  EXPECT_EQ(changes, 2);
 }
 
 TEST(Pipeline, ATenantThatAsksTooOftenWaitsAndOthersDoNot) {  // L-19
