@@ -166,6 +166,7 @@ Result<void> ApiParts::Impl::build_identity(const Options& options) {
 
 // All operations there are. A part of the API that is not in this list does not exist.
 std::vector<api::Operation> ApiParts::Impl::operations() {
+  const auto& settings = context.settings;
   std::vector<api::Operation> all;
   const api::JobStores jobs{.reader = *reader, .writer = *writer};
   append(all, api::meta_operations(*tickets, context.clock, documents));
@@ -193,7 +194,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
                                        .uploads = blobs->engine(),
                                        .blobs = blobs->store(),
                                        .links = blobs->links()},
-                                      {}));
+                                      {.time_max = settings.duration("server.upload_timeout")}));
   return all;
 }
 
