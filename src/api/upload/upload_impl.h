@@ -67,6 +67,8 @@ struct UploadEngine::Impl {
                                         ContentSource& content, Expected expected);
   Task<std::int64_t> pump(UploadName name, store::UploadState upload, ContentSource& content,
                           blob::BlobWriter& writer, TransferBuffer& buffer, std::size_t filled);
+  Task<std::int64_t> grow(UploadName name, std::int64_t reserved, std::int64_t needed,
+                          std::int64_t size_max);
   Task<blob::BlobInfo> finish_blob(UploadName name, blob::BlobWriter& writer);
   Task<UploadAnswer> compare(store::UploadBegun begun, std::optional<std::int64_t> size_bytes,
                              ContentSource& content);

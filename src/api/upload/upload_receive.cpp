@@ -16,6 +16,7 @@ namespace {
 using namespace either;
 
 constexpr std::int64_t kFirstReserveBytes = 1024 * 1024;
+constexpr std::int64_t kSpareLeastBytes = 64 * 1024;
 constexpr int kRenewalsInALife = 4;
 
 // Whether trying again later may help: then the upload goes on without having been renewed.
@@ -97,10 +98,7 @@ Task<std::int64_t> UploadEngine::Impl::pump(UploadName name, store::UploadState 
     total += static_cast<std::int64_t>(filled);
     if (total > size_max) co_return too_large(size_max);
     if (total > upload.reserved_bytes) {
-      upload.reserved_bytes =
-          std::min(size_max, std::max(total, upload.reserved_bytes + limits.reserve_step_bytes));
-      MR_CO_TRY_VOID(co_await services.uploads.grow_upload(name.caller, name.id, name.user,
-                                                           upload.reserved_bytes, std::nullopt));
+      MR_CO_TRY(upload.reserved_bytes, co_await grow(name, upload.reserved_bytes, total, size_max));
       renewed_at = services.clock.now();
     }
     MR_CO_TRY_VOID(co_await writer.write(buffer.space().first(filled)));
@@ -113,6 +111,22 @@ Task<std::int64_t> UploadEngine::Impl::pump(UploadName name, store::UploadState 
     MR_CO_TRY(filled, co_await content.read(buffer.space()));
   }
   co_return total;
+}
+
+// Room for `needed` bytes, and for some more where there is: asking for every piece would cost a
+// call each. How much there is now.
+Task<std::int64_t> UploadEngine::Impl::grow(UploadName name, std::int64_t reserved,
+                                            std::int64_t needed, std::int64_t size_max) {
+  auto wanted = reserved + std::min(reserved, limits.reserve_step_bytes);
+  wanted = std::min(size_max, std::max(needed, wanted));
+  for (;;) {
+    const auto grown = co_await services.uploads.grow_upload(name.caller, name.id, name.user,
+                                                             wanted, std::nullopt);
+    if (grown) co_return wanted;
+    if (grown.error().sqlstate != "MR027" || wanted == needed) co_return fail(grown.error());
+    const auto spare = (wanted - needed) / 4;
+    wanted = spare < kSpareLeastBytes ? needed : needed + spare;
+  }
 }
 
 // A store in the network gets the bytes only now, which takes its time.
