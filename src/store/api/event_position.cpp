@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
 namespace millrace::store {
@@ -89,6 +90,17 @@ Result<EventPosition> EventPosition::parse(std::string_view text) {
     return true;
   });
   if (!good) return no_position();
+  return position;
+}
+
+EventPosition EventPosition::tail(std::uint64_t last, const std::vector<std::uint64_t>& running) {
+  EventPosition position{.xid = last, .seq = std::numeric_limits<std::int64_t>::max(), .late = {}};
+  for (const auto xid : running) position.late.push_back({.xid = xid, .seq = 0});
+  // One that runs at the very end lies behind the position, rather than late below it.
+  while (!position.late.empty() && position.late.back().xid == position.xid) {
+    position.late.pop_back();
+    --position.xid;
+  }
   return position;
 }
 

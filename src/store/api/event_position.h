@@ -41,6 +41,8 @@ struct EventPosition {
 
   // invalid_argument for a text that is none.
   static Result<EventPosition> parse(std::string_view text);
+  // Behind everything up to transaction `last`, except for those that run, in order.
+  static EventPosition tail(std::uint64_t last, const std::vector<std::uint64_t>& running);
   std::string text() const;
 
   // Behind an event of a late transaction.

@@ -21,6 +21,15 @@ TEST(EventPosition, TextComesBackAsItWas) {
   }
 }
 
+// The last transaction of all may run: the position lies before it, and its text comes back.
+TEST(EventPosition, TheTailIsAPositionLikeAnyOther) {
+  EXPECT_EQ(EventPosition::tail(90, {}).text(), "90-9223372036854775807");
+  EXPECT_EQ(EventPosition::tail(90, {85}).text(), "90-9223372036854775807~85-0");
+  EXPECT_EQ(EventPosition::tail(90, {85, 89, 90}).text(), "88-9223372036854775807~85-0");
+  const auto text = EventPosition::tail(90, {85, 89, 90}).text();
+  EXPECT_EQ(EventPosition::parse(text).value(), EventPosition::tail(90, {85, 89, 90}));
+}
+
 // A Last-Event-ID comes from outside.
 TEST(EventPosition, HostileTextIsRefused) {
   for (const auto* text : {"", "-", "1", "1-", "-1-2", "1--2", "+1-2", " 1-2", "1-2 ", "1-2~",

@@ -102,16 +102,15 @@ class PgEventStore final : public EventStore {
   Task<EventPosition> event_tail() override {
     MR_CO_TRY(const auto rows,
               co_await session_.own(MR_POINT("api_event_tail"), Access::read,
-                                    {.sql = "select xid, seq, late_xids from millrace.event_tail()",
+                                    {.sql = "select xid, late_xids from millrace.event_tail()",
                                      .name = "mr_api_event_tail"}));
-    EventPosition position;
-    MR_CO_TRY(position.xid, read_xid(rows[0].text("xid")));
-    position.seq = rows[0].i64("seq");
+    MR_CO_TRY(const auto last, read_xid(rows[0].text("xid")));
+    std::vector<std::uint64_t> running;
     for (const auto& text : rows[0].text_array("late_xids")) {
       MR_CO_TRY(const auto xid, read_xid(text));
-      position.late.push_back({.xid = xid, .seq = 0});
+      running.push_back(xid);
     }
-    co_return position;
+    co_return EventPosition::tail(last, running);
   }
 
   Task<EventBatch> read_events(EventPosition position, int limit, bool expand) override {
@@ -145,13 +144,13 @@ class PgEventStore final : public EventStore {
   Task<std::vector<JobOwner>> job_owners(std::vector<JobId> jobs) override {
     pg::Params params;
     params.add_id_array(std::span<const JobId>(jobs));
-    MR_CO_TRY(const auto rows,
-              co_await session_.own(
-                  MR_POINT("api_event_owners"), Access::read,
-                  {.sql = "select job_id, owner_id from millrace.job_fact"
-                          " where job_id = any ($1::uuid[]) and owner_id is not null",
-                   .params = std::move(params),
-                   .name = "mr_api_event_owners"}));
+    MR_CO_TRY(
+        const auto rows,
+        co_await session_.own(MR_POINT("api_event_owners"), Access::read,
+                              {.sql = "select job_id, owner_id from millrace.job_fact"
+                                      " where job_id = any ($1::uuid[]) and owner_id is not null",
+                               .params = std::move(params),
+                               .name = "mr_api_event_owners"}));
     std::vector<JobOwner> owners;
     owners.reserve(rows.rows());
     for (const auto row : rows) {
