@@ -231,7 +231,9 @@ Task<bool> EventHub::read_more() {
     event_at_ = parts_.clock.now();
     read_.counter().add(static_cast<double>(events.size()));
   }
-  co_await publish(std::move(events), batch.next);
+  if (!events.empty() || batch.next != *position_) {
+    co_await publish(std::move(events), batch.next);
+  }
   position_ = std::move(batch.next);
   co_return batch.more;
 }

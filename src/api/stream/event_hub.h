@@ -6,7 +6,7 @@
 // no query while they listen; one that comes back is told what it missed from the ring, or, where
 // that does not reach, with one question (missed()). Threading: subscribe(), missed() and
 // state_of() from the executors of connections; the rest on its own. Lifetime: what it refers to
-// outlives it; stop() before it goes away, after the server.
+// outlives it; stop() before it goes away, while the threads of the connections still run.
 #pragma once
 
 #include "api/keyed_cache.h"

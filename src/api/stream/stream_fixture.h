@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -73,10 +72,7 @@ class FakeLog final : public store::EventStore {
   Task<store::EventPosition> event_tail() override {
     const std::lock_guard lock(mutex_);
     if (away) co_return fail(ErrorKind::unavailable, "the database is away");
-    store::EventPosition tail{
-        .xid = xid_, .seq = std::numeric_limits<std::int64_t>::max(), .late = {}};
-    for (const auto xid : running_) tail.late.push_back({.xid = xid, .seq = 0});
-    co_return tail;
+    co_return store::EventPosition::tail(xid_, running_);
   }
   Task<store::EventBatch> read_events(store::EventPosition position, int limit, bool) override {
     const std::lock_guard lock(mutex_);
