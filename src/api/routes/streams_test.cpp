@@ -2,6 +2,7 @@
 
 #include "api/api_fixture.h"
 #include "api/schemas.h"
+#include "api/stream/stream_client.h"
 #include "api/stream/stream_fixture.h"
 #include "base/run.h"
 #include "http/server_threads.h"
