@@ -31,7 +31,8 @@ class StreamClient {
   std::optional<Got> next() {
     for (;;) {
       const auto size = client_.read_until("\r\n");
-      if (size == "0\r\n" || !size.ends_with("\r\n")) return std::nullopt;
+      ended_ = size == "0\r\n";
+      if (ended_ || !size.ends_with("\r\n")) return std::nullopt;
       const auto text = client_.read_until("\n\n\r\n");
       Got got;
       bool event = false;
@@ -56,12 +57,14 @@ class StreamClient {
     return got ? got->event : std::string();
   }
   const std::string& last_id() const { return last_id_; }
+  bool ended() const { return ended_; }  // Properly, not cut.
   http::RawClient& raw() { return client_; }
 
  private:
   http::RawClient client_;
   std::string head_;
   std::string last_id_;
+  bool ended_ = false;
 };
 
 }  // namespace millrace::api
