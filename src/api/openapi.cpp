@@ -26,6 +26,7 @@ json::Object text_header(std::string_view description) {
 }
 
 json::Array parameters_of(const CheckedOperation& checked) {
+  const auto& operation = checked.operation;
   json::Array out;
   for (const auto& [parameter, schema, type] : checked.parameters) {
     json::Object entry{{"name", parameter.name},
@@ -37,9 +38,12 @@ json::Array parameters_of(const CheckedOperation& checked) {
       entry["style"] = "form";
       entry["explode"] = false;
     }
+    // OpenAPI has no word for a parameter that takes slashes too.
+    if (operation.path.contains("{" + parameter.name + "...}")) {
+      entry["x-millrace-rest-of-path"] = true;
+    }
     out.push_back(std::move(entry));
   }
-  const auto& operation = checked.operation;
   if (operation.idempotency_key) {
     out.push_back(json::Object{
         {"name", "Idempotency-Key"},

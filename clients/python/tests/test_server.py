@@ -1,0 +1,93 @@
+"""The client against the real server, which tests/clients/with_server starts and names in the environment."""
+import os
+import pathlib
+import sys
+import unittest
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from millrace import Client, Problem  # noqa: E402
+
+LATER = {"job_type": "noop", "payload": {"n": 1}, "delay_seconds": 3600}
+
+
+@unittest.skipUnless("MILLRACE_URL" in os.environ, "MILLRACE_URL is not set: run through tests/clients/with_server")
+class Server(unittest.TestCase):
+    def setUp(self):
+        self.client = Client.from_environment()
+        self.operator = Client(os.environ["MILLRACE_URL"], os.environ["MILLRACE_OPERATOR_TOKEN"])
+        self.addCleanup(self.client.close)
+        self.addCleanup(self.operator.close)
+
+    def test_a_job_is_created_waited_for_and_read(self):
+        created = self.client.jobs.create("noop", {"n": 1})
+        self.assertEqual(created["answer"], "created")
+        self.assertEqual(self.client.jobs.wait_for(created["job_id"], timeout=30)["status"], "completed")
+        self.assertEqual(self.client.jobs.result(created["job_id"])["status"], "completed")
+        self.assertEqual(list(self.client.jobs.logs(created["job_id"])), [])
+
+    def test_the_same_key_makes_one_job(self):
+        key = str(uuid.uuid4())
+        first = self.client.jobs.create(**LATER, key=key)
+        self.assertEqual(self.client.jobs.create(**LATER, key=key)["job_id"], first["job_id"])
+        with self.assertRaises(Problem) as caught:
+            self.client.jobs.create(**LATER, key=key, priority=7)
+        self.assertEqual((caught.exception.status, caught.exception.code), (422, "idempotency_mismatch"))
+        self.client.jobs.cancel(first["job_id"], "test")
+        self.assertEqual(self.client.jobs.get(first["job_id"])["status"], "cancelled")
+
+    def test_a_request_that_breaks_rules_says_which(self):
+        with self.assertRaises(Problem) as caught:
+            self.client.jobs.create("noop", priority=5000)
+        self.assertEqual([(error["pointer"], error["rule"]) for error in caught.exception.errors], [("#/priority", "maximum")])
+        self.assertTrue(caught.exception.cid)
+
+    def test_all_pages_are_read(self):
+        correlation = f"page-{uuid.uuid4()}"
+        made = {job["job_id"] for job in self.client.jobs.create_many([{**LATER, "correlation_id": correlation}] * 7)}
+        self.assertEqual({job["job_id"] for job in self.client.jobs.list(correlation_id=correlation, limit=3)}, made)
+        for job_id in made:
+            self.client.jobs.cancel(job_id)
+
+    def test_a_batch_is_waited_for(self):
+        batch = self.client.batches.create([{"job_type": "noop"}, {"job_type": "noop"}])
+        done = self.client.batches.wait_for(batch["batch_id"], timeout=30)
+        self.assertEqual((done["completed"], done["failed"]), (2, 0))
+
+    def test_queues_are_paused_by_operators_only(self):
+        with self.assertRaises(Problem) as caught:
+            self.client.queues.pause("default", "no")
+        self.assertEqual(caught.exception.status, 403)
+        try:
+            self.operator.queues.pause("default", "test")
+        finally:
+            self.operator.queues.resume("default")
+        self.assertIn("default", [queue["queue"] for queue in self.operator.queues.list()])
+        self.assertGreaterEqual(self.operator.queues.scale("default")["demand"], 0)
+
+    def test_nobody_gets_nothing_but_health(self):
+        nobody = Client(os.environ["MILLRACE_URL"])
+        self.addCleanup(nobody.close)
+        with self.assertRaises(Problem) as caught:
+            nobody.queues.list()
+        self.assertEqual(caught.exception.status, 401)
+        self.assertEqual(nobody.health()["status"], "healthy")
+
+    def test_a_job_is_watched_to_its_end(self):
+        job_id = self.client.jobs.create("sleep", {"ms": 300})["job_id"]
+        self.assertEqual([event.event for event in self.client.events.job(job_id)][-1], "completed")
+
+    def test_a_file_is_uploaded_once_however_often_it_is_sent(self):
+        key, owner, content = str(uuid.uuid4()), str(uuid.uuid4()), b"%PDF-1.4 a small file\n"
+        first = self.client.uploads.create(content, file_name="a.pdf", content_type="application/pdf", owner_id=owner, key=key)
+        again = self.client.uploads.create(content, file_name="a.pdf", content_type="application/pdf", owner_id=owner, key=key)
+        self.assertEqual(first["id"], again["id"])
+        self.assertEqual(self.client.uploads.content(first["id"]), content)
+        self.assertEqual([file["id"] for file in self.client.uploads.list() if file["id"] == first["id"]], [first["id"]])
+        self.client.uploads.delete(first["id"])
+        with self.assertRaises(Problem):
+            self.client.uploads.get(first["id"])
+
+
+if __name__ == "__main__":
+    unittest.main()
