@@ -351,6 +351,101 @@ class MemoryUploads final : public store::UploadStore {
   Random& random_;
 };
 
+// Files and objects of one owner; others see nothing.
+class MemoryFiles final : public store::FileStore {
+ public:
+  struct Kept {
+    store::StoredObject object;
+    std::string file_name;
+    std::string owner;  // The subject of the caller who may see it.
+  };
+
+  Task<std::string> get_file(store::CallContext caller, Uuid file) override {
+    const auto* found = find(caller, file);
+    if (found == nullptr) co_return unknown("MR039");
+    co_return json_of(file, *found);
+  }
+  Task<std::string> list_files(store::CallContext, store::FileList list) override {
+    last_list = list;
+    std::string rows;
+    for (const auto& [id, kept] : files) {
+      if (list.before && id >= *list.before) continue;
+      rows = json_of(id, kept) + (rows.empty() ? "" : "," + rows);
+    }
+    co_return "[" + rows + "]";
+  }
+  Task<std::string> delete_shell_files(store::CallContext caller, std::vector<Uuid> ids) override {
+    std::string rows;
+    for (const auto& id : ids) {
+      if (find(caller, id) == nullptr) continue;
+      rows += (rows.empty() ? "" : ",") + json_of(id, files.at(id));
+      files.erase(id);
+    }
+    co_return "[" + rows + "]";
+  }
+  Task<store::StoredObject> get_object(store::CallContext, std::string, std::string name) override {
+    for (const auto& [id, kept] : files) {
+      if (kept.object.name == name) co_return kept.object;
+    }
+    co_return unknown("MR031");
+  }
+  Task<std::string> list_objects(store::CallContext, store::ObjectList) override { co_return "[]"; }
+  Task<std::string> remove_objects(store::CallContext, std::string,
+                                   std::vector<std::string>) override {
+    co_return "[]";
+  }
+  Task<std::string> create_export_history(store::CallContext, std::string) override {
+    co_return "{}";
+  }
+  Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {
+    co_return unknown("MR031");
+  }
+  Task<std::string> list_export_history(store::CallContext, std::optional<Uuid>, int) override {
+    co_return "[]";
+  }
+  Task<std::string> delete_export_history(store::CallContext, std::vector<Uuid>) override {
+    co_return "[]";
+  }
+  Task<std::string> check_storage_quota(store::CallContext, Uuid) override { co_return "{}"; }
+
+  // A file of somebody with this content in `blobs`.
+  Uuid put(MemoryBlobs& blobs, const std::string& bytes, const std::string& owner, Random& random) {
+    const auto id = random.uuid();
+    store::StoredObject object;
+    object.bucket = "medical-docs";
+    object.name = owner + "/" + id.to_string() + "_file";
+    object.sha256 = blob::sha256(bytes).hex();
+    object.store_key = blobs.put(bytes);
+    object.size_bytes = static_cast<std::int64_t>(bytes.size());
+    object.content_type = "application/pdf";
+    files[id] = {.object = std::move(object), .file_name = "Befund \"März\".pdf", .owner = owner};
+    return id;
+  }
+
+  std::map<Uuid, Kept> files;
+  store::FileList last_list;
+
+ private:
+  const Kept* find(const store::CallContext& caller, Uuid id) const {
+    const auto found = files.find(id);
+    const bool seen = found != files.end() && caller.claims_json.contains(found->second.owner);
+    return seen ? &found->second : nullptr;
+  }
+  static std::string json_of(Uuid id, const Kept& kept) {
+    return to_json(json::Object{{"id", id.to_string()},
+                                {"bucket", kept.object.bucket},
+                                {"storage_path", kept.object.name},
+                                {"file_name", kept.file_name},
+                                {"size_bytes", kept.object.size_bytes},
+                                {"sha256", kept.object.sha256}});
+  }
+  static std::unexpected<Error> unknown(std::string sqlstate) {
+    return fail(Error{.kind = ErrorKind::not_found,
+                      .message = "it does not exist",
+                      .sqlstate = std::move(sqlstate)});
+  }
+};
+
 // Content in pieces of any size, with something that happens before each, or an error at the end.
 class TextSource final : public ContentSource {
  public:
