@@ -463,6 +463,7 @@ void Dispatcher::answered(std::span<Settler::Answered> answers) {
 void Dispatcher::note_answer(const JobRun& run, Outcome::Kind outcome, Answer answer) {
   MR_SOMETIMES(answer == Answer::already_settled, "settlement_found_done");
   MR_SOMETIMES(answer == Answer::lease_lost, "settlement_fenced");
+  if (options_.watch != nullptr) options_.watch->settled(answer);
   if (is_durable(answer)) {
     ++totals_.settled;
     if (!services_.log.enabled(LogLevel::debug)) return;  // The fields alone would cost too much.

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "model/job.h"
 #include "model/outcome.h"
+#include "model/settlement.h"
 
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ class RunWatch {
   // The traceparent under which the handler runs and which it sends on; nothing: the job's own.
   virtual std::optional<std::string> begin_run(const ClaimedJob& job) = 0;
   virtual void end_run(const RunEnd& end) = 0;
+  // What the fence said to an outcome, hand-backs included.
+  virtual void settled(Answer answer) = 0;
 };
 
 }  // namespace millrace::worker

@@ -22,6 +22,8 @@ class Kept final : public RunWatch {
                      end.job.traceparent, end.came_with.value_or("-")});
   }
 
+  void settled(Answer answer) override { answers.push_back(answer); }
+
   struct Ended {
     JobId id;
     std::string outcome;
@@ -40,6 +42,7 @@ class Kept final : public RunWatch {
   std::optional<std::string> own;
   std::vector<JobId> began;
   std::vector<Ended> ended;
+  std::vector<Answer> answers;
 };
 
 class RunWatchTest : public RuntimeTest {
@@ -60,6 +63,7 @@ TEST_F(RunWatchTest, IsToldOfEveryRunOnceWithItsTimeAndOutcome) {  // O-02
   EXPECT_EQ(kept.ended[0].id, id);
   EXPECT_EQ(kept.ended[0].outcome, "ok");
   EXPECT_EQ(kept.ended[0].took, 300ms);
+  EXPECT_EQ(kept.answers, std::vector<Answer>{Answer::settled});
   EXPECT_EQ(kept.ended[0].came_with, "-");
 }
 

@@ -77,6 +77,14 @@ TEST_F(Runs, AreCountedByQueueTypeAndOutcome) {  // O-04, O-08
   EXPECT_THAT(page, Not(HasSubstr("too slow")));
 }
 
+TEST_F(Runs, OutcomesThatCameTooLateAreCounted) {  // K05
+  watch_.settled(Answer::settled);
+  watch_.settled(Answer::lease_lost);
+  const auto page = registry_.render();
+  EXPECT_THAT(page, HasSubstr("millrace_job_settlements_total{answer=\"lease_lost\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("millrace_job_settlements_total{answer=\"settled\"} 1\n"));
+}
+
 TEST_F(Runs, ALostLeaseIsAnEndOfItsOwn) {
   (void)watch_.begin_run(job_);
   EXPECT_THAT(registry_.render(), HasSubstr("millrace_worker_running_jobs 1\n"));

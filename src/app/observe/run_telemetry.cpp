@@ -85,7 +85,15 @@ RunTelemetry::RunTelemetry(MetricRegistry& registry, http::Tracer* tracer, const
            .kind = MetricKind::histogram,
            .labels = {"queue"},
            .bounds = run_bounds_s()})),
-      stages_(registry) {}
+      stages_(registry) {
+  auto& answers = registry.family({.name = "millrace_job_settlements_total",
+                                   .help = "Outcomes by what the fence said to them; lease_lost: "
+                                           "it came too late and changed nothing.",
+                                   .labels = {"answer"}});
+  for (std::size_t i = 0; i < kAnswers; ++i) {
+    answers_[i] = &answers.counter({to_string(static_cast<Answer>(i))});
+  }
+}
 
 std::optional<std::string> RunTelemetry::begin_run(const ClaimedJob& job) {
   running_.add(1);
@@ -104,6 +112,8 @@ void RunTelemetry::end_run(const worker::RunEnd& end) {
   if (!end.job.stage.empty()) count_stage(end);
   if (end.came_with) trace(end);
 }
+
+void RunTelemetry::settled(Answer answer) { answers_[static_cast<std::size_t>(answer)]->add(); }
 
 RunTelemetry::Series& RunTelemetry::series_of(const ClaimedJob& job) {
   if (last_ != nullptr && last_->first.second == job.job_type && last_->first.first == job.queue) {

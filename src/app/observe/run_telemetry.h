@@ -28,10 +28,12 @@ class RunTelemetry final : public worker::RunWatch {
 
   std::optional<std::string> begin_run(const ClaimedJob& job) override;
   void end_run(const worker::RunEnd& end) override;
+  void settled(Answer answer) override;
 
  private:
   // Outcomes, and the lease that was lost.
   static constexpr std::size_t kEnds = 9;
+  static constexpr std::size_t kAnswers = 6;
   // The series of one queue and type, found once.
   struct Series {
     std::array<Histogram*, kEnds> runs{};
@@ -50,6 +52,7 @@ class RunTelemetry final : public worker::RunWatch {
   Gauge& running_;
   MetricFamily& runs_;
   MetricFamily& latencies_;
+  std::array<Counter*, kAnswers> answers_{};
   api::StageMetrics stages_;
   std::map<Key, Series> series_;
   std::map<Key, Series>::value_type* last_ = nullptr;  // Most jobs are of the same kind as before.
