@@ -240,7 +240,11 @@ export class Core {
       if (body instanceof ReadableStream) init.duplex = "half";
       const response = await (this.#options.fetch ?? fetch)(url, init);
       const streamed = spec.answer === "events" || spec.answer === "raw";
-      if (!streamed || !response.ok) return { response, done };
+      if (!streamed || !response.ok) {
+        const whole = await buffered(response);
+        done();
+        return { response: whole, done: () => {} };
+      }
       clearTimeout(timer); // From here on the reader decides how long it takes.
       return { response, done: spec.answer === "events" ? () => (done(), control.abort()) : () => {} };
     } catch (error) {
@@ -281,6 +285,13 @@ function headerParams(spec: OperationSpec, params: Params): Record<string, strin
     if (value !== undefined && value !== null) headers[name] = String(value);
   }
   return headers;
+}
+
+/** With its body read: an answer that breaks off is no answer, and the call can be repeated. */
+async function buffered(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  const bytes = await response.arrayBuffer();
+  return new Response(status === 204 || status === 205 || status === 304 ? null : bytes, { status, headers });
 }
 
 async function decode(spec: OperationSpec, response: Response): Promise<unknown> {

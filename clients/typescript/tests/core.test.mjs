@@ -131,6 +131,16 @@ test("path and query are encoded", async () => {
   await assert.rejects(client.jobs.get({ id: "" }), TypeError);
 });
 
+test("an answer that breaks off is asked for again", async () => {
+  const half = (request, response) => {
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "100" });
+    response.write('{"status":', () => request.socket.destroy());
+  };
+  const { server, client } = await world([half, json(200, { status: "completed" })]);
+  assert.equal((await client.jobs.get({ id: "j" })).status, "completed");
+  assert.equal(server.requests.length, 2);
+});
+
 test("a token is asked for before every request", async () => {
   let asked = 0;
   const { server, client } = await world([problem(503, "unavailable"), json(200, {})], { token: async () => `t-${++asked}` });
