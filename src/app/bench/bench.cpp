@@ -43,6 +43,8 @@ const std::vector<Entry>& entries() {
       {{"idle", "What a worker process takes that has nothing to do"}, bench_idle},
       {{"lists", "Milliseconds for what people ask, with many finished jobs", false}, bench_lists},
       {{"http", "Requests a second: status of a job, durable enqueue, over HTTP"}, bench_http},
+      {{"streams", "Live streams: memory of many, and how soon all hear of an event", false},
+       bench_streams},
       {{"soak", "A steady rate for a long time: does anything grow?", false}, bench_soak}};
   return all;
 }

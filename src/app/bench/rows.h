@@ -38,6 +38,8 @@ Cases bench_idle(World& world);
 Cases bench_lists(World& world);
 // Status reads and durable enqueues over HTTP.
 Cases bench_http(World& world);
+// Many open event streams: memory, and how soon all of them hear of a job.
+Cases bench_streams(World& world);
 // A steady rate for a long time, and whether anything grows.
 Cases bench_soak(World& world);
 

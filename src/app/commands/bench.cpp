@@ -2,6 +2,7 @@
 
 #include "app/bench/http.h"
 #include "app/bench/report.h"
+#include "app/bench/streams.h"
 #include "app/commands/commands.h"
 
 #include <fmt/format.h>
@@ -149,6 +150,36 @@ void declare_http(Command& bench, const BenchRow& row) {
   });
 }
 
+// Likewise: with --url only the clients are here.
+void declare_streams(Command& bench, const BenchRow& row) {
+  struct Streams {
+    Options options;
+    StreamsCommand command;
+  };
+  auto streams = std::make_shared<Streams>();
+  auto& options = streams->options;
+  options.connections = 10'000;
+  auto& command = bench.add(row.name, row.about);
+  command.option("--repeats", "N", options.repeats, "Repeats (default 3)");
+  command.option("--jobs", "N", options.jobs, "Events of each repeat (default 100)");
+  command.option("--payload-bytes", "N", options.payload_bytes, "Size (default 110)");
+  command.option("--connections", "N", options.connections, "Open streams (default 10000)");
+  command.option("--url", "URL", streams->command.load.url,
+                 "A server that runs already, http://127.0.0.1:PORT; only it is measured");
+  command.option("--token", "TOKEN", streams->command.load.token, "With --url: its credentials");
+  declare_place(command, options);
+  command.action([streams, what = row.name](Context& context) -> Result<int> {
+    auto& load = streams->command.load;
+    if (load.url.empty()) return run(context, {what}, streams->options);
+    MR_TRY(load.streams, in_range("--connections", streams->options.connections, 1, 10'000));
+    MR_TRY(load.payload_bytes,
+           in_range("--payload-bytes", streams->options.payload_bytes, 30, 200'000));
+    MR_TRY(streams->command.events,
+           in_range("--jobs", streams->options.jobs.value_or(100), 1, 1'000'000));
+    return run_streams_command(context, streams->command);
+  });
+}
+
 void declare_row(Command& bench, const BenchRow& row) {
   auto options = std::make_shared<Options>();
   auto& command = bench.add(row.name, row.about);
@@ -251,6 +282,8 @@ void add_bench_commands(Command& root) {
   for (const auto& row : bench_rows()) {
     if (row.name == "http") {
       declare_http(bench, row);
+    } else if (row.name == "streams") {
+      declare_streams(bench, row);
     } else {
       declare_row(bench, row);
     }
