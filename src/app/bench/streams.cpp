@@ -80,7 +80,7 @@ std::size_t EventCounter::feed(std::string_view bytes) {
   constexpr std::string_view kBegin = "\ndata: ";
   std::size_t events = 0;
   for (const char c : bytes) {
-    matched_ = c == kBegin[matched_] ? matched_ + 1 : c == '\n' ? 1 : 0;
+    matched_ = c == kBegin[matched_] ? matched_ + 1 : c == '\n' ? 1U : 0U;
     if (matched_ < kBegin.size()) continue;
     ++events;
     matched_ = 0;
