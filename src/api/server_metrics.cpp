@@ -1,15 +1,16 @@
 #include "api/server_metrics.h"
 
-#include <fmt/format.h>
-
-#include <string>
+#include <array>
+#include <string_view>
 
 namespace millrace::api {
 namespace {
 
 // "2xx": five classes instead of sixty numbers.
-std::string status_class(int status) {
-  return status == 0 ? "none" : fmt::format("{}xx", status / 100);
+std::string_view status_class(int status) {
+  constexpr std::array<std::string_view, 6> kClasses = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
+  const auto number = static_cast<std::size_t>(status) / 100;
+  return number < kClasses.size() ? kClasses[number] : "other";
 }
 
 }  // namespace

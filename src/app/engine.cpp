@@ -27,6 +27,20 @@ std::string host_name() {
   return name;
 }
 
+// What the keeper of this process did (O-09): each duty has its success rate.
+std::function<void(std::string_view, bool, std::int64_t)> count_duties(MetricRegistry& metrics) {
+  auto& rounds = metrics.family({.name = "millrace_keeper_rounds_total",
+                                 .help = "Rounds of the keeper's duties in this process.",
+                                 .labels = {"duty", "result"}});
+  auto& handled = metrics.family({.name = "millrace_keeper_handled_total",
+                                  .help = "Rows that the keeper's duties handled.",
+                                  .labels = {"duty"}});
+  return [&rounds, &handled](std::string_view duty, bool succeeded, std::int64_t count) {
+    rounds.counter({duty, succeeded ? "ok" : "failed"}).add();
+    handled.counter({duty}).add(static_cast<double>(count));
+  };
+}
+
 }  // namespace
 
 struct Engine::Parts {
@@ -77,7 +91,8 @@ awaitable<void> Engine::Parts::work() {
   keeper::Keeper keeper(io.get_executor(), keeper_store, context.clock, context.random, context.log,
                         {.holder = fmt::format("{}-{}-{:08x}", host_name(), ::getpid(),
                                                static_cast<std::uint32_t>(context.random.next())),
-                         .ttl = keeper::keeper_ttl(options.worker.lease)});
+                         .ttl = keeper::keeper_ttl(options.worker.lease),
+                         .on_duty = count_duties(context.metrics)});
   if (options.run_keeper) {
     keeper.start();
     options.worker.on_hint = [&keeper] { keeper.nudge(); };

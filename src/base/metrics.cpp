@@ -123,15 +123,26 @@ struct MetricFamily::Series {
   Histogram histogram;
 };
 
+bool MetricFamily::Less::operator()(const Key& a, const LabelValues& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      std::less<std::string_view>());
+}
+
+bool MetricFamily::Less::operator()(const LabelValues& a, const Key& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      std::less<std::string_view>());
+}
+
 MetricFamily::MetricFamily(MetricSpec spec) : spec_(std::move(spec)) {}
 MetricFamily::~MetricFamily() = default;
 
 MetricFamily::Series& MetricFamily::find(LabelValues labels) {
   MR_ASSERT(labels.size() == spec_.labels.size());
-  std::vector<std::string> key(labels.begin(), labels.end());
   const std::lock_guard lock(mutex_);
-  auto found = series_.find(key);
-  if (found == series_.end() && series_.size() >= spec_.series_max && !key.empty()) {
+  auto found = series_.find(labels);
+  if (found != series_.end()) return *found->second;
+  Key key(labels.begin(), labels.end());
+  if (series_.size() >= spec_.series_max && !key.empty()) {
     std::ranges::fill(key, std::string(kOther));
     found = series_.find(key);
   }

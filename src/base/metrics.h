@@ -95,11 +95,19 @@ class MetricFamily {
 
  private:
   struct Series;
+  using Key = std::vector<std::string>;
+  // Compares with labels as they are given, so that finding a series copies nothing.
+  struct Less {
+    using is_transparent = void;
+    bool operator()(const Key& a, const Key& b) const { return a < b; }
+    bool operator()(const Key& a, const LabelValues& b) const;
+    bool operator()(const LabelValues& a, const Key& b) const;
+  };
   Series& find(LabelValues labels);
 
   MetricSpec spec_;
   mutable std::mutex mutex_;  // Guards series_, not what is counted in them.
-  std::map<std::vector<std::string>, std::unique_ptr<Series>> series_;
+  std::map<Key, std::unique_ptr<Series>, Less> series_;
 };
 
 class MetricRegistry {

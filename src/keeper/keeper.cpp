@@ -160,12 +160,14 @@ awaitable<bool> Keeper::run_batches(const Duty& duty) {
     if (!count.has_value()) {
       log_.warn("keeper_duty_failed",
                 {{"duty", duty.name}, {"handled", handled}, {"error", count.error().describe()}});
+      if (options_.on_duty) options_.on_duty(duty.name, false, handled);
       co_return false;
     }
     handled += *count;
     if (duty.batch_max == 0 || *count < duty.batch_max) break;
   }
   if (handled > 0) log_.debug("keeper_duty", {{"duty", duty.name}, {"handled", handled}});
+  if (options_.on_duty) options_.on_duty(duty.name, true, handled);
   co_return true;
 }
 

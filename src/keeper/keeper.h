@@ -17,7 +17,10 @@
 #include "store/keeper_store.h"
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::keeper {
@@ -30,6 +33,8 @@ struct Options {
   std::string holder;  // Unique among all keepers: host, process, something random.
   std::chrono::milliseconds ttl{10'000};
   std::chrono::milliseconds failure_pause_max{10'000};
+  // Told of every round of a duty: whether it went well, and how much it handled.
+  std::function<void(std::string_view duty, bool succeeded, std::int64_t handled)> on_duty = {};
 };
 
 class Keeper {
