@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -37,7 +38,7 @@ std::function<void(std::string_view, bool, std::int64_t)> count_duties(MetricReg
                                   .labels = {"duty"}});
   return [&rounds, &handled](std::string_view duty, bool succeeded, std::int64_t count) {
     rounds.counter({duty, succeeded ? "ok" : "failed"}).add();
-    handled.counter({duty}).add(static_cast<double>(count));
+    handled.counter({duty}).add(static_cast<double>(std::max<std::int64_t>(count, 0)));
   };
 }
 
