@@ -110,7 +110,8 @@ json::Object answer_of(const OperationTable& table, const Operation& operation,
     json::Object media;
     if (!answer.schema.empty()) {
       auto schema = schema_of(table, answer.schema);
-      if (operation.form == Form::envelope && answer.content_type == kJsonType) {
+      if (operation.form == Form::envelope && answer.status < 300 &&
+          answer.content_type == kJsonType) {
         schema = json::Object{{"type", "object"},
                               {"required", json::Array{"data"}},
                               {"properties", json::Object{{"data", std::move(schema)}}}};

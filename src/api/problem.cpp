@@ -33,7 +33,10 @@ json::Array errors_json(const std::vector<FieldError>& errors) {
 
 Reply envelope_reply(const ProblemDetails& problem, std::string_view correlation_id) {
   json::Object body{{"status", problem.fault.status}, {"message", problem.fault.detail}};
-  if (!problem.errors.empty()) body["details"] = errors_json(problem.errors);
+  if (!problem.errors.empty()) {
+    body["message"] = "Invalid request";  // H-01
+    body["details"] = errors_json(problem.errors);
+  }
   body["code"] = problem.fault.code;
   body["cid"] = correlation_id;
   return Reply::json(body, problem.fault.status);

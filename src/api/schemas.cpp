@@ -13,6 +13,7 @@ SchemaMap component_schemas() {
   add_compute_schemas(schemas);
   add_work_schemas(schemas);
   add_file_schemas(schemas);
+  add_export_schemas(schemas);
   return schemas;
 }
 

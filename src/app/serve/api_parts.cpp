@@ -5,6 +5,7 @@
 #include "api/guard.h"
 #include "api/rest/rest_api.h"
 #include "api/routes/audit.h"
+#include "api/routes/exports.h"
 #include "api/routes/jobs.h"
 #include "api/routes/operate.h"
 #include "api/routes/scale.h"
@@ -66,6 +67,7 @@ struct ApiParts::Impl {
   Result<void> build_pipeline();
   std::vector<api::HealthCheck> checks();
   std::vector<api::Operation> operations();
+  std::vector<api::Operation> export_operations();
   awaitable<void> touch_tokens();
 
   Context& context;
@@ -81,6 +83,7 @@ struct ApiParts::Impl {
   std::unique_ptr<store::OperationStore> operation_store = store::make_operation_store(session);
   std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session);
   std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
+  std::unique_ptr<store::ExportStore> export_store = store::make_export_store(session);
   std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
   api::RestApi rest{*rest_store, context.clock};
 
@@ -188,6 +191,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, api::stream_operations(
                   {.hub = streams->hub(), .jobs = *reader, .operations = *operation_store}));
   append(all, blobs->operations());
+  append(all, export_operations());
   append(all, work->operations());
   append(all, rest.operations());
   append(all, api::storage_operations({.files = blobs->files(),
@@ -195,6 +199,21 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
                                        .blobs = blobs->store(),
                                        .links = blobs->links()},
                                       {.time_max = settings.duration("server.upload_timeout")}));
+  return all;
+}
+
+std::vector<api::Operation> ApiParts::Impl::export_operations() {
+  const api::ExportServices services{.exports = *export_store,
+                                     .jobs = *reader,
+                                     .writer = *writer,
+                                     .files = blobs->files(),
+                                     .ledger = blobs->ledger(),
+                                     .blobs = blobs->store(),
+                                     .links = blobs->links()};
+  const api::ExportRouteOptions options{.time_max =
+                                            context.settings.duration("server.upload_timeout")};
+  auto all = api::export_operations(services, options);
+  append(all, api::export_batch_operations(services, options));
   return all;
 }
 

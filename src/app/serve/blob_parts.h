@@ -15,6 +15,7 @@
 #include "base/task.h"
 #include "blob/make_store.h"
 #include "http/client.h"
+#include "store/api/blobs.h"
 #include "store/api/files.h"
 #include "store/api/session.h"
 
@@ -52,6 +53,7 @@ class BlobParts {
   blob::BlobStore& store();
   api::UploadEngine& engine();
   store::FileStore& files();
+  store::BlobLedger& ledger();
   const api::SignedLinks& links() const;
 
  private:

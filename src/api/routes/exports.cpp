@@ -1,0 +1,345 @@
+#include "api/routes/exports.h"
+
+#include "api/call.h"
+#include "api/page.h"
+#include "api/problem.h"
+#include "api/routes/path.h"
+#include "api/upload/content_reply.h"
+#include "blob/url.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::api {
+namespace {
+
+using identity::Capability;
+using identity::UrlOperation;
+
+constexpr std::chrono::seconds kLinkTtl{3600};  // T-13
+constexpr int kProcessingMax = 3;
+constexpr int kCleanupBatch = 1000;
+constexpr const char* kBucket = "exports";
+constexpr std::string_view kType = "export_pdf";
+constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
+
+Uuid id_of(const Call& call) { return call.parameters.id<TenantId>("id").value; }
+
+// An error that says there is no such thing, in the words of the source.
+Error in_words(Error error, std::string_view words) {
+  if (error.kind != ErrorKind::not_found) return error;
+  return {.kind = ErrorKind::not_found, .message = std::string(words)};
+}
+
+std::string text_at(const json::Object& object, std::string_view name) {
+  const auto* member = object.if_contains(name);
+  return member != nullptr && member->is_string() ? std::string(member->get_string())
+                                                  : std::string();
+}
+
+// Another user's, another tenant's and one of another type look like none.
+Task<json::Object> find_job(Call& call, ExportServices services) {
+  const auto id = call.parameters.id<JobId>("id");
+  call.note("job_id", id);
+  auto text = co_await services.jobs.job_status(call.context(), id);
+  if (!text) co_return fail(in_words(std::move(text).error(), "Job not found"));
+  MR_CO_TRY(auto job, parse_json_object(*text, kAnswerLimits));
+  if (text_at(job, "job_type") != kType) co_return fail(ErrorKind::not_found, "Job not found");
+  co_return job;
+}
+
+std::string resource_of(std::string_view path) { return fmt::format("{}/{}", kBucket, path); }
+
+// A fresh URL of an object that the caller may see: the store's own where it has such.
+Task<std::string> link_to(Call& call, ExportServices services, std::string path,
+                          std::string file_name) {
+  MR_CO_TRY(const auto object, co_await services.files.get_object(call.context(), kBucket, path));
+  MR_CO_TRY(const auto key, blob::BlobKey::parse(object.store_key));
+  MR_CO_TRY(const auto direct,
+            co_await services.blobs.signed_url(key, {.ttl = kLinkTtl,
+                                                     .content_type = object.content_type,
+                                                     .file_name = std::move(file_name)}));
+  if (direct) co_return direct->url.reveal();
+  auto holder = call.caller;
+  holder.tenant = object.tenant;
+  MR_CO_TRY(const auto ticket,
+            services.links.make(holder, {.resource = resource_of(path), .ttl = kLinkTtl}));
+  co_return services.links.absolute(
+      call.request, fmt::format("/api/v1/export/file/{}?token={}", blob::percent_encode(path, "/"),
+                                ticket.text.reveal()));
+}
+
+Task<Reply> create(Call& call, ExportServices services) {
+  MR_CO_TRY(const auto user, export_user(call));
+  MR_CO_TRY_VOID(
+      co_await check_export_room(call, services, user, "Export queue full, please wait"));
+  MR_CO_TRY(const auto document, Uuid::parse(*call.text("documentId")));
+  MR_CO_TRY(
+      const auto job,
+      co_await services.exports.create_export_job(
+          call.context().by_server(),
+          {.user = user, .document = document, .options_json = to_json(export_options(call))}));
+  call.note("job_id", job);
+  co_return Reply::json(json::Object{{"jobId", job.to_string()}}, 202);
+}
+
+Task<Reply> status(Call& call, ExportServices services) {
+  MR_CO_TRY(const auto job, co_await find_job(call, services));
+  json::Object out{{"id", call.parameters.required("id")},
+                   {"status", export_status(job)},
+                   {"progress", 0},
+                   {"resultUrl", nullptr},
+                   {"error", nullptr}};
+  const auto* progress = job.if_contains("progress");
+  if (progress != nullptr && progress->is_int64()) out["progress"] = *progress;
+  if (const auto path = export_path(job); !path.empty()) {
+    auto url = co_await link_to(call, services, path, {});
+    if (url) {
+      out["resultUrl"] = *url;
+    } else if (url.error().kind != ErrorKind::not_found) {  // It may have been deleted since.
+      co_return fail(std::move(url).error());
+    }
+  }
+  if (const auto* error = job.if_contains("error"); error != nullptr && error->is_object()) {
+    out["error"] = text_at(error->get_object(), "message");
+  }
+  co_return Reply::json(out).with("Cache-Control", "no-store");
+}
+
+Task<Reply> cancel(Call& call, ExportServices services) {
+  MR_CO_TRY_VOID(co_await find_job(call, services));
+  const auto id = call.parameters.id<JobId>("id");
+  MR_CO_TRY(const auto rows,
+            co_await services.writer.cancel_jobs(call.context(), {id}, std::nullopt, {}));
+  MR_CO_TRY(const auto answers, parse_json(rows));
+  std::string answer;
+  if (const auto* list = answers.if_array(); list != nullptr && !list->empty()) {
+    answer = text_at(list->front().as_object(), "answer");
+  }
+  if (answer == "already_final") {
+    co_return fail(Error{
+        .kind = ErrorKind::conflict, .message = "Job has already ended", .sqlstate = "MR010"});
+  }
+  if (answer == "not_found" || answer.empty()) {
+    co_return fail(ErrorKind::not_found, "Job not found");
+  }
+  co_return Reply::json(json::Object{{"message", "Job cancelled"}});
+}
+
+Task<Reply> open_file(Call& call, ExportServices services) {
+  const auto path = call.parameters.required("path");
+  MR_CO_TRY(const auto ticket,
+            co_await services.links.open(call.parameters.required("token"), UrlOperation::download,
+                                         resource_of(path)));
+  call.caller = ticket.caller();
+  call.response.header("Referrer-Policy", "no-referrer");
+  auto object = co_await services.files.get_object(call.context(), kBucket, path);
+  if (!object) co_return fail(in_words(std::move(object).error(), "File not found in storage"));
+  auto content = sent_content(*object);
+  content.file_name = path.substr(path.rfind('/') + 1);
+  co_return co_await send_content(call, services.blobs, std::move(content));
+}
+
+Task<Reply> download(Call& call, ExportServices services) {
+  auto counted = co_await services.files.count_download(call.context(), id_of(call));
+  if (!counted) co_return fail(in_words(std::move(counted).error(), "Export not found"));
+  if (counted->expired) {
+    co_return problem_reply(
+        {.fault = {.status = 410, .code = "gone", .detail = "Export expired and has been deleted"}},
+        Form::envelope, call.request.correlation_id);
+  }
+  auto url = co_await link_to(call, services, counted->file_path, counted->file_name);
+  if (!url) co_return fail(in_words(std::move(url).error(), "File not found in storage"));
+  co_return Reply::empty(302).with("Location", *url).with("Cache-Control", "no-store");
+}
+
+Task<Reply> history(Call& call, ExportServices services) {
+  MR_CO_TRY(const auto page, read_page(call, "exports"));
+  MR_CO_TRY(const auto before, uuid_key(page));
+  MR_CO_TRY(const auto rows,
+            co_await services.files.list_export_history(call.context(), before, page.limit + 1));
+  co_return cut_page("exports", rows, page.limit, "id");
+}
+
+Task<Reply> remove(Call& call, ExportServices services) {
+  MR_CO_TRY(const auto rows,
+            co_await services.files.delete_export_history(call.context(), {id_of(call)}));
+  MR_CO_TRY(const auto removed, parse_json(rows));
+  if (!removed.is_array() || removed.get_array().empty()) {
+    co_return fail(ErrorKind::not_found, "Export not found");
+  }
+  co_return Reply::json(json::Object{{"message", "Export deleted"}});
+}
+
+Task<Reply> cleanup(Call& call, ExportServices services) {
+  int total = 0;
+  for (int last = kCleanupBatch; last == kCleanupBatch; total += last) {
+    MR_CO_TRY(last, co_await services.ledger.expire_exports(kCleanupBatch));
+  }
+  call.note("exports", total);
+  co_return Reply::json(json::Object{{"deletedCount", total}});
+}
+
+std::vector<Operation> job_operations(ExportServices services) {
+  std::vector<Operation> out;
+  auto made = export_operation("export.create", "POST", "/api/v1/export/pdf", "Export a document",
+                               Access::people(Capability::write));
+  made.description =
+      "While the same document is being exported with the same options, the answer is that job.";
+  made.body = RequestBody{.schema = "NewExport"};
+  made.answers = {{.status = 202, .description = "Its job.", .schema = "ExportCreated"}};
+  made.errors = {507};
+  made.handler = export_handler(create, services);
+  out.push_back(std::move(made));
+  auto seen = export_operation("export.status", "GET", "/api/v1/export/job/{id}",
+                               "How far an export is", Access::people(Capability::read));
+  seen.parameters = {id_parameter("The job.")};
+  seen.answers = {{.status = 200, .description = "Its state.", .schema = "ExportStatus"}};
+  seen.handler = export_handler(status, services);
+  out.push_back(std::move(seen));
+  auto ended = export_operation("export.cancel", "DELETE", "/api/v1/export/job/{id}",
+                                "Cancel an export", Access::people(Capability::write));
+  ended.description = "One that runs ends at its next step.";
+  ended.parameters = {id_parameter("The job.")};
+  ended.answers = {{.status = 200, .description = "It ends.", .schema = "Message"}};
+  ended.errors = {409};
+  ended.handler = export_handler(cancel, services);
+  out.push_back(std::move(ended));
+  return out;
+}
+
+std::vector<Operation> history_operations(ExportServices services) {
+  std::vector<Operation> out;
+  auto listed = export_operation("export.history", "GET", "/api/v1/export/history",
+                                 "Exports that can be downloaded, newest first",
+                                 Access::people(Capability::read));
+  listed.parameters = {limit_parameter(), cursor_parameter()};
+  listed.answers = {{.status = 200, .description = "A page.", .schema = "ExportHistoryPage"}};
+  listed.handler = export_handler(history, services);
+  out.push_back(std::move(listed));
+  auto removed = export_operation("export.delete", "DELETE", "/api/v1/export/history/{id}",
+                                  "Delete an export", Access::people(Capability::write));
+  removed.parameters = {id_parameter("The export.")};
+  removed.answers = {{.status = 200, .description = "It is gone.", .schema = "Message"}};
+  removed.handler = export_handler(remove, services);
+  out.push_back(std::move(removed));
+  auto fetched = export_operation("export.download", "GET", "/api/v1/export/download/{id}",
+                                  "To the file of an export", Access::people(Capability::read));
+  fetched.parameters = {id_parameter("The export.")};
+  fetched.answers = {{.status = 302, .description = "Where it is, for an hour."}};
+  fetched.errors = {410};
+  fetched.handler = export_handler(download, services);
+  out.push_back(std::move(fetched));
+  auto cleaned = export_operation("export.cleanup", "POST", "/api/v1/export/cleanup",
+                                  "Delete exports that have expired, now",
+                                  Access::staff(Capability::administer));
+  cleaned.answers = {{.status = 200, .description = "How many.", .schema = "ExportsCleaned"}};
+  cleaned.handler = export_handler(cleanup, services);
+  out.push_back(std::move(cleaned));
+  return out;
+}
+
+Operation file_operation(ExportServices services, ExportRouteOptions options) {
+  auto operation =
+      export_operation("export.file", "GET", "/api/v1/export/file/{path...}",
+                       "The file of an export, by a link that was handed out", Access::signature());
+  operation.parameters = {
+      {.in = In::path, .name = "path", .description = "Of the object.", .required = true},
+      {.name = "token", .description = "Of the link.", .required = true}};
+  operation.answers = {
+      {.status = 200, .description = "The file.", .content_type = "*/*"},
+      {.status = 206, .description = "The range asked for.", .content_type = "*/*"},
+      {.status = 304, .description = "The client has it."}};
+  operation.errors = {401, 403, 412, 416};
+  operation.time_max = options.time_max;
+  operation.handler = export_handler(open_file, services);
+  return operation;
+}
+
+}  // namespace
+
+OperationHandler export_handler(ExportVerb verb, ExportServices services) {
+  return [verb, services](Call& call) { return verb(call, services); };
+}
+
+Operation export_operation(std::string id, std::string method, std::string path,
+                           std::string summary, Access access) {
+  Operation operation{.id = std::move(id),
+                      .method = std::move(method),
+                      .path = std::move(path),
+                      .tag = "Exports",
+                      .summary = std::move(summary),
+                      .access = access,
+                      .answers = {},
+                      .handler = {}};
+  operation.form = Form::envelope;
+  return operation;
+}
+
+Result<Uuid> export_user(const Call& call) {
+  if (call.caller.user) return call.caller.user->value;
+  return fail(ErrorKind::invalid_argument,
+              "exports belong to a user, and these credentials name none");
+}
+
+json::Object export_options(const Call& call) {
+  json::Object margins{{"top", 1}, {"bottom", 1}, {"left", 1}, {"right", 1}};
+  json::Object options{{"pageSize", "Letter"}, {"quality", "normal"}, {"colorMode", "color"}};
+  if (const auto* given = call.member("options")) {
+    for (const auto& [name, value] : given->as_object()) {
+      if (name != "margins") {
+        options[name] = value;
+        continue;
+      }
+      for (const auto& [side, width] : value.as_object()) margins[side] = width;
+    }
+  }
+  options["margins"] = std::move(margins);
+  options["templateSlug"] = call.text("templateSlug").value_or("minimal");
+  return options;
+}
+
+Task<void> check_export_room(Call& call, ExportServices services, Uuid user,
+                             std::string queue_full) {
+  MR_CO_TRY(const auto text,
+            co_await services.jobs.list_jobs(call.context(), {.job_type = std::string(kType),
+                                                              .status = "processing",
+                                                              .owner = user,
+                                                              .limit = kProcessingMax}));
+  MR_CO_TRY(const auto running, parse_json_object(text, kAnswerLimits));
+  if (running.at("jobs").as_array().size() >= static_cast<std::size_t>(kProcessingMax)) {
+    co_return fail(ErrorKind::throttled, std::move(queue_full));
+  }
+  MR_CO_TRY(const auto quota_text,
+            co_await services.files.check_storage_quota(call.context(), user));
+  MR_CO_TRY(const auto quota, parse_json_object(quota_text));
+  if (quota.at("allowed").as_bool()) co_return ok();
+  co_return fail(Error{.kind = ErrorKind::conflict,
+                       .message = fmt::format(
+                           "Storage quota exceeded ({}MB / {}MB). Delete old exports to continue.",
+                           to_json(quota.at("usedMB")), to_json(quota.at("limitMB"))),
+                       .sqlstate = "MR027"});
+}
+
+std::string export_status(const json::Object& job) {
+  auto status = text_at(job, "status");
+  return status == "retrying" || status == "deferred" ? "pending" : status;
+}
+
+std::string export_path(const json::Object& job) {
+  const auto* result = job.if_contains("result");
+  if (result == nullptr || !result->is_object() || export_status(job) != "completed") return {};
+  return text_at(result->get_object(), "file_path");
+}
+
+std::vector<Operation> export_operations(ExportServices services, ExportRouteOptions options) {
+  auto out = job_operations(services);
+  for (auto& operation : history_operations(services)) out.push_back(std::move(operation));
+  out.push_back(file_operation(services, options));
+  return out;
+}
+
+}  // namespace millrace::api
