@@ -23,7 +23,8 @@ void add_supabase_schemas(SchemaMap& schemas) {
     "required": ["expiresIn"],
     "properties": {
       "expiresIn": {"$ref": "#/components/schemas/StorageExpiry"},
-      "transform": false
+      "transform": false,
+      "versionId": false
     }
   })";
   schemas["StorageSigned"] = R"({

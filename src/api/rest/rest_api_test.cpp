@@ -222,6 +222,15 @@ TEST_F(RestApiTest, NamesThatAreNotOfferedHavePostgrestsCodes) {
   EXPECT_EQ(schema.status, 406);
   EXPECT_EQ(code_of(schema), "PGRST106");
   EXPECT_EQ(get("/rest/v1/shell_files", "Accept: text/csv\r\n").status, 406);
+  EXPECT_EQ(
+      get("/rest/v1/shell_files", "Accept: application/vnd.pgrst.array+json;nulls=stripped\r\n")
+          .status,
+      406);
+  EXPECT_EQ(code_of(post("/rest/v1/shell_files", "{}", "Prefer: tx=rollback\r\n")), "PGRST122");
+  EXPECT_EQ(code_of(post("/rest/v1/shell_files", "{}",
+                         "Prefer: handling=strict\r\nPrefer: max-affected=1\r\n")),
+            "PGRST122");
+  EXPECT_EQ(store_.writes, 0);
 }
 
 TEST_F(RestApiTest, ARefusalSpeaksOfTheTableAndNotOfWhatIsBehindIt) {  // I06

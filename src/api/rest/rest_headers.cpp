@@ -73,6 +73,10 @@ Result<RestPreferences> read_preferences(const http::ServerRequest& request) {
   std::string unknown;
   for (const auto item : list_of(request, "prefer")) {
     strict = strict || item == "handling=strict";
+    if (item == "tx=rollback") {
+      // Ignored, it would do what was only to be tried.
+      return rest_refuse("PGRST122", {.message = "tx=rollback is not offered"});
+    }
     if (take_preference(preferences, item)) continue;
     unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", item);
   }
@@ -89,6 +93,7 @@ Result<RestShape> read_shape(const http::ServerRequest& request) {
   bool array = false;
   for (const auto item : wanted) {
     const auto type = trim(item.substr(0, item.find(';')));
+    if (item.contains("nulls=stripped")) continue;
     if (http::same_name(type, kRestObjectType)) return RestShape::object;
     array = array || http::same_name(type, "application/json") || type == "*/*" ||
             http::same_name(type, "application/*") ||

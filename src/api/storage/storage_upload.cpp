@@ -79,6 +79,10 @@ Task<UploadAnswer> receive_form(Call& call, UploadEngine& engine, store::NewUplo
   if (const auto field = fields.find("cacheControl"); field != fields.end()) {
     upload.cache_control = cache_seconds(field->second);
   }
+  if (fields.contains("contentEncoding")) {
+    co_return fail(ErrorKind::invalid_argument,
+                   "contentEncoding is not offered: store it as it is");
+  }
   if (const auto field = fields.find("metadata"); field != fields.end()) {
     MR_CO_TRY(upload.metadata_json, checked_metadata(field->second));
   }
