@@ -200,7 +200,10 @@ test('expired exports are cleaned up, object and row', async () => {  // V-16
 
 test('objects are uploaded in every form that the package sends, and read back the same', async () => {
   const bucket = user.storage.from('exports');
+  const form = new FormData();
+  form.append('file', new Blob(['content'], { type: 'text/plain' }), 'as people call it.txt');
   const forms: [string, any][] = [
+    ['form', form],
     ['buffer', Buffer.from('content')],
     ['blob', new Blob(['content'], { type: 'text/plain' })],
     ['text', 'content'],
