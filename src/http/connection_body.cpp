@@ -211,6 +211,8 @@ std::shared_ptr<SseChannel> Connection::open_channel(SseOptions options, bool ch
   request_ends_ = Clock::Steady::max();  // A stream has no end of its own.
   channel_ = std::make_shared<EventChannel>(*this, options, chunked);
   if (dead_) channel_->gone();
+  // Those that were open have been told; this one comes just after.
+  if (shard_.server().draining.load()) channel_->close();
   watch_peer();
   return channel_;
 }
