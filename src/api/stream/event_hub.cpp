@@ -167,18 +167,20 @@ awaitable<void> EventHub::follow() {
   auto backoff = kBackoffMin;
   while (!stopping_.cancelled()) {
     if (!co_await wait_until_wanted()) continue;
-    const auto more = co_await read_more();
-    if (!more) {
+    auto read = co_await (read_more() || stopping_.token().wait());
+    const auto* more = std::get_if<0>(&read);
+    if (more == nullptr) co_return;
+    if (!more->has_value()) {
       // Streams stay open: they go on where they are when the database is back.
       if (backoff == kBackoffMin) {
-        parts_.log.warn("event_log_away", {{"error", more.error().describe()}});
+        parts_.log.warn("event_log_away", {{"error", more->error().describe()}});
       }
       co_await pause(parts_.random.jitter(backoff, 0.3));
       backoff = std::min(backoff * 2, kBackoffMax);
       continue;
     }
     backoff = kBackoffMin;
-    if (*more) continue;
+    if (**more) continue;
     const bool quiet = parts_.clock.now() - event_at_ > options_.quiet_after;
     co_await pause(parts_.random.jitter(quiet ? options_.quiet_poll : options_.poll, 0.2));
   }

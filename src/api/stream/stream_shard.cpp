@@ -164,6 +164,7 @@ void StreamShard::send(StreamReader& reader, const EventPtr& event,
       own_id = reader.floor->text();
     }
   }
+  reader.sent = event->number;
   if (ends(*event, reader.scope)) {
     end(reader, event, own_id.empty() ? event->stored.position : std::move(own_id));
   } else if (!own_id.empty()) {
@@ -223,7 +224,7 @@ void StreamShard::tick(Clock::Steady now, bool tell_position) {
       reader->stream->close();
       continue;
     }
-    if (!tell) continue;
+    if (!tell || reader->sent == number_) continue;
     if (reader->floor && includes(position_, *reader->floor)) reader->floor.reset();
     if (!reader->floor) push(*reader, *frame);
   }

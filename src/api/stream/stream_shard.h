@@ -30,7 +30,8 @@ inline constexpr std::size_t kHeldEventsMax = 1024;
 // One open stream, or one that is being opened. In the memory of its handler.
 struct StreamReader {
   StreamScope scope;
-  std::uint64_t number = 0;                        // The last event it was offered.
+  std::uint64_t number = 0;                        // The last event it was offered,
+  std::uint64_t sent = 0;                          // and the last that it was sent.
   std::optional<http::SseStream> stream = {};      // Once it is attached.
   std::optional<store::EventPosition> floor = {};  // It has seen this already, from elsewhere.
   std::vector<EventPtr> held = {};

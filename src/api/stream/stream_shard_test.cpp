@@ -208,6 +208,13 @@ TEST_F(Shard, QuietStreamsLearnHowFarTheyAre) {
   EXPECT_THAT(quiet->channel->frames, ElementsAre("id: 11-1\n\n"));
 }
 
+TEST_F(Shard, AStreamThatJustHadAnEventNeedsNotBeToldWhereItIs) {
+  const auto busy = open({.tenant = kStreamTenant});
+  deliver({}, "11-1");
+  shard_.tick({}, true);
+  EXPECT_EQ(busy->channel->frames.size(), 1U);
+}
+
 TEST_F(Shard, AStreamEndsWhenItsTimeIsUp) {  // H-05
   const auto one = open({.tenant = kStreamTenant});
   const Clock::Steady begin{};
