@@ -228,6 +228,7 @@ export class Core {
     const control = new AbortController();
     const abort = () => control.abort(options.signal?.reason);
     options.signal?.addEventListener("abort", abort, { once: true });
+    if (options.signal?.aborted) abort(); // While a token was asked for; its event has been.
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 60_000;
     const timer = setTimeout(() => control.abort(new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError")), timeoutMs);
     const done = () => {
@@ -323,6 +324,7 @@ function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefi
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     };
+    if (signal?.aborted) return reject(signal.reason);
     const abort = () => (end(), reject(signal?.reason));
     const timer = setTimeout(() => (end(), reject(new DOMException(`nothing came for ${ms} ms`, "TimeoutError"))), ms);
     signal?.addEventListener("abort", abort, { once: true });
