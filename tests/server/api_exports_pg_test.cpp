@@ -1,0 +1,262 @@
+// Exports, as the source's client asks for them: its paths, its names, its words.
+#include "api_world.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millrace::test {
+namespace {
+
+using identity::Role;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ApiExports : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { world_ = std::make_unique<ApiWorld>(); }
+  static void TearDownTestSuite() { world_.reset(); }
+  static ApiWorld& world() { return *world_; }
+
+  ApiExports()
+      : tenant_(world().new_tenant()),
+        user_(world().new_user()),
+        token_(world().jwt(Role::authenticated, tenant_, user_)),
+        sql_(world().sql()) {
+    must(sql_.query("select set_config('millrace.tenant_id', $1, false)",
+                    pg::params(tenant_.to_string())));
+  }
+
+  static std::string document() { return world().new_user().to_string(); }
+  Answered post(const std::string& path, const std::string& body) {
+    return world().post(path, token_, body);
+  }
+  std::string start(const std::string& document, const std::string& more = "") {
+    const auto made =
+        post("/api/v1/export/pdf", fmt::format(R"({{"documentId":"{}"{}}})", document, more));
+    EXPECT_EQ(made.status, 202) << made.body;
+    return std::string(made.json().at("data").at("jobId").as_string());
+  }
+  json::Object status(const std::string& job) {
+    const auto got = world().get("/api/v1/export/job/" + job, token_);
+    EXPECT_EQ(got.status, 200) << got.body;
+    return got.json().at("data").as_object();
+  }
+  // As the source's worker does: takes the next one; its id and who holds it.
+  std::pair<std::string, std::string> claim() {
+    const auto rows = must(sql_.query(
+        "select id, locked_by from millrace.fetch_next_export_job($1)", pg::params(user_)));
+    if (rows.empty()) return {};
+    return {std::string(rows[0].text(0)), std::string(rows[0].text(1))};
+  }
+  // A PDF of this user in bucket exports.
+  std::string store(const std::string& name, const std::string& content) {
+    const auto path = fmt::format("{}/{}", user_, name);
+    const auto put = world().ask({.method = "POST",
+                                  .path = "/storage/v1/object/exports/" + path,
+                                  .token = token_,
+                                  .body = content,
+                                  .content_type = "application/pdf"});
+    EXPECT_EQ(put.status, 200) << put.body;
+    return path;
+  }
+  void complete(const std::pair<std::string, std::string>& held, const std::string& path) {
+    const auto done = must(
+        sql_.query("select millrace.complete_job($1::uuid, $2, $3::jsonb)",
+                   pg::params(held.first, held.second,
+                              fmt::format(R"({{"file_path":"{}","file_name":"CV.pdf"}})", path))));
+    EXPECT_TRUE(done[0].boolean(0));
+  }
+  std::string path_of(const std::string& url) {
+    const auto begin = url.find("/api/");
+    return begin == url.npos ? url : url.substr(begin);
+  }
+
+  TenantId tenant_;
+  identity::UserId user_;
+  std::string token_;
+  pg::SyncConnection sql_;
+
+ private:
+  static std::unique_ptr<ApiWorld> world_;
+};
+
+std::unique_ptr<ApiWorld> ApiExports::world_;
+
+TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
+  const auto id = document();
+  const auto job = start(id);
+  EXPECT_EQ(start(id), job);
+  EXPECT_EQ(start(id, R"(,"options":{"pageSize":"Letter","margins":{"top":1}})"), job)
+      << "what is chosen is what is the default anyway";
+  EXPECT_NE(start(id, R"(,"options":{"pageSize":"A4"})"), job);
+  EXPECT_NE(start(id, R"(,"templateSlug":"modern")"), job);
+  const auto seen = status(job);
+  EXPECT_EQ(seen.at("status"), json::Value("pending"));
+  EXPECT_TRUE(seen.at("resultUrl").is_null());
+}
+
+TEST_F(ApiExports, BadWishesAreRefusedInTheEnvelope) {  // H-01, H-12
+  const auto bad = post("/api/v1/export/pdf", R"({"documentId":"x","options":{"quality":"best"}})");
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_EQ(bad.json().at("message"), json::Value("Invalid request"));
+  EXPECT_EQ(bad.json().at("details").as_array().size(), 2U) << bad.body;
+  const auto nobody = world().post("/api/v1/export/pdf", "", "{}");
+  EXPECT_EQ(nobody.status, 401);
+  EXPECT_EQ(nobody.json().at("status"), json::Value(401));
+  std::string many;
+  for (int i = 0; i < 11; ++i) many += fmt::format("{}\"{}\"", i == 0 ? "" : ",", document());
+  const auto batch = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", many));
+  EXPECT_EQ(batch.status, 400);
+  EXPECT_EQ(batch.json().at("message"), json::Value("Maximum 10 documents per batch"));
+}
+
+TEST_F(ApiExports, OthersSeeNothingOfIt) {  // H-02, T-02
+  const auto job = start(document());
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  for (const auto* method : {"GET", "DELETE"}) {
+    const auto got =
+        world().ask({.method = method, .path = "/api/v1/export/job/" + job, .token = stranger});
+    EXPECT_EQ(got.status, 404);
+    EXPECT_EQ(got.json().at("message"), json::Value("Job not found"));
+  }
+}
+
+TEST_F(ApiExports, AUserEndsAnExport) {  // H-03, X-20
+  const auto job = start(document());
+  const Ask cancel{.method = "DELETE", .path = "/api/v1/export/job/" + job, .token = token_};
+  const auto ended = world().ask(cancel);
+  EXPECT_EQ(ended.body, R"({"data":{"message":"Job cancelled"}})");
+  EXPECT_EQ(status(job).at("status"), json::Value("cancelled"));
+  EXPECT_EQ(world().ask(cancel).status, 409);
+}
+
+TEST_F(ApiExports, ThreeAtATimeRunAndTheNextIsToldToWait) {  // X-11
+  for (int i = 0; i < 3; ++i) start(document());
+  for (int i = 0; i < 3; ++i) EXPECT_NE(claim().first, "");
+  const auto full = post("/api/v1/export/pdf", fmt::format(R"({{"documentId":"{}"}})", document()));
+  EXPECT_EQ(full.status, 429);
+  EXPECT_EQ(full.json().at("message"), json::Value("Export queue full, please wait"));
+  const auto batch =
+      post("/api/v1/export/batch", fmt::format(R"({{"documentIds":["{}"]}})", document()));
+  EXPECT_EQ(batch.status, 429);
+  EXPECT_EQ(batch.json().at("message"),
+            json::Value("Export queue full. Please wait for current exports to complete."));
+}
+
+TEST_F(ApiExports, AFinishedExportIsFetchedByALinkThatIsMadeOnTheSpot) {  // H-02, X-07
+  const auto job = start(document());
+  complete(claim(), store("cv.pdf", "%PDF-1.7 the content"));
+  const auto seen = status(job);
+  EXPECT_EQ(seen.at("status"), json::Value("completed"));
+  EXPECT_EQ(seen.at("progress"), json::Value(100));
+  const std::string url(seen.at("resultUrl").as_string());
+  const auto file = world().get(path_of(url));
+  EXPECT_EQ(file.status, 200) << file.body;
+  EXPECT_EQ(file.body, "%PDF-1.7 the content");
+  // The link opens this file and nothing else, and is no credential.
+  const auto token = url.substr(url.find("token=") + 6);
+  EXPECT_EQ(
+      world().get(fmt::format("/api/v1/export/file/{}/other.pdf?token={}", user_, token)).status,
+      401);
+  EXPECT_EQ(world().get("/api/v1/me", token).status, 401);
+  EXPECT_EQ(world().get(path_of(url.substr(0, url.size() - 2))).status, 401);
+}
+
+TEST_F(ApiExports, AQuotaThatIsUsedUpIsSaidInNumbers) {  // X-19
+  must(
+      sql_.query("select millrace.create_export_history(jsonb_build_object('user_id', $1::text, "
+                 "'file_name', 'a.pdf', 'file_path', 'a', 'file_size', 104857600))",
+                 pg::params(user_)));
+  const auto full = post("/api/v1/export/pdf", fmt::format(R"({{"documentId":"{}"}})", document()));
+  EXPECT_EQ(full.status, 507);
+  EXPECT_THAT(std::string(full.json().at("message").as_string()),
+              StartsWith("Storage quota exceeded (100"));
+  EXPECT_THAT(std::string(full.json().at("message").as_string()),
+              EndsWith("MB / 100MB). Delete old exports to continue."));
+}
+
+TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, X-26
+  const auto path = store("old.pdf", "%PDF-1.7 old");
+  const auto add = [&](const std::string& file, const std::string& expires) {
+    return std::string(
+        must(sql_.query("select id from millrace.create_export_history(jsonb_build_object("
+                        "'user_id', $1::text, 'file_name', 'old.pdf', 'file_path', $2::text, "
+                        "'file_size', 12, 'expires_at', (millrace.now() + $3::interval)::text))",
+                        pg::params(user_, file, expires)))[0]
+            .text(0));
+  };
+  const auto id = add(path, "1 day");
+  const auto expired = add("gone/" + path, "-1 day");
+  const auto missing = add(fmt::format("{}/missing.pdf", user_), "1 day");
+  const auto list = world().get("/api/v1/export/history", token_);
+  EXPECT_EQ(list.json().at("data").at("items").as_array().size(), 3U) << list.body;
+
+  const auto download = [&](const std::string& which) {
+    return world().get("/api/v1/export/download/" + which, token_);
+  };
+  const auto found = download(id);
+  ASSERT_EQ(found.status, 302) << found.body;
+  EXPECT_EQ(world().get(path_of(found.header("location"))).body, "%PDF-1.7 old");
+  const auto gone = download(expired);
+  EXPECT_EQ(gone.status, 410);
+  EXPECT_EQ(gone.json().at("message"), json::Value("Export expired and has been deleted"));
+  EXPECT_EQ(download(missing).json().at("message"), json::Value("File not found in storage"));
+  EXPECT_EQ(download(document()).json().at("message"), json::Value("Export not found"));
+  EXPECT_EQ(
+      must(sql_.query("select download_count from millrace.export_history where id = $1::uuid",
+                      pg::params(id)))[0]
+          .i64(0),
+      1);
+  const Ask remove{.method = "DELETE", .path = "/api/v1/export/history/" + id, .token = token_};
+  EXPECT_EQ(world().ask(remove).status, 200);
+  EXPECT_EQ(world().ask(remove).status, 404);
+  const auto cleaned = world().post("/api/v1/export/cleanup", world().key(Role::admin), "");
+  EXPECT_EQ(cleaned.status, 200) << cleaned.body;
+  EXPECT_GE(cleaned.json().at("data").at("deletedCount").as_int64(), 1);
+  EXPECT_EQ(world().post("/api/v1/export/cleanup", token_, "").status, 403);
+}
+
+TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto& data = made.json().at("data");
+  const auto path = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  EXPECT_EQ(data.at("jobs").as_array().size(), 2U);
+  const auto nothing = world().get(path + "/download", token_);
+  EXPECT_EQ(nothing.status, 404);
+  EXPECT_EQ(nothing.json().at("message"), json::Value("Batch not found or incomplete"));
+
+  complete(claim(), store("one.pdf", "%PDF-1.7 one"));
+  const auto half = world().get(path, token_).json().at("data");
+  EXPECT_EQ(half.at("progress"), json::Value(50));
+  const auto partial = world().get(path + "/download", token_);
+  EXPECT_EQ(partial.status, 409);
+  EXPECT_EQ(partial.json().at("message"), json::Value("Batch partially complete"));
+  EXPECT_EQ(partial.json().at("details").at("completedCount"), json::Value(1));
+  EXPECT_EQ(world().get(path + "/download?partial=true", token_).status, 200);
+
+  complete(claim(), store("two.pdf", "%PDF-1.7 two"));
+  const auto zip = world().get(path + "/download", token_);
+  ASSERT_EQ(zip.status, 200);
+  EXPECT_EQ(zip.header("content-type"), "application/zip");
+  EXPECT_THAT(zip.header("content-disposition"), HasSubstr(".zip"));
+  const TempFolder folder;
+  const auto file = folder.write("batch.zip", zip.body);
+  const auto tested = run_command({"/usr/bin/python3", "-c",
+                                   "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "
+                                   "assert z.testzip() is None; print(sorted(z.namelist()))",
+                                   file.string()});
+  EXPECT_EQ(tested.code, 0) << tested.err;
+  EXPECT_EQ(tested.out, "['CV (2).pdf', 'CV.pdf']\n");
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  EXPECT_EQ(world().get(path + "/download", stranger).status, 404);
+}
+
+}  // namespace
+}  // namespace millrace::test
