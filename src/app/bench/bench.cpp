@@ -45,6 +45,8 @@ const std::vector<Entry>& entries() {
       {{"http", "Requests a second: status of a job, durable enqueue, over HTTP"}, bench_http},
       {{"streams", "Live streams: memory of many, and how soon all hear of an event", false},
        bench_streams},
+      {{"uploads", "A thousand uploads at once, and one of 2 GB: memory, speed, none lost", false},
+       bench_uploads},
       {{"soak", "A steady rate for a long time: does anything grow?", false}, bench_soak}};
   return all;
 }

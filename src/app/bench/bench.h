@@ -27,10 +27,12 @@ struct BenchOptions {
   int batch = 1000;                     // Jobs in one array call.
   std::vector<std::int64_t> processes;  // Of workers; empty: the bench's own.
   int slots = 64;
-  std::optional<int> prefetch;  // Empty: as the worker ships.
-  double seconds = 0;           // Of benches that run for a time; 0: their own.
-  double rate = 20'000;         // Jobs a second, for soak.
-  int connections = 64;         // Of the load over HTTP.
+  std::optional<int> prefetch;          // Empty: as the worker ships.
+  double seconds = 0;                   // Of benches that run for a time; 0: their own.
+  double rate = 20'000;                 // Jobs a second, for soak.
+  int connections = 64;                 // Of the load over HTTP.
+  std::int64_t upload_megabytes = 1;    // Of each of so many uploads at once.
+  std::int64_t large_megabytes = 2000;  // Of the one upload that follows; 0: none.
   std::vector<std::int64_t> depths{1'000, 100'000};
   std::vector<std::pair<std::string, std::string>> configuration;  // In the database, for soak.
   std::filesystem::path folder = "build/bench";

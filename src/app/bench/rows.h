@@ -40,6 +40,8 @@ Cases bench_lists(World& world);
 Cases bench_http(World& world);
 // Many open event streams: memory, and how soon all of them hear of a job.
 Cases bench_streams(World& world);
+// Many uploads at once, and a large one: memory, speed, and none lost.
+Cases bench_uploads(World& world);
 // A steady rate for a long time, and whether anything grows.
 Cases bench_soak(World& world);
 

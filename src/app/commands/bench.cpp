@@ -25,6 +25,8 @@ struct Options {
   std::int64_t seconds = 0;
   std::int64_t rate = 20'000;
   std::int64_t connections = 64;
+  std::int64_t upload_megabytes = 1;
+  std::int64_t large_megabytes = 2000;
   std::vector<std::string> depths;
   std::vector<std::string> set;
   std::string folder = "build/bench";
@@ -90,6 +92,8 @@ Result<int> run(Context& context, std::vector<std::string> what, const Options& 
   if (!options.depths.empty()) {
     MR_TRY(bench.depths, numbers("--depth", options.depths, 0, 100'000'000));
   }
+  MR_TRY(bench.upload_megabytes, in_range("--megabytes", options.upload_megabytes, 1, 5000));
+  MR_TRY(bench.large_megabytes, in_range("--large-megabytes", options.large_megabytes, 0, 5000));
   MR_TRY(bench.configuration, pairs(options.set));
   bench.folder = options.folder;
   bench.force = options.force;
@@ -178,6 +182,21 @@ void declare_streams(Command& bench, const BenchRow& row) {
            in_range("--jobs", streams->options.jobs.value_or(100), 1, 1'000'000));
     return run_streams_command(context, streams->command);
   });
+}
+
+void declare_uploads(Command& bench, const BenchRow& row) {
+  auto options = std::make_shared<Options>();
+  options->repeats = 1;
+  options->connections = 1000;
+  auto& command = bench.add(row.name, row.about);
+  command.option("--repeats", "N", options->repeats, "Repeats (default 1)");
+  command.option("--connections", "N", options->connections, "Uploads at once (default 1000)");
+  command.option("--megabytes", "N", options->upload_megabytes, "Of each of them (default 1)");
+  command.option("--large-megabytes", "N", options->large_megabytes,
+                 "Of the one that follows (default 2000; 0: none)");
+  declare_place(command, *options);
+  command.action(
+      [options, what = row.name](Context& context) { return run(context, {what}, *options); });
 }
 
 void declare_row(Command& bench, const BenchRow& row) {
@@ -284,6 +303,8 @@ void add_bench_commands(Command& root) {
       declare_http(bench, row);
     } else if (row.name == "streams") {
       declare_streams(bench, row);
+    } else if (row.name == "uploads") {
+      declare_uploads(bench, row);
     } else {
       declare_row(bench, row);
     }
