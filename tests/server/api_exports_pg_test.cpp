@@ -224,7 +224,7 @@ TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
   const auto made = post("/api/v1/export/batch",
                          fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
   ASSERT_EQ(made.status, 202) << made.body;
-  const auto& data = made.json().at("data");
+  const auto data = made.json().at("data");
   const auto path = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
   EXPECT_EQ(data.at("jobs").as_array().size(), 2U);
   const auto nothing = world().get(path + "/download", token_);
