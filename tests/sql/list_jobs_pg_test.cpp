@@ -181,6 +181,35 @@ TEST_F(ListJobs, a_page_that_finds_nothing_ends_and_says_where_to_go_on) {
   EXPECT_EQ(all(R"({"correlation_id": "odd"})"), std::vector{odd});
 }
 
+// However many jobs have failed, and whoever they belong to.
+TEST_F(ListJobs, c15_a_page_of_failures_reads_a_page_of_them) {
+  enqueue_many(sql, 5000);
+  sql.script("set session_replication_role = replica");
+  sql.run(
+      "insert into millrace.job_history (job_id, generation, tenant_id, queue_id, type_id, status, "
+      "finished_at, attempt, delivery_count, crash_count, snooze_count, fingerprint) "
+      "select f.job_id, 1, case when f.seq % 100 = 0 then $1 else f.tenant_id end, f.queue_id, "
+      "f.type_id, 'failed', now(), 1, 1, 0, 0, 'p' || f.seq % 50 from millrace.job_fact f",
+      pg::params(kTenant));
+  sql.run(
+      "update millrace.job_fact f set lane_id = null, tenant_id = h.tenant_id from "
+      "millrace.job_history h where h.job_id = f.job_id");
+  const auto read = [&](const std::string& tenant, const std::string& filter) {
+    as_tenant(sql, tenant);
+    sql.script("begin");
+    EXPECT_EQ(page(filter, 20).ids.size(), 20U) << filter;
+    const auto rows = sql.number(
+        "select sum(pg_stat_get_xact_tuples_fetched(c.oid)) from pg_class c "
+        "where c.relname like 'job_history%'");
+    sql.script("commit");
+    return rows;
+  };
+  for (const auto* filter : {R"({"status": "failed"})", R"({"fingerprint": "p7"})"}) {
+    EXPECT_LT(read("", filter), 300) << filter;
+  }
+  EXPECT_LT(read(kTenant, R"({"status": "failed"})"), 300);
+}
+
 TEST_F(ListJobs, wrong_filters_are_refused_by_name) {
   const std::map<std::string, std::string> wrong{
       {R"({"state": "failed"})", "'state' must be text"},

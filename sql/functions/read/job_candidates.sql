@@ -4,6 +4,8 @@ create or replace function millrace.job_candidates(
     p_status text, p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_owner uuid, p_batch uuid, p_before uuid, p_limit integer) returns uuid[]
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_status millrace.job_status := p_status::millrace.job_status;
 begin
   if p_batch is not null then
     return array(select f.job_id from millrace.job_fact f where f.batch_id = p_batch and f.job_id < p_before order by f.job_id desc limit p_limit);
@@ -54,17 +56,19 @@ begin
            and (p_type_id is null or d.type_id = p_type_id) and (p_tenant is null or d.tenant_id = p_tenant)
          order by d.job_id desc limit p_limit);
     when 'failed', 'cancelled' then
-      -- There can be any number of them: those of other queues and types are candidates too, so that no call passes over all.
+      -- There can be any number of them: those of other queues and types are candidates too, so that no call passes over all. Compared and ordered
+      -- by all columns of their index: under row security, an equal status alone does not tell the planner that the index is in order.
       if p_tenant is not null then
         return array(
           select h.job_id from millrace.job_history h
-           where h.tenant_id = p_tenant and h.status = p_status::millrace.job_status and h.status <> 'completed' and h.redriven_at is null and h.job_id < p_before
-           order by h.job_id desc limit p_limit);
+           where h.tenant_id = p_tenant and h.status = v_status and h.status <> 'completed' and h.redriven_at is null
+             and (h.tenant_id, h.status, h.job_id) < (p_tenant, v_status, p_before)
+           order by h.tenant_id desc, h.status desc, h.job_id desc limit p_limit);
       end if;
       return array(
         select h.job_id from millrace.job_history h
-         where h.status = p_status::millrace.job_status and h.status <> 'completed' and h.redriven_at is null and h.job_id < p_before
-         order by h.job_id desc limit p_limit);
+         where h.status = v_status and h.status <> 'completed' and h.redriven_at is null and (h.status, h.job_id) < (v_status, p_before)
+         order by h.status desc, h.job_id desc limit p_limit);
     else
       return array(select f.job_id from millrace.job_fact f where f.job_id < p_before order by f.job_id desc limit p_limit);
   end case;

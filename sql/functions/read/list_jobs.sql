@@ -4,7 +4,7 @@
 -- with more behind it.
 create or replace function millrace.list_jobs(p_filter jsonb default '{}', p_limit integer default 50, p_before uuid default null) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off
 as $$
 declare
   v_tenant uuid := millrace.tenant_scope();
@@ -65,8 +65,8 @@ begin
        where (v_tenant is null or f.tenant_id = v_tenant) and (v_queue is null or f.queue_id = v_queue) and (v_type is null or f.type_id = v_type)
          and (v_owner is null or f.owner_id = v_owner) and (v_correlation is null or f.correlation_id = v_correlation)
          and (v_batch is null or f.batch_id = v_batch)
-         and (v_fingerprint is null or exists (select from millrace.job_history h where h.job_id = f.job_id and h.status = 'failed' and h.redriven_at is null
-                                                  and h.fingerprint = v_fingerprint))
+         and (v_fingerprint is null or v_fingerprint = (select case when h.redriven_at is null then h.fingerprint end from millrace.job_history h
+                                                         where h.job_id = f.job_id order by h.generation desc limit 1))
        order by u.n);
     -- Of those that are left, no more are looked up than the page can take, until it is full.
     while v_left > 0 and cardinality(v_some) > 0 loop
