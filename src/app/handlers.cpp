@@ -130,9 +130,8 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
   return nullptr;
 }
 
-Result<worker::HandlerRegistry> make_registry(const Settings& settings,
-                                              const Environment& environment, http::Client& client,
-                                              const Logger& log) {
+Result<worker::HandlerRegistry> make_registry(Context& context, http::Client& client) {
+  const auto& settings = context.settings;
   worker::HandlerRegistry registry;
   const bool test_outcomes = settings.boolean("worker.test_outcomes");
   for (const auto& config : all_handlers(settings)) {
@@ -141,9 +140,9 @@ Result<worker::HandlerRegistry> make_registry(const Settings& settings,
     if (!config.queue.empty()) options.queue = config.queue;
     std::unique_ptr<worker::Handler> handler;
     if (config.kind == HandlerConfig::Kind::compute) {
-      MR_TRY(handler, make_compute_handler(settings, client, log));
+      MR_TRY(handler, make_compute_handler(context, client));
     } else {
-      handler = make_handler(config, environment, client, test_outcomes);
+      handler = make_handler(config, context.environment, client, test_outcomes);
     }
     MR_TRY_VOID(registry.add(config.type, std::move(handler), options));
   }

@@ -3,7 +3,6 @@
 
 #include "app/config/settings.h"
 #include "app/terminal.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "http/client.h"
 #include "store/admin_store.h"
@@ -15,16 +14,16 @@
 
 namespace millrace::app {
 
+struct Context;
+
 // One handler. `client` outlives it.
 std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
                                               const Environment& environment, http::Client& client,
                                               bool test_outcomes);
 
 // Those of the settings, and noop, sleep and (with an app server) compute_solve unless the settings
-// say otherwise. `client` and `log` outlive them.
-Result<worker::HandlerRegistry> make_registry(const Settings& settings,
-                                              const Environment& environment, http::Client& client,
-                                              const Logger& log);
+// say otherwise. Context and client outlive them.
+Result<worker::HandlerRegistry> make_registry(Context& context, http::Client& client);
 
 // Before anything is started: programs that are not there are better told now than job by job.
 Result<void> check_handlers(const Settings& settings);

@@ -24,8 +24,9 @@ class ComputePipeline : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TempFolder>();
-    world_ = std::make_unique<ApiWorld>(
-        ApiWorld::Options{.env = {{"CONTRACTS_DIR", kContracts.string()}}});
+    const auto blobs = (folder_->path() / "blobs").string();
+    world_ = std::make_unique<ApiWorld>(ApiWorld::Options{
+        .env = {{"CONTRACTS_DIR", kContracts.string()}, {"MILLRACE_STORAGE_FOLDER", blobs}}});
     const auto mock_ready = folder_->path() / "mock.json";
     mock_ = std::make_unique<BackgroundProgram>(
         std::vector<std::string>{"appserver", "--listen", "127.0.0.1:0", "--contracts",
@@ -38,6 +39,7 @@ class ComputePipeline : public testing::Test {
                                  worker_ready.string()},
         RunOptions{.env = {{"DATABASE_URL", world_->database().url()},
                            {"CONTRACTS_DIR", kContracts.string()},
+                           {"MILLRACE_STORAGE_FOLDER", blobs},
                            {"APP_SERVER_URL", std::string(ready.at("app_server_url").as_string())},
                            {"LOG_LEVEL", "info"}}});
     worker_->wait_for_ready(worker_ready);
@@ -233,6 +235,39 @@ TEST_F(ComputePipeline, ResultsBelongToWhoAsked) {  // T-01, T-02, T-12
   const auto same = world().post("/jobs/run", bob, body);
   EXPECT_NE(same.json().at("job_id"), json::Value(job)) << same.body;
   EXPECT_EQ(world().post("/jobs/run", "", body).status, 401);
+}
+
+TEST_F(ComputePipeline, AnArtifactIsFetchedByItsLinkAlone) {  // J-11, V-19, I11
+  const auto asked = world().post(
+      "/jobs/run", service_,
+      R"({"definition":"tour","version":"2.1.0","inputs":{"points":[[0,0],[1,1],[1,0],[0,1]],"drawing":true}})");
+  ASSERT_EQ(asked.status, 202) << asked.body;
+  const std::string job(asked.json().at("job_id").as_string());
+  ASSERT_EQ(ended(job).at("status"), json::Value("succeeded")) << worker_log();
+  const auto list = world().get("/jobs/artifacts/" + job, service_);
+  ASSERT_EQ(list.status, 200) << list.body;
+  ASSERT_EQ(list.json().at("items").as_array().size(), 1U) << list.body;
+  const auto& item = list.json().at("items").at(0).as_object();
+  EXPECT_EQ(item.at("kind"), json::Value("drawing"));
+  EXPECT_FALSE(item.contains("store_key"));
+  const std::string url(item.at("url").as_string());
+  const auto path = url.substr(url.find("/jobs/"));
+  const auto drawing = world().get(path);
+  ASSERT_EQ(drawing.status, 200) << drawing.body;
+  EXPECT_EQ(drawing.header("content-type"), "image/svg+xml");
+  EXPECT_THAT(drawing.body, testing::StartsWith("<svg "));
+  // The link opens this file and nothing else, and is written down nowhere.
+  const auto token = path.substr(path.find("?token="));
+  EXPECT_EQ(world().get("/jobs/artifacts/" + job + token).status, 401);
+  EXPECT_EQ(world().get(path.substr(0, path.find('?'))).status, 401);
+  EXPECT_EQ(world().get(path + "x").status, 401);
+  EXPECT_THAT(world().program().err(), Not(HasSubstr(token.substr(7, 40))));
+  auto sql = world().sql();
+  EXPECT_EQ(must(sql.query("select count(*) as n from millrace.artifact a where job_id = $1::uuid "
+                           "and to_jsonb(a)::text not like '%token%'",
+                           pg::params(job)))[0]
+                .i64("n"),
+            1);
 }
 
 TEST_F(ComputePipeline, TheLogSaysWhoAndNotWhat) {  // O-01, T-08

@@ -188,7 +188,7 @@ Result<int> run_worker(Context& context, const Options& options) {
   engine_options.run_keeper = context.settings.boolean("keeper.enabled");
   engine_options.worker = worker;
   engine_options.handlers = [&context](http::Client& client) {
-    return make_registry(context.settings, context.environment, client, context.log);
+    return make_registry(context, client);
   };
   Engine engine(context, std::move(engine_options));
   ProbeService probes(context, [&engine] {

@@ -2,6 +2,7 @@
 
 #include "api/raw_json.h"
 #include "app/compute/compute_outcome.h"
+#include "app/context.h"
 #include "worker/handlers/http_handler.h"
 
 #include <boost/json/object.hpp>
@@ -137,7 +138,8 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
     auto answer = read_answer(
         *response, {.contract = *contract, .attempt = job.attempt, .now = context->clock().wall()});
     if (auto* outputs = std::get_if<ComputeOutputs>(&answer)) {
-      outcome = co_await keep_outputs(std::move(*outputs), name, parts_.blobs);
+      auto* blobs = parts_.blobs ? &parts_.blobs->store() : nullptr;
+      outcome = co_await keep_outputs(std::move(*outputs), name, blobs);
     } else {
       outcome = std::get<Outcome>(std::move(answer));
     }
@@ -174,17 +176,22 @@ Result<void> check_compute(const Settings& settings) {
   return {};
 }
 
-Result<std::unique_ptr<worker::Handler>> make_compute_handler(const Settings& settings,
-                                                              http::Client& client,
-                                                              const Logger& log,
-                                                              blob::BlobStore* blobs) {
+Result<std::unique_ptr<worker::Handler>> make_compute_handler(Context& context,
+                                                              http::Client& client) {
+  const auto& settings = context.settings;
   MR_TRY_VOID(check_compute(settings));
-  auto contracts = api::ContractDirectory::open(settings.text("compute.contracts_dir"), log);
+  auto contracts =
+      api::ContractDirectory::open(settings.text("compute.contracts_dir"), context.log);
   if (!contracts) return fail_with_context("compute.contracts_dir", contracts.error());
   (*contracts)->watch();
+  auto blobs = WorkerBlobs::open(
+      settings, {.client = client, .clock = context.clock, .random = context.random});
+  if (!blobs) context.log.warn("no_blob_store", {{"error", blobs.error().message}});
   return std::make_unique<ComputeHandler>(
-      ComputeHandler::Parts{
-          .client = client, .contracts = *std::move(contracts), .log = log, .blobs = blobs},
+      ComputeHandler::Parts{.client = client,
+                            .contracts = *std::move(contracts),
+                            .log = context.log,
+                            .blobs = blobs ? *std::move(blobs) : nullptr},
       ComputeOptions{.url = settings.text("compute.app_server_url"),
                      .token = Secret<std::string>(settings.text("compute.app_server_token"))});
 }

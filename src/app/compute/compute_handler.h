@@ -4,21 +4,25 @@
 // become the job's result, with their artifacts, in the transaction that settles it (J-07). The
 // same Idempotency-Key comes with every delivery. The app server is told the job's run timeout and
 // is waited for a grace longer (J-09). What its answers mean is the table of compute_outcome.h.
-// Threading: the worker's executor. Lifetime: client, log and blobs outlive it.
+// Threading: the worker's executor. Lifetime: client and log outlive it.
 #pragma once
 
 #include "api/compute/contract_directory.h"
+#include "app/compute/worker_blobs.h"
 #include "app/config/settings.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "blob/blob_store.h"
 #include "http/client.h"
 #include "worker/handler.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace millrace::app {
+
+struct Context;
 
 inline constexpr std::string_view kComputeJobType = "compute_solve";
 inline constexpr std::string_view kComputeQueue = "compute";
@@ -34,7 +38,7 @@ class ComputeHandler final : public worker::Handler {
     http::Client& client;
     std::unique_ptr<api::ContractDirectory> contracts;
     const Logger& log;
-    blob::BlobStore* blobs = nullptr;  // Nothing: answers with artifacts fail their jobs.
+    std::unique_ptr<WorkerBlobs> blobs = {};  // Nothing: answers with artifacts fail their jobs.
   };
 
   ComputeHandler(Parts parts, ComputeOptions options)
@@ -57,10 +61,9 @@ std::string app_server_url(std::string_view form, std::string_view definition,
 // setting.
 bool takes_compute_jobs(const Settings& settings);
 Result<void> check_compute(const Settings& settings);
-// invalid_argument for contracts that cannot be loaded.
-Result<std::unique_ptr<worker::Handler>> make_compute_handler(const Settings& settings,
-                                                              http::Client& client,
-                                                              const Logger& log,
-                                                              blob::BlobStore* blobs = nullptr);
+// invalid_argument for contracts that cannot be loaded. Where the blob store cannot be opened the
+// log says so, and only answers with artifacts fail. Context and client outlive the handler.
+Result<std::unique_ptr<worker::Handler>> make_compute_handler(Context& context,
+                                                              http::Client& client);
 
 }  // namespace millrace::app
