@@ -246,8 +246,9 @@ TEST_F(ComputePipeline, AnArtifactIsFetchedByItsLinkAlone) {  // J-11, V-19, I11
   ASSERT_EQ(ended(job).at("status"), json::Value("succeeded")) << worker_log();
   const auto list = world().get("/jobs/artifacts/" + job, service_);
   ASSERT_EQ(list.status, 200) << list.body;
-  ASSERT_EQ(list.json().at("items").as_array().size(), 1U) << list.body;
-  const auto& item = list.json().at("items").at(0).as_object();
+  const auto listed = list.json();
+  ASSERT_EQ(listed.at("items").as_array().size(), 1U) << list.body;
+  const auto& item = listed.at("items").at(0).as_object();
   EXPECT_EQ(item.at("kind"), json::Value("drawing"));
   EXPECT_FALSE(item.contains("store_key"));
   const std::string url(item.at("url").as_string());
