@@ -103,8 +103,8 @@ void fuzz_request_headers(Input input) {
   if (!place) {
     check_told(place.error());
   } else {
-    property(api::read_cursor("jobs", api::make_cursor("jobs", *place)) == *place,
-             "a cursor is read back", *place);
+    const auto again = api::read_cursor("jobs", api::make_cursor("jobs", *place));
+    property(again && *again == *place, "a cursor is read back", *place);
     property(!api::read_cursor("audit", cursor), "a cursor is for its list", cursor);
   }
   const auto query = http::parse_query(take_line(input));
