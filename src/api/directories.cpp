@@ -41,6 +41,15 @@ Task<std::optional<identity::ApiKeyRecord>> ask(store::TokenStore& tokens, std::
   co_return record;
 }
 
+Task<TenantPolicy> ask_policy(store::TenantStore& tenants, TenantId tenant) {
+  MR_CO_TRY(const auto rules, co_await tenants.tenant_policy(tenant));
+  TenantPolicy policy{.disabled = rules.disabled};
+  if (rules.requests_per_minute) {
+    policy.requests_per_minute = static_cast<std::uint64_t>(*rules.requests_per_minute);
+  }
+  co_return policy;
+}
+
 }  // namespace
 
 StoredKeys::StoredKeys(store::TokenStore& tokens, const Clock& clock)
@@ -76,14 +85,7 @@ std::vector<std::string> StoredKeys::take_used() {
 }
 
 StoredPolicies::StoredPolicies(store::TenantStore& tenants, const Clock& clock)
-    : policies_(
-          clock, {.ttl = kDirectoryMemory}, [&tenants](TenantId tenant) -> Task<TenantPolicy> {
-            MR_CO_TRY(const auto rules, co_await tenants.tenant_policy(tenant));
-            TenantPolicy policy{.disabled = rules.disabled};
-            if (rules.requests_per_minute) {
-              policy.requests_per_minute = static_cast<std::uint64_t>(*rules.requests_per_minute);
-            }
-            co_return policy;
-          }) {}
+    : policies_(clock, {.ttl = kDirectoryMemory},
+                [&tenants](TenantId tenant) { return ask_policy(tenants, tenant); }) {}
 
 }  // namespace millrace::api

@@ -17,6 +17,15 @@ using identity::Capability;
 
 constexpr std::chrono::seconds kStreamTicketTtl{300};
 
+Task<Reply> document(ApiDocumentsPtr documents) { co_return Reply::json_text(documents->openapi); }
+
+Task<Reply> page(ApiDocumentsPtr documents) {
+  Reply reply{.content_type = "text/html; charset=utf-8", .body = documents->page};
+  // Nothing on it is loaded or runs.
+  co_return std::move(reply).with("Content-Security-Policy",
+                                  "default-src 'none'; style-src 'unsafe-inline'");
+}
+
 Operation openapi(ApiDocumentsPtr documents) {
   return {.id = "openapi",
           .method = "GET",
@@ -28,9 +37,7 @@ Operation openapi(ApiDocumentsPtr documents) {
                        .description = "OpenAPI 3.1.",
                        .schema = R"({"type":"object","required":["openapi","paths"]})"}},
           .conditional = true,
-          .handler = [documents = std::move(documents)](Call&) -> Task<Reply> {
-            co_return Reply::json_text(documents->openapi);
-          }};
+          .handler = [documents = std::move(documents)](Call&) { return document(documents); }};
 }
 
 Operation docs(ApiDocumentsPtr documents) {
@@ -42,12 +49,7 @@ Operation docs(ApiDocumentsPtr documents) {
           .access = Access::open(),
           .answers = {{.status = 200, .description = "HTML.", .content_type = "text/html"}},
           .conditional = true,
-          .handler = [documents = std::move(documents)](Call&) -> Task<Reply> {
-            Reply reply{.content_type = "text/html; charset=utf-8", .body = documents->page};
-            // Nothing on it is loaded or runs.
-            co_return std::move(reply).with("Content-Security-Policy",
-                                            "default-src 'none'; style-src 'unsafe-inline'");
-          }};
+          .handler = [documents = std::move(documents)](Call&) { return page(documents); }};
 }
 
 Task<Reply> say_who(Call& call) {

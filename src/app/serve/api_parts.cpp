@@ -66,6 +66,10 @@ struct ApiParts::Impl {
   Result<void> build_identity(const Options& options);
   Result<void> build_pipeline();
   std::vector<api::HealthCheck> checks();
+  Task<api::CheckResult> check_database();
+  Task<api::CheckResult> check_queue_depth();
+  Task<api::CheckResult> check_keeper();
+  Task<api::CheckResult> check_storage();
   std::vector<api::Operation> operations();
   std::vector<api::Operation> export_operations();
   awaitable<void> touch_tokens();
@@ -231,25 +235,34 @@ Result<void> ApiParts::Impl::build_pipeline() {
   return {};
 }
 
+Task<api::CheckResult> ApiParts::Impl::check_database() {
+  MR_CO_TRY_VOID(co_await health_store->health_counts());
+  co_return api::CheckResult{};
+}
+
+Task<api::CheckResult> ApiParts::Impl::check_queue_depth() {
+  MR_CO_TRY(const auto counts, co_await health_store->health_counts());
+  co_return api::CheckResult{.ok = counts.queue_depth <= kDepthWarning,
+                             .value = counts.queue_depth};
+}
+
+Task<api::CheckResult> ApiParts::Impl::check_keeper() {
+  MR_CO_TRY(const auto counts, co_await health_store->health_counts());
+  co_return api::CheckResult{.ok = counts.keeper};
+}
+
+Task<api::CheckResult> ApiParts::Impl::check_storage() {
+  MR_CO_TRY_VOID(co_await blobs->store().check());
+  co_return api::CheckResult{};
+}
+
 std::vector<api::HealthCheck> ApiParts::Impl::checks() {
   std::vector<api::HealthCheck> out;
-  out.push_back({.name = "database", .essential = true, .run = [this]() -> Task<api::CheckResult> {
-                   MR_CO_TRY_VOID(co_await health_store->health_counts());
-                   co_return api::CheckResult{};
-                 }});
-  out.push_back({.name = "queue_depth", .run = [this]() -> Task<api::CheckResult> {
-                   MR_CO_TRY(const auto counts, co_await health_store->health_counts());
-                   co_return api::CheckResult{.ok = counts.queue_depth <= kDepthWarning,
-                                              .value = counts.queue_depth};
-                 }});
-  out.push_back({.name = "keeper", .run = [this]() -> Task<api::CheckResult> {
-                   MR_CO_TRY(const auto counts, co_await health_store->health_counts());
-                   co_return api::CheckResult{.ok = counts.keeper};
-                 }});
-  out.push_back({.name = "storage", .run = [this]() -> Task<api::CheckResult> {
-                   MR_CO_TRY_VOID(co_await blobs->store().check());
-                   co_return api::CheckResult{};
-                 }});
+  out.push_back(
+      {.name = "database", .essential = true, .run = [this] { return check_database(); }});
+  out.push_back({.name = "queue_depth", .run = [this] { return check_queue_depth(); }});
+  out.push_back({.name = "keeper", .run = [this] { return check_keeper(); }});
+  out.push_back({.name = "storage", .run = [this] { return check_storage(); }});
   return out;
 }
 
