@@ -1,6 +1,7 @@
 #include "app/compute/compute_handler.h"
 
 #include "api/raw_json.h"
+#include "api/server_metrics.h"
 #include "app/compute/compute_outcome.h"
 #include "app/context.h"
 #include "worker/handlers/http_handler.h"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <string>
 #include <utility>
 
 namespace millrace::app {
@@ -144,13 +146,15 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
       outcome = std::get<Outcome>(std::move(answer));
     }
   }
+  const auto status = response ? std::to_string(response->status) : std::string("none");
+  if (parts_.calls != nullptr) parts_.calls->counter({"app_server", status}).add();
   parts_.log.info("call_appserver", {{"cid", job.correlation_id},
                                      {"job_id", job.id},
                                      {"app_id", name.app_id},
                                      {"tenant_id", job.tenant},
                                      {"definition", label},
                                      {"attempt", job.attempt},
-                                     {"status", response ? response->status : 0},
+                                     {"status", status},
                                      {"outcome", to_string(outcome.kind)},
                                      {"ms", context->clock().now() - began}});
   co_return outcome;
@@ -191,6 +195,7 @@ Result<std::unique_ptr<worker::Handler>> make_compute_handler(Context& context,
       ComputeHandler::Parts{.client = client,
                             .contracts = *std::move(contracts),
                             .log = context.log,
+                            .calls = &api::StageMetrics(context.metrics).external_calls,
                             .blobs = blobs ? *std::move(blobs) : nullptr},
       ComputeOptions{.url = settings.text("compute.app_server_url"),
                      .token = Secret<std::string>(settings.text("compute.app_server_token"))});
