@@ -198,7 +198,7 @@ class Program(unittest.TestCase):
         return self.client.jobs.wait_for(made["job_id"], timeout=60)
 
     def test_files_name_only_what_the_program_exports(self):  # O-03, O-04, O-08, O-09, O-11
-        self.run_job(job={"job_type": "noop", "stage": "ocr"})
+        self.run_job(job={"job_type": "noop", "payload": {"n": 1}, "stage": "ocr"})
         with self.assertRaises(urllib.error.HTTPError):
             urllib.request.urlopen(urllib.request.Request(f"{self.world.url}/api/v1/jobs", headers={"Authorization": "Bearer nonsense"}))
         eventually(lambda: Page.of(self.world.url).value("millrace_trace_spans_total", result="exported") > 0, "spans are exported")
@@ -229,7 +229,7 @@ class Program(unittest.TestCase):
         self.assertLessEqual(set(sources), set(page.kinds))
 
     def test_no_label_is_an_id(self):
-        job = self.run_job(job={"job_type": "noop"})
+        job = self.run_job(job={"job_type": "noop", "payload": {"n": 1}})
         for page in (Page.of(self.world.url), Page.of(self.worker.ready["http_url"])):
             for name, samples in page.samples.items():
                 for labels, _ in samples:
@@ -243,7 +243,7 @@ class Program(unittest.TestCase):
             return sum(page.value("millrace_job_run_seconds_count", job_type="noop", outcome="ok") for page in pages)
 
         before = runs()
-        self.run_job(job={"job_type": "noop"})
+        self.run_job(job={"job_type": "noop", "payload": {"n": 1}})
         eventually(lambda: runs() == before + 1, "the run is counted")
 
     def test_a_worker_says_how_it_is(self):  # H-19
@@ -281,9 +281,9 @@ class Program(unittest.TestCase):
 
     def test_a_trace_that_its_caller_does_not_sample_leaves_no_span(self):
         trace_id = "5bf92f3577b34da6a3ce929d0e0e4736"
-        self.run_job(job={"job_type": "noop"}, headers={"traceparent": f"00-{trace_id}-00f067aa0ba902b7-00"})
+        self.run_job(job={"job_type": "noop", "payload": {"n": 1}}, headers={"traceparent": f"00-{trace_id}-00f067aa0ba902b7-00"})
         before = len(self.collector.requests)
-        self.run_job(job={"job_type": "noop"})
+        self.run_job(job={"job_type": "noop", "payload": {"n": 1}})
         eventually(lambda: len(self.collector.requests) > before, "later spans arrive")
         self.assertEqual(self.collector.spans(trace_id), [])
 

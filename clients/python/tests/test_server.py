@@ -50,7 +50,7 @@ class Server(unittest.TestCase):
             self.client.jobs.cancel(job_id)
 
     def test_a_batch_is_waited_for(self):
-        batch = self.client.batches.create([{"job_type": "noop"}, {"job_type": "noop"}])
+        batch = self.client.batches.create([{"job_type": "noop", "payload": {"n": n}} for n in (1, 2)])
         done = self.client.batches.wait_for(batch["batch_id"], timeout=30)
         self.assertEqual((done["completed"], done["failed"]), (2, 0))
 

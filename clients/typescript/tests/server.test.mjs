@@ -65,7 +65,7 @@ test("all pages of a list are read", { skip }, async () => {
 
 test("a batch is waited for", { skip }, async () => {
   const client = service();
-  const { batch_id } = await client.batches.create({ jobs: [{ job_type: "noop" }, { job_type: "noop" }] });
+  const { batch_id } = await client.batches.create({ jobs: [1, 2].map((n) => ({ job_type: "noop", payload: { n } })) });
   const batch = await client.waitForBatch(batch_id, { timeoutMs: 30_000 });
   assert.equal(batch.completed, 2);
   assert.equal(batch.failed, 0);
