@@ -89,7 +89,7 @@ begin
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- The keeper.
         ('elect', 'K'), ('work_at_hand', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),
-        ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
+        ('run_cron', 'K'), ('fold_counters', 'K'), ('reconcile', 'K'), ('empty_intake', 'K'), ('maintain_partitions', 'K'), ('expire_keys', 'K'),
         ('expire_slots', 'K'), ('recheck_blocked', 'K'), ('seal_audit', 'K'), ('expire_exports', 'KA'), ('sweep_objects', 'KA'), ('adopt_files', 'KA')
       ) as f (name, components)
       cross join (values ('W', 'millrace_worker'), ('K', 'millrace_keeper'), ('A', 'millrace_api'), ('R', 'millrace_reader'),

@@ -33,6 +33,8 @@ Task<std::int64_t> run_cron(KeeperStore& store, Logger&, int batch_max) {
 
 Task<std::int64_t> fold_counters(KeeperStore& store, Logger&, int) { return store.fold_counters(); }
 
+Task<std::int64_t> empty_intake(KeeperStore& store, Logger&, int) { return store.empty_intake(); }
+
 Task<std::int64_t> expire_keys(KeeperStore& store, Logger&, int batch_max) {
   return store.expire_keys(batch_max);
 }
@@ -138,6 +140,11 @@ std::vector<Duty> standard_duties(DutyOptions options) {
        .run = [warning = options.horizon_warning](
                   KeeperStore& store, Logger& log,
                   int) { return watch_horizon(store, log, warning); }},
+      {.name = "empty_intake",
+       .interval = 5s,
+       .batch_max = 0,
+       .run = empty_intake,
+       .quiet_interval = kQuiet},
       {.name = "reconcile", .interval = 30s, .batch_max = many, .run = reconcile},
       {.name = "expire_keys", .interval = 60s, .batch_max = many, .run = expire_keys},
       {.name = "maintain_partitions",

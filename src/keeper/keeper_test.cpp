@@ -42,6 +42,7 @@ class FakeKeeperStore final : public store::KeeperStore {
   Task<std::int64_t> run_cron(int) override { return take("run_cron"); }
   Task<std::int64_t> fold_counters() override { return take("fold_counters"); }
   Task<std::string> reconcile(int) override { return report("reconcile"); }
+  Task<std::int64_t> empty_intake() override { return take("empty_intake"); }
   Task<std::int64_t> expire_keys(int) override { return take("expire_keys"); }
   Task<std::int64_t> expire_slots(int) override { return take("expire_slots"); }
   Task<std::string> maintain_partitions() override { return report("maintain_partitions"); }

@@ -41,6 +41,7 @@ class KeeperStore {
   virtual Task<std::int64_t> run_cron(int limit) = 0;
   virtual Task<std::int64_t> fold_counters() = 0;
   virtual Task<std::string> reconcile(int limit) = 0;  // A JSON report.
+  virtual Task<std::int64_t> empty_intake() = 0;
   virtual Task<std::int64_t> expire_keys(int limit) = 0;
   virtual Task<std::int64_t> expire_slots(int limit) = 0;
   virtual Task<std::string> maintain_partitions() = 0;  // A JSON report.

@@ -88,6 +88,10 @@ Task<std::string> PgKeeperStore::reconcile(int limit) {
   co_return rows[0].opt_text(0).value_or("{}");
 }
 
+Task<std::int64_t> PgKeeperStore::empty_intake() {
+  co_return co_await count(MR_POINT("empty_intake"), "select millrace.empty_intake()", {});
+}
+
 Task<std::int64_t> PgKeeperStore::expire_keys(int limit) {
   co_return co_await count(MR_POINT("expire_keys"), "select millrace.expire_keys($1)",
                            pg::params(limit));

@@ -616,7 +616,7 @@ create unlogged table millrace.job_intake (
   batch_id uuid,
   id uuid,
   xid xid8 not null default pg_current_xact_id()
-);
+) with (autovacuum_vacuum_threshold=2000000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_threshold=2000000000);
 create table millrace.job_log (
   job_id uuid not null,
   log_seq bigint not null default nextval('millrace.job_seq'::regclass),
@@ -1269,6 +1269,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
 -- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
 -- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
+-- function millrace.empty_intake() returns integer volatile security definer
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
@@ -1432,6 +1433,7 @@ CREATE TRIGGER system_configuration_check BEFORE INSERT OR UPDATE ON millrace.sy
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
 -- function millrace.show_capacity(p_provider_id integer, p_at timestamp with time zone, p_granted boolean) returns void volatile
 -- function millrace.source_lease(p_type_id smallint) returns interval stable
+-- function millrace.spare_statistics(p_table regclass) returns void volatile
 -- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
 -- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile

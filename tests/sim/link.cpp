@@ -377,6 +377,7 @@ Task<std::string> Link::reconcile(int limit) {
     return "{}";
   });
 }
+Task<std::int64_t> Link::empty_intake() { co_return 0; }
 Task<std::int64_t> Link::expire_keys(int) { co_return 0; }
 Task<std::string> Link::maintain_partitions() { co_return "{}"; }
 Task<std::int64_t> Link::seal_audit(int) { co_return 0; }

@@ -125,6 +125,7 @@ class Link final : public store::JobStore, public store::KeeperStore, public sto
   Task<std::int64_t> run_cron(int limit) override;
   Task<std::int64_t> fold_counters() override;
   Task<std::string> reconcile(int limit) override;
+  Task<std::int64_t> empty_intake() override;
   Task<std::int64_t> expire_keys(int limit) override;
   Task<std::int64_t> expire_slots(int limit) override;
   Task<std::string> maintain_partitions() override;

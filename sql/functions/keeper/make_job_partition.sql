@@ -14,6 +14,7 @@ begin
                        v_table || '_' || v_suffix, v_table, millrace.id_at(p_from), millrace.id_at(p_to));
         -- Reached through its parent, whose policies apply; directly by nobody but the owner.
         execute format('alter table millrace.%I enable row level security', v_table || '_' || v_suffix);
+        perform millrace.spare_statistics(format('millrace.%I', v_table || '_' || v_suffix)::regclass);
         return 1;
       exception when check_violation or invalid_object_definition or lock_not_available then
         -- Rows of that time are in the default partition already, or another cut overlaps: the default serves.

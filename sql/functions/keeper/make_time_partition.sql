@@ -12,6 +12,7 @@ begin
   end if;
   execute format('create table millrace.%I partition of millrace.%I for values from (%L) to (%L)', v_name, p_table, p_from, p_to);
   execute format('alter table millrace.%I enable row level security', v_name);
+  perform millrace.spare_statistics(format('millrace.%I', v_name)::regclass);
   return 1;
 exception when check_violation or invalid_object_definition or lock_not_available then
   raise notice 'partition % not made: %', v_name, sqlerrm;

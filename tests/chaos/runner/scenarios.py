@@ -15,10 +15,10 @@ from nemesis.guard import descendants
 from nemesis.http_ledger import HttpLedger
 from nemesis.postgres import Postgres
 
-KEEPER = ("elect", "at_hand", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "expire_keys",
+KEEPER = ("elect", "at_hand", "promote", "advance", "reclaim", "expire_waiting", "run_cron", "fold_counters", "reconcile", "empty_intake", "expire_keys",
           "expire_slots", "partitions", "seal_audit", "horizon")
 WORKER = ("ensure_types", "warm_up", "register", "beat", "claim", "settle", "settle_with", "progress", "logs", "run", "listen", "listen_check")
-RARE = {"at_hand", "ensure_types", "warm_up", "register", "listen", "listen_check", "reconcile", "expire_keys", "partitions", "horizon", "expire_slots",
+RARE = {"at_hand", "ensure_types", "warm_up", "register", "listen", "listen_check", "reconcile", "empty_intake", "expire_keys", "partitions", "horizon", "expire_slots",
         "run_cron", "migrate_begin", "migrate_commit", "first_query", "hand_back", "exec", "http", "progress", "logs"}
 
 
