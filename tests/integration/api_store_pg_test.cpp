@@ -363,14 +363,14 @@ TEST_F(ApiStorePg, TenantsProfilesAndTokensAreKept) {
                                                  {"public_id", "p1"},
                                                  {"tenant_id", kTenant},
                                                  {"scopes", {"work"}},
-                                                 {"expires_at", "2999-01-01T00:00:00Z"}}));
+                                                 {"expires_at", "2199-01-01T00:00:00Z"}}));
   const auto found = run(api.tokens->find_api_token("p1", {}));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->token_id, id);
   EXPECT_EQ(found->hash, hash);
   EXPECT_EQ(found->tenant->to_string(), kTenant);
   EXPECT_EQ(found->scopes, std::vector<std::string>{"work"});
-  EXPECT_EQ(store::iso_time(*found->expires_at), "2999-01-01T00:00:00.000000Z");
+  EXPECT_EQ(store::iso_time(*found->expires_at), "2199-01-01T00:00:00.000000Z");
   EXPECT_TRUE(run(api.tokens->find_api_token("", hash)).has_value());
   EXPECT_FALSE(run(api.tokens->find_api_token("no", hash)).has_value());
   run(api.tokens->touch_api_tokens({id.to_string()}));

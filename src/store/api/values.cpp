@@ -3,6 +3,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 namespace millrace::store {
 namespace {
 
@@ -69,8 +72,11 @@ std::string bytea_array(std::span<const std::vector<std::uint8_t>> values) {
 }
 
 Clock::Wall wall_from_micros(std::int64_t micros) {
-  return Clock::Wall(
-      std::chrono::duration_cast<Clock::Wall::duration>(std::chrono::microseconds(micros)));
+  using Reach = Clock::Wall::duration;
+  constexpr auto kFirst = std::chrono::ceil<std::chrono::microseconds>(Reach::min());
+  constexpr auto kLast = std::chrono::floor<std::chrono::microseconds>(Reach::max());
+  const auto within = std::clamp(std::chrono::microseconds(micros), kFirst, kLast);
+  return Clock::Wall(std::chrono::duration_cast<Reach>(within));
 }
 
 std::string iso_time(Clock::Wall time) {

@@ -27,7 +27,8 @@ std::optional<std::vector<std::uint8_t>> read_hex(std::string_view digits);
 // A literal of bytea[] of such values.
 std::string bytea_array(std::span<const std::vector<std::uint8_t>> values);
 
-// Whole microseconds since 1970, as (extract(epoch from t) * 1000000)::bigint gives them.
+// Whole microseconds since 1970, as (extract(epoch from t) * 1000000)::bigint gives them. What the
+// clock does not reach (years before 1678 and after 2261) is its first or last moment.
 Clock::Wall wall_from_micros(std::int64_t micros);
 // "2026-01-31T09:30:00.000000Z".
 std::string iso_time(Clock::Wall time);

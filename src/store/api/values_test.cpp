@@ -34,5 +34,13 @@ TEST(Values, InstantsKeepTheirMicroseconds) {
   EXPECT_EQ(iso_time(wall_from_micros(-1)), "1969-12-31T23:59:59.999999Z");
 }
 
+// A token that is good until the year 2999 has not expired.
+TEST(Values, TimesBeyondTheClockAreItsEnds) {
+  const auto now = wall_from_micros(1'893'456'000'000'000);
+  EXPECT_GT(wall_from_micros(32'472'144'000'000'000), now);
+  EXPECT_LT(wall_from_micros(-62'135'596'800'000'000), now);
+  EXPECT_EQ(iso_time(wall_from_micros(32'472'144'000'000'000)).substr(0, 4), "2262");
+}
+
 }  // namespace
 }  // namespace millrace::store
