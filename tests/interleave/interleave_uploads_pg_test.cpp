@@ -102,10 +102,10 @@ class World {
     return judged(a, b, stage_.in_turn("world", fill(a), fill(b), a_first));
   }
   std::string interleaved(const Transition& a, const Transition& b, std::size_t boundary) {
-    auto met = stage_.interleaved("world", fill(a), fill(b), boundary);
+    const auto met = stage_.interleaved("world", fill(a), fill(b), boundary);
     waited_ += met.waited ? 1 : 0;
     ++cases_;
-    return judged(a, b, std::move(met));
+    return judged(a, b, met);
   }
   std::string explain(const std::string& boundary) const { return stage_.explain(boundary); }
 
@@ -174,7 +174,17 @@ class World {
   }
 
   // Rules that are broken come first: no order has them.
-  std::string judged(const Transition& a, const Transition& b, Met met) {
+  // What was judged before is not swept again.
+  std::string judged(const Transition& a, const Transition& b, const Met& met) {
+    const auto key = fmt::format(
+        "{} {} {} {} {}", a.name, met.a, b.name, met.b,
+        stage_.director().value("select concat(millrace_test.wrong_uploads(), ' ', "
+                                "millrace_test.uploads(), ' ', millrace_test.to_sweep())"));
+    auto& known = judged_[key];
+    if (known.empty()) known = judge(a, b, met);
+    return known;
+  }
+  std::string judge(const Transition& a, const Transition& b, const Met& met) {
     auto& sql = stage_.director();
     const auto shown = [](const Transition& transition, const std::string& answer) {
       return transition.sweeps && !answer.starts_with("error") ? std::string("swept") : answer;
@@ -202,6 +212,7 @@ class World {
   Stage stage_{Stage::Functions::with_boundaries, {"uploads.sql"}, bounded_functions()};
   std::map<std::string, std::string> things_;
   std::map<std::string, std::vector<std::string>> boundaries_;
+  std::map<std::string, std::string> judged_;
   std::size_t cases_ = 0;
   std::size_t waited_ = 0;
 };

@@ -37,6 +37,13 @@ begin
   perform millrace.fold_usages(100);
 end $$;
 
+-- What there is to sweep.
+create function millrace_test.to_sweep() returns text
+  language sql as $$
+  select concat_ws(' ', (select string_agg(millrace_test.letter(n.sha256), '' order by n.sha256) from millrace.orphan_note n),
+                   (select string_agg(p.handle, ' ' order by p.handle) from millrace.upload_part p), (select count(*) from millrace.usage_delta))
+$$;
+
 -- What holds always.
 create function millrace_test.wrong_uploads() returns text
   language sql as $$
