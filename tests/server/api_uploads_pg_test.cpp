@@ -206,6 +206,92 @@ TEST_F(ApiUploads, TheQuotaHoldsHoweverManyAskAtOnce) {  // E12
   const auto rows = must(sql.query("select id::text from millrace.shell_files where owner_id = $1",
                                    pg::params(who.user)));
   const std::string file(rows[0].text(0));
+  EXPECT_EQ(
+      api().ask({.method = "DELETE", .path = "/api/v1/files/" + file, .token = who.token}).status,
+      204);
+  EXPECT_EQ(api().ask(UploadWorld::form(who, content.substr(0, 49'000))).status, 201);
+}
+
+TEST_F(ApiUploads, AClientThatGoesAwayLeavesNothing) {  // U-08
+  const auto who = world().person();
+  for (const auto& ask : {UploadWorld::raw(who, kPdf), UploadWorld::form(who, kPdf)}) {
+    http::RawClient client(api().address());
+    const auto bytes = ApiWorld::bytes_of(ask);
+    ASSERT_TRUE(client.send(bytes.substr(0, bytes.size() / 2)));
+    EXPECT_TRUE(eventually([&] {
+      return world().count(
+                 "select count(*) from millrace.upload where user_id = $1 and state = "
+                 "'open'",
+                 pg::params(who.user)) == 1;
+    }));
+    client.close_with_reset();
+    EXPECT_TRUE(eventually([&] {
+      return world().count(
+                 "select count(*) from millrace.upload where user_id = $1 and state = "
+                 "'open'",
+                 pg::params(who.user)) == 0 &&
+             world().staged() == 0;
+    }));
+  }
+  EXPECT_EQ(world().files_of(who), 0);
+  EXPECT_EQ(world().count("select reserved_bytes from millrace.tenant_stored($1)",
+                          pg::params(who.tenant)),
+            0);
+}
+
+TEST_F(ApiUploads, WhatCameBeforeAConnectionBrokeIsKept) {  // tus
+  const auto who = world().person();
+  const auto path = world().begin(who, kPdf.size());
+  {
+    http::RawClient client(api().address());
+    const auto bytes =
+        ApiWorld::bytes_of(UploadWorld::tus("PATCH", path, who, {{"Upload-Offset", "0"}}, kPdf));
+    ASSERT_TRUE(client.send(bytes.substr(0, bytes.size() - 10'000)));
+    client.finish_sending();
+    client.close();
+  }
+  const auto offset = [&] {
+    return api().ask(UploadWorld::tus("HEAD", path, who, {})).header("upload-offset");
+  };
+  EXPECT_TRUE(eventually([&] { return offset() == std::to_string(kPdf.size() - 10'000); }))
+      << offset();
+  const auto last =
+      world().patch(path, who, kPdf.size() - 10'000, kPdf.substr(kPdf.size() - 10'000));
+  EXPECT_EQ(last.status, 204) << last.body;
+  const auto file = api().get(last.header("content-location"), who.token);
+  EXPECT_EQ(world().content_of(who, text_of(file, "id")), kPdf);
+}
+
+TEST_F(ApiUploads, ContentComesInRangesAndByLinksThatEnd) {  // T-13
+  const auto who = world().person();
+  const auto file = text_of(api().ask(UploadWorld::raw(who, kPdf)), "id");
+  Ask range{.path = "/api/v1/files/" + file + "/content",
+            .token = who.token,
+            .headers = {{"Range", "bytes=0-7"}}};
+  const auto part = api().ask(range);
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, "%PDF-1.7");
+  range.method = "HEAD";
+  range.headers.clear();
+  const auto head = api().ask(range);
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.header("content-length"), std::to_string(kPdf.size()));
+  const auto link = api().post("/api/v1/files/" + file + "/link", who.token, R"({"expires_in":1})");
+  ASSERT_EQ(link.status, 201) << link.body;
+  const auto url = text_of(link, "url");
+  const auto path = url.substr(url.find("/api/"));
+  EXPECT_EQ(api().get(path).body, kPdf);
+  EXPECT_TRUE(eventually([&] { return api().get(path).status == 401; }));
+  EXPECT_THAT(api().program().err(), testing::Not(HasSubstr(path.substr(path.find("mru1_")))));
+  EXPECT_EQ(
+      world().count("select count(*) from millrace.audit where new_values::text like '%mru1_%'"),
+      0);
+}
+
+TEST_F(ApiUploads, DeletingAFileCancelsItsJobAndFreesItsRoom) {
+  const auto who = world().person();
+  const auto file = api().ask(UploadWorld::raw(who, kPdf));
+  const auto path = "/api/v1/files/" + text_of(file, "id");
   EXPECT_EQ(api().ask({.method = "DELETE", .path = path, .token = who.token}).status, 204);
   EXPECT_EQ(api().get(path, who.token).status, 404);
   EXPECT_EQ(text_of(api().get("/api/v1/jobs/" + text_of(file, "job_id"), who.token), "status"),
