@@ -18,6 +18,7 @@ namespace {
 using api::StreamClient;
 using identity::Role;
 using testing::HasSubstr;
+using testing::Not;
 
 // A second server on the same database.
 class Replica {
@@ -38,17 +39,22 @@ class Replica {
     address_ = must(http::parse_listen(url.substr(url.rfind('/') + 1)));
   }
   ~Replica() {
-    program_->signal(SIGTERM);
+    if (!leaving_) leave();
     EXPECT_EQ(program_->wait(), 0) << program_->err();
+  }
+  // Begins to stop.
+  void leave() {
+    leaving_ = true;
+    program_->signal(SIGTERM);
   }
 
   const http::ListenAddress& address() const { return address_; }
-  BackgroundProgram& program() { return *program_; }
 
  private:
   TempFolder folder_;
   std::unique_ptr<BackgroundProgram> program_;
   http::ListenAddress address_;
+  bool leaving_ = false;
 };
 
 class Streams : public testing::Test {
@@ -87,6 +93,19 @@ class Streams : public testing::Test {
         sql.query("insert into millrace.event (tenant_id, kind, data)"
                   " values ($1, 'test.number', jsonb_build_object('n', $2::integer))",
                   pg::params(tenant_.value, number)));
+  }
+  // What comes until an event speaks of `text`: a new stream may begin a moment ago.
+  static std::string read_until(StreamClient& client, const std::string& text) {
+    std::string all;
+    while (!all.contains(text)) {
+      const auto got = client.next();
+      if (!got) {
+        ADD_FAILURE() << "no event speaks of " << text;
+        break;
+      }
+      all += got->data;
+    }
+    return all;
   }
   static int number_in(const std::optional<StreamClient::Got>& got) {
     if (!got) return -1;
@@ -212,11 +231,8 @@ TEST_F(Streams, AnotherTenantAndAnotherUserSeeNothing) {  // T-02, I08, I09
   ASSERT_EQ(person.status(), 200);
   const auto nobodys = enqueue();
   const auto mine = enqueue(fmt::format(R"(,"owner_id":"{}")", owner));
-  EXPECT_THAT(service.next()->data, HasSubstr(nobodys));
-  EXPECT_THAT(service.next()->data, HasSubstr(mine));
-  const auto got = person.next();
-  ASSERT_TRUE(got);
-  EXPECT_THAT(got->data, HasSubstr(mine));
+  EXPECT_THAT(read_until(service, mine), HasSubstr(nobodys));
+  EXPECT_THAT(read_until(person, mine), Not(HasSubstr(nobodys)));
   // The first thing that the stranger gets is its own.
   tenant_ = other_tenant;
   auto sql = world().sql();
@@ -303,7 +319,7 @@ TEST_F(Streams, AServerThatStopsEndsItsStreamsAndAnotherGoesOn) {
     ASSERT_EQ(client.status(), 200);
     tell(sql, 1);
     EXPECT_EQ(number_in(client.next()), 1);
-    leaving.program().signal(SIGTERM);
+    leaving.leave();
     EXPECT_FALSE(client.next());
     EXPECT_TRUE(client.ended());
     last = client.last_id();

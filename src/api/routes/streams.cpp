@@ -18,6 +18,8 @@ using std::chrono::milliseconds;
 constexpr StreamStyle kExportStyle{
     .cache_control = "no-cache", .timeout = milliseconds(60'000), .missing_is_event = true};
 
+constexpr std::string_view kInvalidBatch = "MR018";
+
 Reply not_acceptable(const Call& call) {
   return problem_reply({.fault = {.status = 406,
                                   .code = "not_acceptable",
@@ -52,10 +54,16 @@ Task<Reply> batch_events(Call& call, StreamParts parts) {
   call.note("batch_id", id);
   MR_CO_TRY(auto subscription,
             co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .batch = id}));
-  MR_CO_TRY(auto state, co_await parts.jobs.get_batch(call.context(), id));
-  const bool ended = batch_end(state).has_value();
+  auto state = co_await parts.jobs.get_batch(call.context(), id);
+  if (!state) {
+    // The same code is for a batch that cannot be made: here there is none.
+    auto error = std::move(state).error();
+    if (error.sqlstate == kInvalidBatch) error.kind = ErrorKind::not_found;
+    co_return fail(std::move(error));
+  }
+  const bool ended = batch_end(*state).has_value();
   co_return co_await run_stream(call, parts.hub, std::move(subscription),
-                                StreamStart{.state = std::move(state), .ended = ended});
+                                StreamStart{.state = *std::move(state), .ended = ended});
 }
 
 Task<Reply> queue_events(Call& call, StreamParts parts) {

@@ -344,6 +344,7 @@ TEST_F(StreamRoutes, QueuesAndBatchesAreNotForPeople) {
   EXPECT_EQ(server.watch("/api/v1/queues/default/events", server.person(1)).status(), 403);
   EXPECT_EQ(server.watch(batch, server.person(1)).status(), 403);
   EXPECT_EQ(server.watch("/api/v1/queues/nowhere/events", server.service()).status(), 404);
+  EXPECT_EQ(server.watch(batch, server.service(kOtherTenant)).status(), 404);
   auto queue = server.watch("/api/v1/queues/default/events", server.service());
   auto of_batch = server.watch(batch, server.service());
   EXPECT_EQ(of_batch.next_name(), "snapshot");

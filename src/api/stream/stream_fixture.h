@@ -193,7 +193,12 @@ class FakeJobs final : public store::JobReader {
         R"("error":{}}})",
         job, status_, status_ == "completed" ? 100 : 40, result_, error_);
   }
-  Task<std::string> get_batch(store::CallContext, BatchId batch) override {
+  Task<std::string> get_batch(store::CallContext caller, BatchId batch) override {
+    if (caller.tenant && *caller.tenant != kStreamTenant) {
+      co_return fail(Error{.kind = ErrorKind::invalid_argument,
+                           .message = "batch does not exist",
+                           .sqlstate = "MR018"});
+    }
     const std::lock_guard lock(mutex_);
     co_return fmt::format(R"({{"batch_id":"{}","total":2,"progress":50,"finished_at":{}}})", batch,
                           status_ == "completed" ? R"("2026-11-16T12:00:00+00:00")" : "null");
