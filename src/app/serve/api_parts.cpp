@@ -129,6 +129,8 @@ Result<void> ApiParts::Impl::build(const Options& options) {
     process.update();
   });
   MR_TRY(blobs, BlobParts::make({.context = context,
+                                 .executor = executor,
+                                 .database = options.database,
                                  .session = session,
                                  .client = client,
                                  .tickets = *tickets,
@@ -305,6 +307,7 @@ awaitable<void> ApiParts::stop() {
   co_await impl_->tasks.join();
   co_await impl_->streams->stop();
   if (impl_->jwks) co_await impl_->jwks->stop();
+  impl_->blobs->close();
   impl_->pool.close();
 }
 

@@ -7,6 +7,7 @@
 #include "app/config/wiring.h"
 #include "app/serve/late_store.h"
 #include "base/fault.h"
+#include "pg/pool.h"
 #include "store/api/blobs.h"
 #include "store/api/uploads.h"
 
@@ -19,6 +20,8 @@
 
 namespace millrace::app {
 namespace {
+
+constexpr std::chrono::seconds kUploadPatience{60};
 
 // Where tests end the process, on the way of a file to its name.
 void note_step(std::string_view step) {
@@ -127,18 +130,27 @@ Result<blob::StoreOptions> store_options(const Settings& settings) {
 }
 
 struct BlobParts::Impl {
-  Impl(Services given, blob::StoreOptions chosen)
+  Impl(const Services& given, blob::StoreOptions chosen)
       : services(given),
         options(std::move(chosen)),
+        pool(given.executor, connect_as(given.database, "millrace_api", "millrace-upload"),
+             {.connections_max = static_cast<std::size_t>(
+                  given.context.settings.integer("storage.database_connections")),
+              .waiters_max = 100'000},
+             given.context.random),
         disk(static_cast<std::size_t>(given.context.settings.integer("storage.threads"))) {}
 
   Services services;
   blob::StoreOptions options;
+  // Uploads come in crowds and can wait for their turn; who asks for something small must not have
+  // to wait behind them.
+  pg::Pool pool;
+  store::ApiSession session{pool, {.acquire = kUploadPatience}};
   boost::asio::thread_pool disk;
   LateStore blobs;
-  std::unique_ptr<store::UploadStore> uploads = store::make_upload_store(services.session);
+  std::unique_ptr<store::UploadStore> uploads = store::make_upload_store(session);
   std::unique_ptr<store::FileStore> files = store::make_file_store(services.session);
-  std::unique_ptr<store::BlobLedger> ledger = store::make_blob_ledger(services.session);
+  std::unique_ptr<store::BlobLedger> ledger = store::make_blob_ledger(session);
   api::SignedLinks links{{.tickets = services.tickets,
                           .directory = services.directory,
                           .policies = services.policies,
@@ -178,6 +190,8 @@ Result<void> BlobParts::open() {
 }
 
 awaitable<void> BlobParts::sweep(CancelToken stop) { return impl_->sweeper.run(std::move(stop)); }
+
+void BlobParts::close() { impl_->pool.close(); }
 
 std::vector<api::Operation> BlobParts::operations() {
   const auto time_max = impl_->services.context.settings.duration("server.upload_timeout");

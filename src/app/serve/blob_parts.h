@@ -11,6 +11,7 @@
 #include "api/upload/signed_links.h"
 #include "api/upload/upload_engine.h"
 #include "app/context.h"
+#include "app/database.h"
 #include "base/cancel.h"
 #include "base/task.h"
 #include "blob/make_store.h"
@@ -31,7 +32,9 @@ class BlobParts {
  public:
   struct Services {
     Context& context;
-    store::ApiSession& session;
+    Executor executor;  // Of connections to the database.
+    Database database;
+    store::ApiSession& session;  // For reading.
     http::Client& client;
     const identity::TicketMaker& tickets;
     identity::KeyDirectory& directory;
@@ -47,6 +50,7 @@ class BlobParts {
   Result<void> open();
   // The duties of a server, until told to stop.
   awaitable<void> sweep(CancelToken stop);
+  void close();  // After the last request.
 
   std::vector<api::Operation> operations();
 
