@@ -377,6 +377,21 @@ TEST_F(Rest, ASignedUrlOpensOneObjectForWhoeverHasItAndIsNeverLogged) {  // T-13
   EXPECT_THAT(world().program().err(), Not(HasSubstr(token.substr(6, 40))));
 }
 
+TEST_F(Rest, NamesThatPeopleGaveAreInNoLog) {  // T-08
+  const auto ada = person();
+  const auto path = fmt::format("medical-docs/{}/1_Lovelace_biopsy.pdf", ada.id);
+  ASSERT_EQ(ask("POST", "/storage/v1/object/" + path, ada.token, "{}").status, 200);
+  ASSERT_EQ(upsert(ada, ada.file("1_Lovelace_biopsy.pdf"), "Lovelace-key").status, 201);
+  EXPECT_EQ(ask("GET", "/rest/v1/shell_files?file_name=eq.Lovelace_biopsy.pdf", ada.token).status,
+            200);
+  EXPECT_EQ(ask("GET", "/storage/v1/object/" + path, ada.token).status, 200);
+  // The line of a request is written behind its answer.
+  ASSERT_TRUE(eventually([&] {
+    return world().program().err().contains(R"("method":"GET","route":"/storage/v1/object/)");
+  }));
+  EXPECT_THAT(world().program().err(), Not(HasSubstr("Lovelace")));
+}
+
 TEST_F(Rest,
        WhatAServiceStoresForAUserTheUserFinds) {  // X-17: the worker uploads, the user downloads
   const auto ada = person();
