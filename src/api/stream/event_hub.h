@@ -64,7 +64,7 @@ class StreamSubscription {
 };
 
 struct EventHubOptions {
-  std::chrono::milliseconds poll{40};
+  std::chrono::milliseconds poll{25};
   std::chrono::milliseconds quiet_poll{100};  // When nothing has happened for quiet_after.
   std::chrono::milliseconds quiet_after{5'000};
   std::chrono::milliseconds idle_after{60'000};  // The log is not read when nobody listens.

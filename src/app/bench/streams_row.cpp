@@ -65,6 +65,7 @@ Result<double> listen_quietly(World& world, store::AdminStore& store) {
 
 Result<void> measure(World& world, store::AdminStore& store, Results& results) {
   MR_TRY(auto server, start_server(world));
+  MR_TRY(const auto alone, listen_quietly(world, store));
   const auto empty = server.process.resident();
   MR_TRY(auto load, StreamLoad::open(server.load, world.context().clock, world.context().random));
   StreamTimes times;
@@ -80,6 +81,7 @@ Result<void> measure(World& world, store::AdminStore& store, Results& results) {
   results.asked.samples.push_back(asked);
   results.last.times.insert(results.last.times.end(), times.last.begin(), times.last.end());
   results.each.times.insert(results.each.times.end(), times.each.begin(), times.each.end());
+  results.asked.extra["without_streams"] = alone;
   results.memory.extra["empty_mb"] = megabytes(empty);
   results.memory.extra["opened_in_seconds"] = load->opened_in_seconds();
   world.tell(results.last.name, results.last.samples.back(), results.last.unit);
