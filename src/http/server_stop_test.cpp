@@ -131,6 +131,30 @@ TEST(HttpServerStop, StreamsAndLongPollsEndAtOnce) {
   EXPECT_TRUE(text.ends_with("\r\n\r\n0\r\n\r\n")) << "a proper end: " << text;
 }
 
+TEST(HttpServerStop, AStreamThatBeginsWhileTheServerStopsEndsAtOnce) {
+  Event begun;
+  Event release;
+  TestServer server({{"GET",
+                      "/events",
+                      [&](ServerRequest&, ResponseWriter& response) -> Task<void> {
+                        begun.set();
+                        co_await release.wait();
+                        MR_CO_TRY(auto stream, co_await response.start_events());
+                        co_await stream.closed();
+                        co_return ok();
+                      },
+                      {.long_lived = true}}});
+  auto client = server.connect();
+  client.send(get("/events"));
+  run_blocking(begun.wait());
+  auto stopped = std::async(std::launch::async, [&] { return server.stop(20s); });
+  while (RawClient(server.address()).connected()) {
+  }
+  release.set();
+  EXPECT_TRUE(client.read_until_closed().ends_with("\r\n\r\n0\r\n\r\n"));
+  EXPECT_EQ(stopped.get().cut_connections, 0U);
+}
+
 TEST(HttpServerStop, IsSafeTwiceAndBeforeTheStart) {
   Held held;
   TestServer server(routes(held));
