@@ -29,6 +29,7 @@ const std::vector<Target>& targets() {
       {"pattern", fuzz_pattern},
       {"request", fuzz_request},
       {"request_headers", fuzz_request_headers},
+      {"rest_query", fuzz_rest_query},
       {"retry_after", fuzz_retry_after},
       {"schema", fuzz_schema},
       {"script", fuzz_script},

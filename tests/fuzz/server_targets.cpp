@@ -1,6 +1,7 @@
 #include "api/cursor.h"
 #include "api/etag.h"
 #include "api/idempotency.h"
+#include "api/rest/rest_request.h"
 #include "base/result.h"
 #include "fuzz/targets.h"
 #include "http/multipart.h"
@@ -116,6 +117,39 @@ void fuzz_request_headers(Input input) {
     }
   }
   check_linear(input, [](std::string_view text) { static_cast<void>(http::parse_query(text)); });
+}
+
+// A query of a client of PostgREST: whatever it says, what comes of it has bounds, and nothing of
+// it is passed over.
+void fuzz_rest_query(Input input) {
+  const auto query = http::parse_query(input);
+  if (!query) return;
+  const auto request = api::parse_rest_request("shell_files", *query);
+  if (!request) {
+    check_told(request.error());
+    property(request.error().sqlstate.starts_with("PGRST"), "a refusal has a code of PostgREST's");
+    property(is_utf8(request.error().message), "a refusal is text", request.error().message);
+    return;
+  }
+  property(request->columns.size() <= api::kRestColumnsMax, "columns have bounds");
+  property(request->query.filters.size() <= api::kRestFiltersMax, "filters have bounds");
+  property(request->query.orders.size() <= api::kRestOrdersMax, "orders have bounds");
+  std::size_t filters = 0;
+  for (const auto& [name, value] : *query) {
+    const bool reserved = name == "select" || name == "order" || name == "limit" ||
+                          name == "offset" || name == "on_conflict" || name == "columns";
+    filters += reserved ? 0 : 1;
+  }
+  property(request->query.filters.size() == filters, "every other parameter is a filter", input);
+  for (const auto& filter : request->query.filters) {
+    property(!filter.column.empty() && filter.column.size() <= 63, "a name has bounds");
+    property(filter.values.size() <= api::kRestListMax, "a list has bounds");
+    const bool list = filter.op == store::RestFilter::Op::in;
+    property(list || filter.values.size() == 1, "a filter has one value", filter.column);
+    for (const auto& value : filter.values) property(!value.contains('\0'), "a value is text");
+  }
+  property(!request->query.limit || *request->query.limit >= 0, "a limit is a count");
+  property(request->query.offset >= 0, "an offset is a count");
 }
 
 }  // namespace millrace::fuzz

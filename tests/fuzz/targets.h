@@ -35,6 +35,7 @@ void fuzz_credentials(Input input);  // identity: headers, API keys, tickets
 
 void fuzz_multipart(Input input);        // http: forms with files, in pieces
 void fuzz_request_headers(Input input);  // api, http: keys, tags, cursors, queries
+void fuzz_rest_query(Input input);       // api: PostgREST's query language
 
 void fuzz_schema(Input input);   // schema: documents, values, defaults
 void fuzz_pattern(Input input);  // schema: ECMA-262 patterns

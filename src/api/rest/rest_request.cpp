@@ -34,13 +34,23 @@ constexpr std::array kOperators{
     Operator{"like", RestFilter::Op::like}, Operator{"ilike", RestFilter::Op::ilike}};
 constexpr std::string_view kOperatorList = "eq, neq, lt, lte, gt, gte, in, is, like, ilike";
 
+// What was sent, as an error may repeat it: a line of it, whole letters.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShownMaxBytes = 100;
+  auto size = std::min(text.size(), kShownMaxBytes);
+  while (size > 0 && size < text.size() &&
+         (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U)
+    --size;
+  std::string out(text.substr(0, size));
+  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return out;
+}
+
 std::unexpected<Error> unreadable(std::string_view what, std::string_view text,
                                   std::string details) {
-  // At most so much of what was sent comes back.
-  constexpr std::size_t kEchoMaxBytes = 100;
-  return rest_refuse("PGRST100", {.message = fmt::format("\"failed to parse {} ({})\"", what,
-                                                         text.substr(0, kEchoMaxBytes)),
-                                  .details = std::move(details)});
+  return rest_refuse("PGRST100",
+                     {.message = fmt::format("\"failed to parse {} ({})\"", what, shown(text)),
+                      .details = std::move(details)});
 }
 
 std::string_view trim(std::string_view text) {
@@ -104,7 +114,8 @@ Result<void> refuse_select_item(std::string_view item) {
     const auto name = item.substr(0, item.find('('));
     return rest_refuse(
         "PGRST200",
-        {.message = fmt::format("Could not find a relationship to '{}' in the schema cache", name),
+        {.message =
+             fmt::format("Could not find a relationship to '{}' in the schema cache", shown(name)),
          .details = "Rows of other tables cannot be embedded; ask for them by their own table."});
   }
   if (item.contains("->")) {
@@ -177,9 +188,9 @@ Result<void> take_select(RestRequest& request, std::string_view text) {
       request.all_columns = true;
       continue;
     }
-    const auto shown = column.alias.empty() ? column.name : column.alias;
-    if (!names.insert(shown).second) {
-      return unreadable("select parameter", text, fmt::format("{} is there twice", shown));
+    const auto name = column.alias.empty() ? column.name : column.alias;
+    if (!names.insert(name).second) {
+      return unreadable("select parameter", text, fmt::format("{} is there twice", shown(name)));
     }
     request.columns.push_back(std::move(column));
   }
@@ -244,7 +255,7 @@ Result<RestRequest> parse_rest_request(std::string_view table,
     if (const auto dot = name.find('.'); dot != name.npos) {
       return rest_refuse("PGRST108",
                          {.message = fmt::format("'{}' is not an embedded resource in this request",
-                                                 std::string_view(name).substr(0, dot))});
+                                                 shown(std::string_view(name).substr(0, dot)))});
     }
     if (request.query.filters.size() == kRestFiltersMax) {
       return unreadable("query", name,
