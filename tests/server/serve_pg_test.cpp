@@ -36,7 +36,8 @@ TEST(Serve, ADatabaseThatIsAwayIs503AndComesBack) {  // K04, H-18
   ApiWorld world;
   const auto token = world.jwt(Role::service_role);
   EXPECT_EQ(world.get("/api/v1/jobs", token).status, 200);
-  auto sql = TestDatabase::empty().connect();
+  const auto elsewhere = TestDatabase::empty();
+  auto sql = elsewhere.connect();
   const auto name = world.database().name();
   must(sql.query(fmt::format("alter database {} with allow_connections false", name)));
   must(sql.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
