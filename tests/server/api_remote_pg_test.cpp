@@ -350,7 +350,9 @@ TEST(RemoteDrain, AServerThatStopsAnswersItsLongPollsAtOnce) {
   world.program().signal(SIGTERM);
   const auto reply = client.read_reply();
   EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(15));
-  if (reply.status != 0) EXPECT_EQ(reply.body, R"({"jobs":[],"cancel":[]})");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, R"({"jobs":[],"cancel":[]})");
+  EXPECT_EQ(world.program().wait(), 0) << world.program().err();
 }
 
 }  // namespace
