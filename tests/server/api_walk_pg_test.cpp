@@ -214,7 +214,8 @@ TEST_F(ApiWalk, AnotherTenantSeesNothingOfTheFirst) {  // T-02, F05, I08
         const auto answered = call(operation, token, values);
         EXPECT_THAT(answered.body, Not(HasSubstr(kMarker))) << operation.id;
         EXPECT_LT(answered.status, 500) << operation.id << " " << answered.body;
-        if (by_id) {
+        // A stream of the source says it in an event.
+        if (by_id && !answered.streams) {
           EXPECT_GE(answered.status, 400) << operation.id << " " << answered.body;
         }
         if (!by_id) break;
@@ -256,7 +257,9 @@ TEST_F(ApiWalk, HostileInputIsRefusedAndNothingBreaks) {
   for (const auto& operation : contract().operations()) {
     for (const auto& body : bodies) {
       if (!contract().sample_body(operation)) break;
-      auto ask = contract().sample_request(operation, token, unknown_ids());
+      auto nowhere = unknown_ids();
+      nowhere["queue"] = "nobody-made-it";
+      auto ask = contract().sample_request(operation, token, nowhere);
       ask.body = body;
       const auto answered = world().ask(ask);
       EXPECT_LT(answered.status, 500) << operation.id << " " << body << answered.body;
