@@ -2,6 +2,7 @@
 import os
 import pathlib
 import sys
+import threading
 import unittest
 import uuid
 
@@ -73,9 +74,34 @@ class Server(unittest.TestCase):
         self.assertEqual(caught.exception.status, 401)
         self.assertEqual(nobody.health()["status"], "healthy")
 
-    def test_a_job_is_watched_to_its_end(self):
+    def test_a_job_is_watched_to_its_end_and_resumed_behind_an_event(self):
         job_id = self.client.jobs.create("sleep", {"ms": 300})["job_id"]
-        self.assertEqual([event.event for event in self.client.events.job(job_id)][-1], "completed")
+        events = list(self.client.events.job(job_id))
+        self.assertEqual((events[0].event, events[-1].event), ("snapshot", "completed"))
+        self.assertEqual(list(self.client.events.job(job_id, last_event_id=events[-1].id)), [])
+
+    def test_a_batch_is_watched_to_its_end(self):
+        batch = self.client.batches.create([{"job_type": "sleep", "payload": {"ms": 100 * n}} for n in (1, 2)])
+        self.assertEqual(list(self.client.events.batch(batch["batch_id"]))[-1].event, "finished")
+
+    def test_the_tenants_events_are_seen_as_they_happen(self):
+        seen = threading.Event()
+
+        def produce():  # Until the stream, whenever it was opened, has seen one.
+            client = Client.from_environment()
+            while not seen.wait(0.05):
+                client.jobs.create("noop", {"n": 1})
+            client.close()
+
+        producer = threading.Thread(target=produce)
+        producer.start()
+        stream = self.client.events.all()
+        try:
+            self.assertTrue(next(event for event in stream if event.event == "job.completed").id)
+        finally:
+            seen.set()
+            producer.join()
+            stream.close()
 
     def test_a_file_is_uploaded_once_however_often_it_is_sent(self):
         key, owner, content = str(uuid.uuid4()), str(uuid.uuid4()), b"%PDF-1.4 a small file\n"
