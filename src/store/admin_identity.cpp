@@ -6,6 +6,19 @@
 
 namespace millrace::store {
 
+Result<void> AdminStore::check_client_roles() {
+  MR_TRY(const auto result,
+         call("select string_agg(w.role, ', ') as missing"
+              " from unnest(array['anon', 'authenticated', 'service_role']) w(role)"
+              " where not exists (select from pg_catalog.pg_roles r where r.rolname = w.role)",
+              {}));
+  const auto missing = result[0].opt_text("missing");
+  if (!missing) return {};
+  return fail(Error{.kind = ErrorKind::unavailable,
+                    .message = "the database lacks the roles that clients act as: " + *missing,
+                    .hint = "run 'millrace migrate up --create-client-roles'"});
+}
+
 Result<Uuid> AdminStore::create_tenant(const std::string& name, std::optional<Uuid> tenant,
                                        const json::Object& quota) {
   MR_TRY(const auto result, call("select millrace.create_tenant($1, $2, $3::jsonb) as tenant_id",

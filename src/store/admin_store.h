@@ -193,6 +193,8 @@ class AdminStore {
   Result<void> set_configuration(const std::string& key, const std::string& value);
 
   // Tenants and tokens.
+  // Unavailable, with what to do, where the roles are missing that callers of the server act as.
+  Result<void> check_client_roles();
   Result<Uuid> create_tenant(const std::string& name, std::optional<Uuid> tenant,
                              const json::Object& quota);
   Result<json::Array> list_tenants();

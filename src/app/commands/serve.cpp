@@ -59,6 +59,7 @@ Result<int> run_serve(Context& context, const Options& options) {
   {
     MR_TRY(auto store, context.connect_to(database));  // Reachable, and with our schema.
     MR_TRY_VOID(store.refuse_foreign_lanes());
+    MR_TRY_VOID(store.check_client_roles());
   }
   HttpService service(context, {.database = database});
   MR_TRY_VOID(service.start());

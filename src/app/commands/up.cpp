@@ -84,7 +84,9 @@ class Up {
       MR_TRY(auto connection, connect_plain(database_));
       MR_TRY_VOID(connection.query("select 1", {}, MR_POINT("first_query")));
       const auto first = std::chrono::duration_cast<milliseconds>(context_.clock.now() - begin);
-      auto migrated = migrate_up(context_, connection, {});
+      // The server needs the roles that its clients act as; on Supabase they are there.
+      auto migrated =
+          migrate_up(context_, connection, {.create_client_roles = !options_.no_server});
       if (!migrated) return fail_with_context("cannot prepare the schema", migrated.error());
       say(fmt::format("database   {} ({}), first query after {} ms", mask_url(database_.url),
                       database_.origin, first.count()));
