@@ -18,7 +18,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace millrace::app {
@@ -106,6 +105,9 @@ struct StreamLoad::Impl {
   Result<void> read_head(Stream& stream, std::string_view bytes);
   // Until `done` streams have what they wait for.
   Result<void> wait_for(const std::size_t& count, std::size_t done, std::string_view what);
+  // Reads whatever comes for so long.
+  Result<void> listen(Milliseconds time);
+  Result<int> receive_ready(int timeout_ms);
   Result<void> enqueue();
   Result<void> read_answer();
   Result<void> measure_one(StreamTimes& times);
@@ -165,18 +167,32 @@ Result<void> StreamLoad::Impl::open_one(const sockaddr_in& address) {
   return {};
 }
 
+Result<int> StreamLoad::Impl::receive_ready(int timeout_ms) {
+  std::array<epoll_event, 512> events;
+  const int ready =
+      ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  if (ready < 0 && errno != EINTR) return system_error("epoll_wait");
+  for (int i = 0; i < ready; ++i) {
+    MR_TRY_VOID(receive(streams[events[static_cast<std::size_t>(i)].data.u32]));
+  }
+  return ready;
+}
+
+Result<void> StreamLoad::Impl::listen(Milliseconds time) {
+  const auto end = clock.now() + std::chrono::duration_cast<Clock::Duration>(time);
+  for (auto now = clock.now(); now < end; now = clock.now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
+    MR_TRY_VOID(receive_ready(static_cast<int>(left.count())));
+  }
+  return {};
+}
+
 Result<void> StreamLoad::Impl::wait_for(const std::size_t& count, std::size_t done,
                                         std::string_view what) {
-  std::array<epoll_event, 512> events;
   auto last = clock.now();
   while (count < done) {
-    const int ready =
-        ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), 100);
-    if (ready < 0 && errno != EINTR) return system_error("epoll_wait");
     const auto before = count;
-    for (int i = 0; i < ready; ++i) {
-      MR_TRY_VOID(receive(streams[events[static_cast<std::size_t>(i)].data.u32]));
-    }
+    MR_TRY_VOID(receive_ready(100));
     const auto now = clock.now();
     if (count > before) last = now;
     if (now - last > kPatience) {
@@ -265,7 +281,7 @@ double StreamLoad::opened_in_seconds() const { return impl_->opened_in_seconds; 
 Result<void> StreamLoad::measure(std::int64_t events, StreamTimes& times) {
   for (std::int64_t i = 0; i < events; ++i) {
     MR_TRY_VOID(impl_->measure_one(times));
-    std::this_thread::sleep_for(Milliseconds(impl_->random.uniform() * kPauseMaxMs));
+    MR_TRY_VOID(impl_->listen(Milliseconds(impl_->random.uniform() * kPauseMaxMs)));
   }
   return {};
 }
