@@ -100,6 +100,9 @@ std::optional<std::string> RunTelemetry::begin_run(const ClaimedJob& job) {
   if (tracer_ == nullptr) return std::nullopt;
   const auto carried = job.traceparent.empty() ? std::optional<std::string_view>()
                                                : std::optional<std::string_view>(job.traceparent);
+  // Most jobs of a trace that nobody wants are known by its flags, without asking for chance.
+  const auto known = carried ? http::parse_traceparent(*carried) : std::nullopt;
+  if (known && !tracer_->samples(*known)) return std::nullopt;
   auto trace = http::make_trace(carried, random_);
   if (!tracer_->samples(trace)) return std::nullopt;
   trace.flags |= 1U;
