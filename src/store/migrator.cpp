@@ -78,6 +78,7 @@ struct Migrator::Applied {
   };
   std::map<int, Row> migrations;
   std::map<std::string, File> files;
+  bool new_roles = false;  // There are some who were not there when rights were given.
 
   int version() const { return migrations.empty() ? 0 : migrations.rbegin()->first; }
 };
@@ -335,6 +336,11 @@ Result<Migrator::Applied> Migrator::read_applied(const Server& server) {
                           Applied::File{.checksum = std::string(row.text("checksum")),
                                         .version = row.i32("version")});
   }
+  MR_TRY(const auto roles,
+         query("select exists (select from pg_roles r where r.rolname in ('authenticated', "
+               "'service_role', 'millrace_api', 'millrace_worker', 'millrace_keeper', "
+               "'millrace_reader') and not has_schema_privilege(r.oid, 'millrace', 'usage'))"));
+  applied.new_roles = !set_->roles.empty() && roles[0].boolean(0);
   return applied;
 }
 
@@ -390,7 +396,7 @@ Migrator::Pending Migrator::find_pending(const Applied& applied,
       (!pending.objects.empty() || std::ranges::any_of(set_->testing, stale))) {
     for (const auto& file : set_->testing) pending.testing.push_back(&file);
   }
-  if (!pending.objects.empty() || !pending.testing.empty() ||
+  if (!pending.objects.empty() || !pending.testing.empty() || applied.new_roles ||
       std::ranges::any_of(set_->policies, stale)) {
     for (const auto& file : set_->policies) pending.policies.push_back(&file);
   }

@@ -124,6 +124,20 @@ TEST_F(MigratorTest, BringsAnEmptyDatabaseUpInOrder) {
             "functions/a/count_a.sql,policies/10_grants.sql,views/a_view.sql");
 }
 
+// Roles belong to the server, not to a database: they may come after the rights were given.
+TEST_F(MigratorTest, RightsAreGivenAgainToARoleThatCameLater) {
+  auto files = sample().with_roles();
+  files["policies/10_grants.sql"] =
+      "grant usage on schema millrace to authenticated, service_role, millrace_api, "
+      "millrace_worker, millrace_keeper, millrace_reader;";
+  must(up(connection_, files, {.create_client_roles = true}));
+  EXPECT_EQ(must(up(connection_, files)).files, 0U);
+  must(connection_.query("revoke usage on schema millrace from service_role"));
+  EXPECT_EQ(must(up(connection_, files)).files, 1U);
+  EXPECT_EQ(ask(connection_, "select has_schema_privilege('service_role', 'millrace', 'usage')"),
+            "t");
+}
+
 // A01, K07: what the version before the server left behind is taken over with its rows.
 TEST_F(MigratorTest, TheServersTablesComeToADatabaseThatHasJobs) {
   Files before;
