@@ -10,11 +10,11 @@ void add_requests(SchemaMap& schemas) {
   })";
   schemas["NewJob"] = R"({
     "type": "object",
-    "required": ["job_type"],
+    "required": ["job_type", "payload"],
     "additionalProperties": false,
     "properties": {
       "job_type": {"type": "string", "minLength": 1, "maxLength": 127},
-      "payload": {"type": "object"},
+      "payload": {"type": "object", "description": "With at least one member, 256 KiB at most."},
       "queue": {"type": "string", "minLength": 1, "maxLength": 63,
                 "description": "Default: the queue of the job type."},
       "priority": {"type": "integer", "minimum": 0, "maximum": 1000,

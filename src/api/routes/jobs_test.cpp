@@ -133,12 +133,15 @@ TEST_F(JobRoutes, ANewJobKeepsItsDigitsAndGetsTheIdsOfItsRequest) {  // A-07
   EXPECT_THAT(writer_.last_jobs, HasSubstr(R"("traceparent":"00-)"));
   EXPECT_TRUE(parse_json_object(writer_.last_jobs).has_value()) << writer_.last_jobs;
   writer_.answer = "duplicate";
-  EXPECT_EQ(api_.post("/api/v1/jobs", R"({"job_type":"noop"})", service()).status, 200);
+  EXPECT_EQ(api_.post("/api/v1/jobs", R"({"job_type":"noop","payload":{"n":1}})", service()).status,
+            200);
 }
 
 TEST_F(JobRoutes, AJobMayNameItsOwnCorrelation) {
-  api_.post("/api/v1/jobs/bulk", R"([{"job_type":"a","correlation_id":"mine"},{"job_type":"b"}])",
-            service() + "x-correlation-id: order-17\r\n");
+  api_.post(
+      "/api/v1/jobs/bulk",
+      R"([{"job_type":"a","payload":{},"correlation_id":"mine"},{"job_type":"b","payload":{}}])",
+      service() + "x-correlation-id: order-17\r\n");
   const auto jobs = parse_json(writer_.last_jobs);
   ASSERT_TRUE(jobs) << writer_.last_jobs;
   EXPECT_EQ(jobs->at(0).at("correlation_id"), json::Value("mine"));
