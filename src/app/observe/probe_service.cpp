@@ -23,6 +23,8 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 constexpr std::size_t kConnectionsMax = 256;  // Scrapers and probes, no clients.
 
+Task<void> done() { co_return ok(); }
+
 }  // namespace
 
 struct ProbeService::Parts {
@@ -31,8 +33,6 @@ struct ProbeService::Parts {
 
   std::vector<http::Route> routes();
   http::Route get(std::string path, void (Parts::*page)(http::ResponseWriter& response));
-  Task<void> answer(void (Parts::*page)(http::ResponseWriter& response),
-                    http::ResponseWriter& response);
   void livez(http::ResponseWriter& response);
   void readyz(http::ResponseWriter& response);
   void health(http::ResponseWriter& response);
@@ -45,19 +45,14 @@ struct ProbeService::Parts {
   std::optional<http::Server> server;
 };
 
-Task<void> ProbeService::Parts::answer(void (Parts::*page)(http::ResponseWriter& response),
-                                       http::ResponseWriter& response) {
-  response.header("Cache-Control", "no-store");
-  (this->*page)(response);
-  co_return ok();
-}
-
 http::Route ProbeService::Parts::get(std::string path,
                                      void (Parts::*page)(http::ResponseWriter& response)) {
   return {.method = "GET",
           .pattern = std::move(path),
           .handler = [this, page](http::ServerRequest&, http::ResponseWriter& response) {
-            return answer(page, response);
+            response.header("Cache-Control", "no-store");
+            (this->*page)(response);
+            return done();
           }};
 }
 
