@@ -191,13 +191,14 @@ Result<int> run_worker(Context& context, const Options& options) {
     return make_registry(context, client);
   };
   Engine engine(context, std::move(engine_options));
-  ProbeService probes(context, [&engine] {
-    return ProbeStatus{
-        .ready = engine.ready(), .draining = engine.draining(), .worker_id = engine.worker_id()};
-  });
+  std::optional<ProbeService> probes;
   if (probes_at) {
-    MR_TRY_VOID(probes.start(*probes_at));
-    content["http_url"] = probes.url();
+    probes.emplace(context, [&engine] {
+      return ProbeStatus{
+          .ready = engine.ready(), .draining = engine.draining(), .worker_id = engine.worker_id()};
+    });
+    MR_TRY_VOID(probes->start(*probes_at));
+    content["http_url"] = probes->url();
   }
   engine.start();
   return run_until_stopped(context, signals, engine, [&]() -> Result<void> {
