@@ -176,6 +176,32 @@ Task<Reply> create(Call& call, TusServices services) {
                             std::move(created));
 }
 
+bool is_unknown(const Error& error) {
+  return error.kind == ErrorKind::not_found && !is_gone(error);
+}
+
+// The file that a key had made before, as the upload that it stands for.
+Task<UploadState> find_file(Call& call, TusServices services) {
+  MR_CO_TRY(auto file, co_await services.files.get_file(call.context(), id_of(call).value));
+  MR_CO_TRY(const auto object, parse_json_object(file));
+  const auto* size = object.if_contains("size_bytes");
+  UploadState state;
+  state.id = id_of(call);
+  state.state = "done";
+  state.size_bytes = size != nullptr && size->is_int64() ? size->get_int64() : 0;
+  state.offset_bytes = *state.size_bytes;
+  state.answer_json = std::move(file);
+  co_return state;
+}
+
+Task<UploadState> find(Call& call, TusServices services) {
+  auto upload = co_await services.engine.look(call.context(), id_of(call), uploads_of(call));
+  if (upload || !is_unknown(upload.error())) co_return upload;
+  auto file = co_await find_file(call, services);
+  if (file) co_return file;
+  co_return upload;
+}
+
 Task<Reply> patch(Call& call, TusServices services) {
   const auto type = call.request.header("content-type").value_or(std::string_view());
   if (!http::same_name(type, kPieceType)) {
@@ -183,27 +209,13 @@ Task<Reply> patch(Call& call, TusServices services) {
                       fmt::format("the Content-Type must be {}", kPieceType));
   }
   MR_CO_TRY(auto request, read_append(call, call.parameters.integer("Upload-Offset").value_or(0)));
-  co_return co_await append(call, services.engine, id_of(call), std::move(request),
-                            Reply::empty(204));
-}
-
-// The upload; or, where a key had made a file before, that file as an upload that is done.
-Task<UploadState> find(Call& call, TusServices services) {
-  auto upload = co_await services.engine.look(call.context(), id_of(call), uploads_of(call));
-  if (upload || upload.error().kind != ErrorKind::not_found || is_gone(upload.error())) {
-    co_return upload;
-  }
-  auto file = co_await services.files.get_file(call.context(), id_of(call).value);
-  if (!file) co_return upload;
-  MR_CO_TRY(const auto object, parse_json_object(*file));
-  const auto* size = object.if_contains("size_bytes");
-  UploadState state;
-  state.id = id_of(call);
-  state.state = "done";
-  state.size_bytes = size != nullptr && size->is_int64() ? size->get_int64() : 0;
-  state.offset_bytes = *state.size_bytes;
-  state.answer_json = *std::move(file);
-  co_return state;
+  auto reply =
+      co_await append(call, services.engine, id_of(call), std::move(request), Reply::empty(204));
+  if (reply || !is_unknown(reply.error())) co_return reply;
+  // A client that began anew with a key of before goes on at 0: it is told to ask where that
+  // stands.
+  if (!co_await find_file(call, services)) co_return reply;
+  co_return fail(ErrorKind::conflict, "the upload has ended; ask where it stands");
 }
 
 bool has_ended(const UploadState& upload) {

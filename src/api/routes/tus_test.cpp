@@ -150,6 +150,7 @@ TEST_F(TusRoutes, AKeyThatHasItsFileStandsForAnUploadThatIsDone) {  // F02
   const auto again = ask("POST", "/api/v1/tus", key + "Upload-Length: 5\r\n");
   EXPECT_EQ(again.status, 201) << again.body;
   EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(patch(again.header("location"), 0, "hello").status, 409) << "so clients ask again";
   const auto head = ask("HEAD", again.header("location"), {});
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.header("upload-offset"), "5");
