@@ -137,7 +137,11 @@ awaitable<void> EventHub::stop() {
 Task<std::unique_ptr<StreamSubscription>> EventHub::subscribe(StreamScope scope) {
   const auto executor = co_await asio::this_coro::executor;
   auto subscription = std::make_unique<StreamSubscription>(state_, std::move(scope));
-  if (!co_await state_->following.wait_for(options_.patience) || stopping_.cancelled()) {
+  auto following = state_->following;
+  if (!following.is_set() && !stopping_.cancelled()) {
+    co_await (following.wait_for(options_.patience) || stopping_.token().wait());
+  }
+  if (!following.is_set() || stopping_.cancelled()) {
     co_return fail(ErrorKind::unavailable, "the event log cannot be read at present");
   }
   subscription->enter(shard_of(executor));
