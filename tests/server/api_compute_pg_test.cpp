@@ -280,6 +280,46 @@ TEST_F(ComputePipeline, TheLogSaysWhoAndNotWhat) {  // O-01, T-08
   EXPECT_THAT(world().program().err(), Not(HasSubstr("4321.25")));
 }
 
+// J-07, B12: whoever dies in the middle, there is one result, and its job is charged for it.
+TEST(ComputeDeaths, AWorkerThatIsKilledLeavesOneResult) {
+  const TempFolder folder;
+  ApiWorld world({.env = {{"CONTRACTS_DIR", kContracts.string()}}});
+  const auto mock_ready = folder.path() / "mock.json";
+  BackgroundProgram mock({"appserver", "--listen", "127.0.0.1:0", "--contracts",
+                          kContracts.string(), "--ready-file", mock_ready.string()},
+                         RunOptions{});
+  const auto mock_at = mock.wait_for_ready(mock_ready);
+  const auto start = [&](const std::string& name) {
+    const auto ready = folder.path() / (name + ".json");
+    auto worker = std::make_unique<BackgroundProgram>(
+        std::vector<std::string>{"worker", "--queue", "compute", "--lease", "1s", "--ready-file",
+                                 ready.string()},
+        RunOptions{
+            .env = {{"DATABASE_URL", world.database().url()},
+                    {"CONTRACTS_DIR", kContracts.string()},
+                    {"APP_SERVER_URL", std::string(mock_at.at("app_server_url").as_string())}}});
+    worker->wait_for_ready(ready);
+    return worker;
+  };
+  auto first = start("first");
+  const auto token = world.jwt(Role::service_role, world.new_tenant());
+  const auto asked = world.post("/jobs/run", token, R"({"definition":"beam","version":"1.0.0",
+      "inputs":{"span_m":6,"load_kn":12,"simulate":{"delay_ms":1500}}})");
+  ASSERT_EQ(asked.status, 202) << asked.body;
+  const std::string job(asked.json().at("job_id").as_string());
+  const auto status = [&] { return world.get("/jobs/status/" + job, token).json().at("status"); };
+  ASSERT_TRUE(eventually([&] { return status() == json::Value("running"); }));
+  first->signal(SIGKILL);
+  first->wait();
+  auto second = start("second");
+  EXPECT_TRUE(eventually([&] { return status() == json::Value("succeeded"); })) << second->err();
+  auto sql = world.sql();
+  EXPECT_EQ(must(sql.query("select count(*) as n from millrace.result"))[0].i64("n"), 1);
+  EXPECT_EQ(world.get("/jobs/result/" + job, token).status, 200);
+  second->signal(SIGTERM);
+  EXPECT_EQ(second->wait(), 0) << second->err();
+}
+
 TEST(ComputeCommands, SayWhatIsMissing) {
   const auto no_contracts = run_millrace({"appserver", "--listen", "127.0.0.1:0"});
   EXPECT_EQ(no_contracts.code, 2);

@@ -179,6 +179,80 @@ TEST_P(ExampleWorkers, ComeBackWhenTheyWereDeclaredDead) {
   EXPECT_EQ(worker_->wait(), 0) << worker_->said();
 }
 
+// A server on a port of its own that can be killed and started again behind the worker's back.
+class MortalServer {
+ public:
+  MortalServer() { start("127.0.0.1:0"); }
+
+  void kill_and_restart() {
+    program_->signal(SIGKILL);
+    program_->wait();
+    start(address_);
+  }
+  const std::string& url() const { return url_; }
+  const TestDatabase& database() const { return database_; }
+  RunOptions options(std::string_view user, std::string stdin_text = {}) const {
+    return {.env = {{"DATABASE_URL", database_.url(user)},
+                    {"MILLRACE_AUTH_JWT_SECRET", ApiWorld::kSecret},
+                    {"MILLRACE_KEEPER_ENABLED", "false"},
+                    {"MILLRACE_STORAGE_FOLDER", (folder_.path() / "blobs").string()}},
+            .stdin_text = std::move(stdin_text),
+            .cwd = {}};
+  }
+
+ private:
+  void start(const std::string& address) {
+    const auto ready = folder_.path() / fmt::format("ready-{}.json", ++starts_);
+    program_ = std::make_unique<BackgroundProgram>(
+        std::vector<std::string>{"serve", "--listen", address, "--ready-file", ready.string()},
+        options("millrace_api"));
+    url_ = std::string(program_->wait_for_ready(ready).at("http_url").as_string());
+    address_ = url_.substr(url_.rfind('/') + 1);
+  }
+
+  TestDatabase database_;
+  TempFolder folder_;
+  int starts_ = 0;
+  std::string url_;
+  std::string address_;
+  std::unique_ptr<BackgroundProgram> program_;
+};
+
+// Answers of claims and settlements are lost on the way: nothing is lost by that, nothing counts
+// twice.
+TEST_P(ExampleWorkers, OutliveServersThatAreKilled) {
+  constexpr std::int64_t kJobs = 300;
+  MortalServer server;
+  const auto token =
+      run_millrace({"token", "create", "--role", "service_role"}, server.options("postgres"));
+  ASSERT_EQ(token.code, 0) << token.err;
+  Foreign worker(GetParam().argv, {{"MILLRACE_URL", server.url()},
+                                   {"MILLRACE_TOKEN", token.out.substr(0, token.out.find('\n'))},
+                                   {"MILLRACE_SLOTS", "8"}});
+  std::string lines;
+  for (int i = 0; i < kJobs; ++i) lines += fmt::format("{{\"n\":{}}}\n", i);
+  const auto enqueued = run_millrace({"enqueue", "noop", "--lines", "-"},
+                                     server.options("postgres", std::move(lines)));
+  ASSERT_EQ(enqueued.code, 0) << enqueued.err;
+  auto sql = server.database().connect();
+  const auto completed = [&] {
+    return must(sql.query(
+        "select count(*) as n from millrace.job_row where status = 'completed'"))[0]
+        .i64("n");
+  };
+  for (const std::int64_t mark : {10, 60, 110, 160}) {
+    ASSERT_TRUE(eventually([&] { return completed() >= mark; })) << worker.said();
+    server.kill_and_restart();
+  }
+  EXPECT_TRUE(eventually([&] { return completed() == kJobs; })) << worker.said();
+  const auto results =
+      must(sql.query("select count(distinct result ->> 'n') as n from millrace.job_row where "
+                     "status = 'completed'"));
+  EXPECT_EQ(results[0].i64("n"), kJobs);
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.wait(), 0) << worker.said();
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ExampleWorkers, testing::ValuesIn(examples()),
                          [](const auto& info) { return info.param.name; });
 
