@@ -93,18 +93,19 @@ class Hostile : public testing::Test {
     tokens_.push_back(world_.jwt(Role::authenticated, first_, world_.new_user()));
   }
 
-  // All rows of the first tenant, as one text.
+  // What the owner has there, and the tokens of the tenant, as one text: other users of the tenant
+  // may well make things of their own.
   std::string rows() {
     auto sql = world_.sql();
     const auto found =
         must(sql.query("select jsonb_build_array("
                        " (select jsonb_agg(to_jsonb(j) order by j.job_id) from millrace.jobs j"
-                       "   where j.tenant_id = $1),"
+                       "   where j.tenant_id = $1 and j.owner_id = $2),"
                        " (select jsonb_agg(to_jsonb(p) order by p.id) from millrace.user_profiles p"
-                       "   where p.tenant_id = $1),"
+                       "   where p.tenant_id = $1 and p.account_owner_id = $2),"
                        " (select jsonb_agg(to_jsonb(t) - 'last_used_at' order by t.token_id)"
                        "    from millrace.api_token t where t.tenant_id = $1))::text",
-                       pg::params(first_)));
+                       pg::params(first_, owner_)));
     return std::string(found[0].text(0));
   }
 
