@@ -149,7 +149,7 @@ TEST_F(MigratorTest, TheServersTablesComeToADatabaseThatHasJobs) {
       before[path] = file.text;
     }
   }
-  EXPECT_EQ(must(up(connection_, before)).version_after, 15);
+  EXPECT_EQ(must(up(connection_, before)).version_after, 16);
   must(connection_.script(R"(
     insert into millrace.job_fact (job_id, tenant_id, queue_id, type_id, priority, payload, batch_id, scheduled_at, created_at, created_by)
     select ('0190a000-0000-7000-8000-00000000000' || i)::uuid, '00000000-0000-0000-0000-000000000000', t.queue_id, t.type_id, 5, '{"n": 1}',
@@ -165,7 +165,7 @@ TEST_F(MigratorTest, TheServersTablesComeToADatabaseThatHasJobs) {
       from millrace.job_fact f where f.job_id::text like '%2';
     insert into millrace.event (tenant_id, kind) values ('00000000-0000-0000-0000-000000000000', 'job.failed');)"));
   const auto report = must(up(connection_, now));
-  EXPECT_EQ(report.version_before, 15);
+  EXPECT_EQ(report.version_before, 16);
   EXPECT_GE(report.version_after, 17);
   const auto listed = [&](const std::string& filter) {
     return ask(connection_,
