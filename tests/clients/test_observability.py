@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import unittest
@@ -254,6 +255,12 @@ class Program(unittest.TestCase):
         with self.assertRaises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(url + "/api/v1/jobs")
         self.assertEqual(refused.exception.code, 404)
+
+    def test_one_address_serves_one_process(self):
+        command = [self.world.program, "worker", "--processes", "2", "--metrics-listen", "127.0.0.1:0"]
+        refused = subprocess.run(command, cwd=self.world.folder, env=self.world.env, capture_output=True, text=True, check=False, timeout=60)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("worker.metrics_listen needs worker.processes = 1", refused.stderr)
 
     def test_a_trace_goes_from_the_caller_through_the_request_to_the_run(self):
         trace_id, caller = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

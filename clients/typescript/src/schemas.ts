@@ -695,7 +695,8 @@ export interface NewExportBatch {
 
 export interface NewJob {
   job_type: string;
-  payload?: Record<string, unknown>;
+  /** With at least one member, 256 KiB at most. */
+  payload: Record<string, unknown>;
   /** Default: the queue of the job type. */
   queue?: string;
   /** Higher first. */

@@ -4,7 +4,7 @@ import { type Job, MillraceClient, type NewJob, type ServerEvent } from "../src/
 declare const client: MillraceClient;
 
 export async function allowed(): Promise<void> {
-  const job: NewJob = { job_type: "noop" };
+  const job: NewJob = { job_type: "noop", payload: { n: 1 } };
   const { job_id } = await client.jobs.create(job);
   const found: Job = await client.jobs.get({ id: job_id });
   const status: "pending" | "retrying" | "deferred" | "processing" | "completed" | "failed" | "cancelled" = found.status;
@@ -19,7 +19,7 @@ export async function refused(event: ServerEvent): Promise<void> {
   // @ts-expect-error: the type of the job is required
   await client.jobs.create({ payload: {} });
   // @ts-expect-error: there is no such member
-  await client.jobs.create({ job_type: "noop", prio: 1 });
+  await client.jobs.create({ job_type: "noop", payload: { n: 1 }, prio: 1 });
   // @ts-expect-error: the id is required
   await client.jobs.get({});
   // @ts-expect-error: not a status
