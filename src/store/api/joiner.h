@@ -1,9 +1,10 @@
 // Joiner: calls that many requests make at the same time go to the database as one.
 //
-// Flow: a call that finds fewer than `flights_max` of its caller under way goes at once, by itself.
-// Otherwise it joins the group that gathers meanwhile, which leaves as a whole when one of those
-// under way has landed, or at once when it is full. So nobody waits for company, a busy server asks
-// less often, and every answer comes from a call that began after its request had come.
+// Flow: a call that finds none of its caller under way goes at once, by itself. Otherwise it joins
+// the group that gathers meanwhile, which leaves as a whole when all those under way have landed,
+// or as soon as it is large enough to be worth another one, or its patience is at an end. So nobody
+// waits for company, a busy server asks less often, and every answer comes from a call that began
+// after its request had come.
 // Only callers of the same context share a call: one role, one tenant, the same claims.
 // Threading: any; whoever came first of a group makes its call, on its own executor. Lifetime:
 // calls under way end before it goes away.
@@ -14,6 +15,8 @@
 #include "base/task.h"
 #include "store/api/call_context.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -27,8 +30,10 @@
 namespace millrace::store {
 
 struct JoinOptions {
-  std::size_t flights_max = 2;  // Of one caller, before others gather.
-  std::size_t items_max = 64;   // In one call.
+  std::size_t items_max = 64;  // In one call.
+  // A group leaves beside n calls under way when it has n times as many items, or is full.
+  std::size_t worth_another = 32;
+  std::chrono::milliseconds patience{100};  // With calls under way that do not land.
   // Said of a call whose leader was thrown out: in_doubt where it may have written.
   ErrorKind lost = ErrorKind::unavailable;
 };
@@ -104,7 +109,7 @@ class Joiner {
 
   Place enter(CallContext caller, Item item) {
     auto key = line_of(caller);
-    std::shared_ptr<Group> full;
+    std::shared_ptr<Group> leaving;
     Place place;
     {
       const std::lock_guard lock(mutex_);
@@ -114,7 +119,7 @@ class Joiner {
         place.group = std::make_shared<Group>();
         place.group->line = std::move(key);
         place.group->caller = std::move(caller);
-        place.waits = line.flights >= options_.flights_max;
+        place.waits = line.flights > 0;
         if (place.waits) {
           line.gathering = place.group;
         } else {
@@ -125,27 +130,37 @@ class Joiner {
         place.index = place.group->items.size();
       }
       place.group->items.push_back(std::move(item));
-      if (place.group->items.size() >= options_.items_max && line.gathering == place.group) {
-        full = std::exchange(line.gathering, nullptr);
-        ++line.flights;
-      }
+      if (line.gathering == place.group && is_worth_it(line)) leaving = take(line);
     }
-    if (full) full->leaves.set();
+    if (leaving) leaving->leaves.set();
     return place;
   }
 
   Task<Answer> lead(Place place) {
     auto& group = *place.group;
     const Landing landing{*this, group};
-    if (place.waits && !co_await group.leaves.wait()) {
-      co_return fail(ErrorKind::cancelled, "nobody waits for the answer any more");
-    }
+    if (place.waits && !co_await group.leaves.wait_for(options_.patience)) leave_now(group);
     group.answers = co_await send_(std::move(group.caller), std::move(group.items));
     co_return answer_of(place);
   }
 
-  // Gives up the group's place among those under way, to the one that gathered meanwhile if there
-  // is one.
+  bool is_worth_it(const Line& line) const {
+    const auto wanted = std::min(options_.items_max, line.flights * options_.worth_another);
+    return line.gathering->items.size() >= wanted;
+  }
+
+  static std::shared_ptr<Group> take(Line& line) {
+    ++line.flights;
+    return std::exchange(line.gathering, nullptr);
+  }
+
+  void leave_now(const Group& group) {
+    const std::lock_guard lock(mutex_);
+    auto& line = lines_.at(group.line);
+    if (line.gathering.get() == &group) (void)take(line);
+  }
+
+  // The group's call is over: one that gathered meanwhile may leave.
   void leave(Group& group) {
     std::shared_ptr<Group> next;
     {
@@ -158,10 +173,7 @@ class Joiner {
       } else {
         --line.flights;
       }
-      if (line.gathering && line.flights < options_.flights_max) {
-        next = std::exchange(line.gathering, nullptr);
-        ++line.flights;
-      }
+      if (line.gathering && is_worth_it(line)) next = take(line);
       if (line.flights == 0 && !line.gathering) lines_.erase(found);
     }
     if (next) next->leaves.set();
