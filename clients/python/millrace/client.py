@@ -84,12 +84,10 @@ class _Noun:
 
 
 class Jobs(_Noun):
-    def create(self, job_type: str, payload: Json | None = None, *, key: str | None = None, **options: Any) -> Json:
+    def create(self, job_type: str, payload: Json, *, key: str | None = None, **options: Any) -> Json:
         """Enqueues a job, which is durable when this returns: {"job_id", "answer"}. `options` are further members of NewJob (queue, priority,
         delay_seconds, serial_key …). `key` makes it repeatable across processes; without one it has a key of its own, for its repeats."""
-        job: Json = {"job_type": job_type, **options}
-        if payload is not None:
-            job["payload"] = payload
+        job = {"job_type": job_type, "payload": payload, **options}
         return self._transport.call("POST", "/api/v1/jobs", body=job, key=key or str(uuid.uuid4())).json()
 
     def create_many(self, jobs: Iterable[Json], *, key: str | None = None) -> list[Json]:

@@ -39,7 +39,7 @@ class Server(unittest.TestCase):
 
     def test_a_request_that_breaks_rules_says_which(self):
         with self.assertRaises(Problem) as caught:
-            self.client.jobs.create("noop", priority=5000)
+            self.client.jobs.create("noop", {"n": 1}, priority=5000)
         self.assertEqual([(error["pointer"], error["rule"]) for error in caught.exception.errors], [("#/priority", "maximum")])
         self.assertTrue(caught.exception.cid)
 

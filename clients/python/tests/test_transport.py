@@ -110,7 +110,7 @@ class Transport(unittest.TestCase):
 
     def test_a_create_is_repeated_with_the_same_key_until_it_is_answered(self):
         server, client = self.world(cut, problem(503, "unavailable"), problem(429, "throttled"), CREATED)
-        client.jobs.create("noop")
+        client.jobs.create("noop", {"n": 1})
         self.assertEqual(len(server.requests), 4)
         self.assertEqual(len(set(server.headers("idempotency-key"))), 1)
 
@@ -123,7 +123,7 @@ class Transport(unittest.TestCase):
 
     def test_a_key_that_is_still_under_way_after_a_lost_answer_is_waited_for(self):
         server, client = self.world(cut, problem(409, "conflict"), CREATED)
-        client.jobs.create("noop")
+        client.jobs.create("noop", {"n": 1})
         self.assertEqual(len(server.requests), 3)
 
     def test_a_delete_whose_answer_was_lost_has_been_done(self):
@@ -134,7 +134,7 @@ class Transport(unittest.TestCase):
     def test_problems_keep_what_programs_act_on(self):
         _, client = self.world(reply(400, {"code": "invalid_body", "detail": "broken", "cid": "c-9", "errors": [{"pointer": "#/priority"}]}))
         with self.assertRaises(Problem) as caught:
-            client.jobs.create("noop", priority=5000)
+            client.jobs.create("noop", {"n": 1}, priority=5000)
         self.assertEqual((caught.exception.status, caught.exception.code, caught.exception.cid), (400, "invalid_body", "c-9"))
         self.assertEqual(caught.exception.errors, [{"pointer": "#/priority"}])
         self.assertEqual(str(caught.exception), "400 invalid_body: broken")

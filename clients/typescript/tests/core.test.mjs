@@ -34,14 +34,14 @@ test("a create carries credentials, a key of its own and JSON", async () => {
 
 test("a create is repeated with the same key until it is answered", async () => {
   const { server, client } = await world([cut, problem(503, "unavailable"), problem(429, "throttled"), created]);
-  await client.jobs.create({ job_type: "noop" });
+  await client.jobs.create({ job_type: "noop", payload: { n: 1 } });
   assert.equal(server.requests.length, 4);
   assert.equal(new Set(server.requests.map((request) => request.headers["idempotency-key"])).size, 1);
 });
 
 test("a create without a key is sent once, and the error says that it may have been done", async () => {
   const { server, client } = await world([cut, created]);
-  await assert.rejects(client.jobs.create({ job_type: "noop" }, { idempotencyKey: false }), (error) => {
+  await assert.rejects(client.jobs.create({ job_type: "noop", payload: { n: 1 } }, { idempotencyKey: false }), (error) => {
     assert.ok(error instanceof ConnectionError);
     assert.equal(error.inDoubt, true);
     return true;
@@ -52,13 +52,13 @@ test("a create without a key is sent once, and the error says that it may have b
 
 test("a key that is still under way after a lost answer is waited for", async () => {
   const { server, client } = await world([cut, problem(409, "conflict"), created]);
-  await client.jobs.create({ job_type: "noop" });
+  await client.jobs.create({ job_type: "noop", payload: { n: 1 } });
   assert.equal(server.requests.length, 3);
 });
 
 test("a conflict of a first request is an answer", async () => {
   const { server, client } = await world([problem(409, "conflict"), created]);
-  await assert.rejects(client.jobs.create({ job_type: "noop" }), { name: "ProblemError", status: 409 });
+  await assert.rejects(client.jobs.create({ job_type: "noop", payload: { n: 1 } }), { name: "ProblemError", status: 409 });
   assert.equal(server.requests.length, 1);
 });
 
@@ -78,7 +78,7 @@ test("problems keep what programs act on", async () => {
   const broken = { type: "about:blank", title: "t", status: 400, detail: "the body breaks rules", code: "invalid_body", cid: "c-9",
     errors: [{ pointer: "#/priority", rule: "maximum", detail: "too large" }] };
   const { client } = await world([json(400, broken)]);
-  await assert.rejects(client.jobs.create({ job_type: "noop", priority: 5000 }), (error) => {
+  await assert.rejects(client.jobs.create({ job_type: "noop", payload: { n: 1 }, priority: 5000 }), (error) => {
     assert.ok(error instanceof ProblemError);
     assert.equal(error.code, "invalid_body");
     assert.equal(error.cid, "c-9");

@@ -31,7 +31,7 @@ test("the same key makes one job", { skip }, async () => {
 });
 
 test("a request that breaks rules says which, and nothing is made", { skip }, async () => {
-  await assert.rejects(service().jobs.create({ job_type: "noop", priority: 5000 }), (error) => {
+  await assert.rejects(service().jobs.create({ job_type: "noop", payload: { n: 1 }, priority: 5000 }), (error) => {
     assert.ok(error instanceof ProblemError);
     assert.equal(error.status, 400);
     assert.deepEqual(error.errors.map(({ pointer, rule }) => [pointer, rule]), [["#/priority", "maximum"]]);
