@@ -112,20 +112,19 @@ std::string_view code_of(const Fault& fault) {
 
 StorageFault storage_fault_of(const Error& error) {
   const auto fault = fault_of(error);
-  std::optional<Words> words;
   auto message = fault.detail;
+  auto words = words_of_kind(error.kind, fault.status);
   if (const auto refusal = identity::refusal_of(error)) {
     words = refusal_words(*refusal);
-  } else if ((words = words_of_sqlstate(error))) {
+  } else if (const auto exact = words_of_sqlstate(error)) {
+    words = *exact;
     message = error.message;
-  } else {
-    words = words_of_kind(error.kind, fault.status);
   }
-  if (!words->message.empty()) message = words->message;
-  return {.http_status = keeps_its_status(words->status) ? words->status : 400,
-          .status = words->status,
-          .code = words->code,
-          .error = words->error,
+  if (!words.message.empty()) message = words.message;
+  return {.http_status = keeps_its_status(words.status) ? words.status : 400,
+          .status = words.status,
+          .code = words.code,
+          .error = words.error,
           .message = std::move(message)};
 }
 
