@@ -12,6 +12,9 @@ namespace {
 using Kind = http::MultipartEvent::Kind;
 
 constexpr std::size_t kBufferBytes = 16 * 1024;
+// With so much at hand a slow client is not waited for: who reads has other things to do as well,
+// such as to say that the upload lives.
+constexpr std::size_t kEnoughBytes = 4 * 1024;
 constexpr std::size_t kFieldMaxBytes = 8 * 1024;
 constexpr std::size_t kPartsMax = 20;
 constexpr std::size_t kFileNameMaxBytes = 255;
@@ -35,8 +38,8 @@ Task<std::size_t> BodyContent::read(std::span<std::byte> buffer) {
       if (filled > 0) break;
       co_return fail(*failed_);
     }
-    if (*got == 0) break;
     filled += *got;
+    if (*got == 0 || filled >= kEnoughBytes) break;
   }
   co_return filled;
 }
@@ -108,6 +111,7 @@ Task<std::size_t> FormContent::read(std::span<std::byte> buffer) {
   std::size_t filled = 0;
   while (filled < buffer.size() && !ended_) {
     if (file_data_.empty()) {
+      if (filled >= kEnoughBytes && input_.empty()) break;
       MR_CO_TRY(const auto event, co_await next());
       if (event.kind == Kind::part_end) {
         MR_CO_TRY_VOID(co_await read_rest());

@@ -24,7 +24,7 @@ class BodyContent final : public ContentSource {
  public:
   explicit BodyContent(Call& call) : call_(call) {}
 
-  // Fills the buffer as far as bytes come; what came before an error is given first.
+  // Some kilobytes where the client is slow; what came before an error is given first.
   Task<std::size_t> read(std::span<std::byte> buffer) override;
 
  private:
