@@ -111,9 +111,11 @@ Result<Caller> Caller::for_tenant(TenantId wanted) const {
   MR_TRY_VOID(require(Capability::impersonate_tenant));
   Caller confined = *this;
   confined.tenant = wanted;
-  auto& metadata = confined.claims["app_metadata"];
+  json::Object narrowed = claims.object();
+  auto& metadata = narrowed["app_metadata"];
   if (!metadata.is_object()) metadata = json::Object();
   metadata.get_object()["tenant_id"] = wanted.to_string();
+  confined.claims = std::move(narrowed);
   return confined;
 }
 
@@ -124,11 +126,7 @@ std::string Caller::actor() const {
   return "role:" + std::string(to_string(role));
 }
 
-std::string Caller::claims_json() const {
-  json::Object all = claims;
-  all["role"] = to_string(role);
-  return to_json(all);
-}
+std::string Caller::claims_json() const { return claims.text(role); }
 
 Result<Caller> caller_from_claims(Claims claims, const TokenRules& rules) {
   Caller caller;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/uuid.h"
+#include "identity/caller_claims.h"
 #include "identity/claims.h"
 #include "identity/role.h"
 
@@ -43,7 +44,7 @@ struct Caller {
   CapabilitySet capabilities;  // Of the role, less what the scopes leave out.
   std::optional<Instant> expires_at;
   AuthMethod method = AuthMethod::jwt;
-  json::Object claims;  // As signed, or made up for what is no JWT.
+  CallerClaims claims;  // As signed, or made up for what is no JWT.
 
   bool may(Capability capability) const { return capabilities.contains(capability); }
   // forbidden, naming what is missing.
