@@ -86,20 +86,21 @@ begin
      join millrace.queue q on q.queue_id = d.queue_id;
 
   v_actor := millrace.actor();
-  with f as (
-    insert into millrace.job_fact as n (job_id, tenant_id, queue_id, type_id, priority, payload, correlation_id, traceparent, scheduled_at, created_at,
+  v_ids := array(select (v_base || lpad(to_hex(v_first + i), 12, '0'))::uuid from generate_series(1, v_count) i);
+  with made as (
+    insert into millrace.job_fact (job_id, tenant_id, queue_id, type_id, priority, payload, correlation_id, traceparent, scheduled_at, created_at,
         created_by, lane_id, lane_xid)
-    select (v_base || lpad(to_hex(v_first + s.i), 12, '0'))::uuid, p_tenant, v_queues[s.kind], v_types[s.kind], v_ranks[s.kind], s.payload, s.correlation_id,
-           s.traceparent, v_now, v_now, v_actor, v_lanes[s.kind], pg_current_xact_id()
-      from unnest(v_kinds, v_payloads, v_correlation_ids, v_traceparents) with ordinality s(kind, payload, correlation_id, traceparent, i)
-    returning n.job_id)
-  select array_agg(f.job_id) into v_ids from f;
-  insert into millrace.counter_delta (queue_id, tenant_id, enqueued, ready)
-  select v_queues[k], p_tenant, count(*), count(*) from unnest(v_kinds) k group by v_queues[k];
-  insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason)
-  values (v_now, p_tenant, v_actor, 'job_queue', case when v_count = 1 then v_ids[1]::text end, 'INSERT', 'enqueued', v_ids,
-          case when v_count = 1 then jsonb_build_object('job_type', v_job_types[1], 'job_id', v_ids[1], 'scheduled_at', v_now)
-               else jsonb_build_object('jobs', v_count) end, 'Job enqueued with correlation tracking');
+    select s.job_id, p_tenant, v_queues[s.kind], v_types[s.kind], v_ranks[s.kind], s.payload, s.correlation_id, s.traceparent, v_now, v_now, v_actor,
+           v_lanes[s.kind], pg_current_xact_id()
+      from unnest(v_ids, v_kinds, v_payloads, v_correlation_ids, v_traceparents) s(job_id, kind, payload, correlation_id, traceparent)),
+  counted as (
+    insert into millrace.counter_delta (queue_id, tenant_id, enqueued, ready)
+    select v_queues[k], p_tenant, count(*), count(*) from unnest(v_kinds) k group by v_queues[k]),
+  audited as (
+    insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason)
+    values (v_now, p_tenant, v_actor, 'job_queue', case when v_count = 1 then v_ids[1]::text end, 'INSERT', 'enqueued', v_ids,
+            case when v_count = 1 then jsonb_build_object('job_type', v_job_types[1], 'job_id', v_ids[1], 'scheduled_at', v_now)
+                 else jsonb_build_object('jobs', v_count) end, 'Job enqueued with correlation tracking'))
   insert into millrace.event (at, tenant_id, kind, queue_id, job_ids)
   select v_now, p_tenant, 'job.enqueued', v_queues[s.kind], array_agg(s.job_id) from unnest(v_kinds, v_ids) s(kind, job_id) group by v_queues[s.kind];
   perform millrace.wake_queues(array(select distinct q from unnest(v_queues) q));
