@@ -15,9 +15,13 @@ COUNTS = {"short": {"kills": 1, "share": 0.12, "at_once": 6}, "long": {"kills": 
 LIST = pathlib.Path(__file__).resolve().parents[2] / "fault_points.txt"
 
 
+# No process of these campaigns passes them: the tests of the server kill it there (tests/server).
+SERVER = ("src/api/", "src/app/serve/", "src/store/api/")
+
+
 def all_points():
     lines = (line.split() for line in LIST.read_text().splitlines())
-    return sorted({words[1] for words in lines if words and words[0] == "point"})
+    return sorted({words[1] for words in lines if words and words[0] == "point" and not words[2].startswith(SERVER)})
 
 
 TRIES = 25
