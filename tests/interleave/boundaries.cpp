@@ -31,6 +31,10 @@ class Reader {
       at_ = text_.find('\'', at_ + 1);
       if (at_ == std::string_view::npos) throw std::runtime_error("a string without an end");
       ++at_;
+    } else if (const auto tag = dollar_tag(); !tag.empty()) {
+      at_ = text_.find(tag, at_ + tag.size());
+      if (at_ == std::string_view::npos) throw std::runtime_error("a string without an end");
+      at_ += tag.size();
     } else if (is_word(text_[at_])) {
       while (!done() && is_word(text_[at_])) ++at_;
     } else {
@@ -73,6 +77,16 @@ class Reader {
   }
 
  private:
+  // "$case$" where a string in such quotes begins. A parameter ($1) begins with a digit.
+  std::string_view dollar_tag() const {
+    if (text_[at_] != '$') return {};
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '$' && is_word(text_[end])) ++end;
+    if (end == text_.size() || text_[end] != '$') return {};
+    if (std::isdigit(static_cast<unsigned char>(text_[at_ + 1])) != 0) return {};
+    return text_.substr(at_, end + 1 - at_);
+  }
+
   std::string_view text_;
   std::size_t at_ = 0;
 };
