@@ -81,6 +81,21 @@ def records():
         "lists": {"millrace": cases(case("job list", 2, ms=times(2, 4, 9), finished_jobs=10_000_000))},
         "retries": {"millrace": cases(case("none fails", 100), case("20 % fail once", 70))},
         "handlers": {"millrace": cases(case("1 ms", 150, possible=200), case("50 ms", 190, possible=200))},
+        "http": {
+            "millrace": cases(
+                case("GET the status of a job", 40_000, ms=times(1, 2, 3), connections=64, per_job=COST),
+                case("POST a job", 20_000, ms=times(2, 3, 4), connections=64, per_job=COST),
+            ),
+            "peers": {
+                "fastify|status|own": peer(10_000),
+                "fastify|status|millrace": peer(8000),
+                "fastapi|status|own": peer(5000),
+                "fastify|enqueue|own": peer(4000),
+                "fastapi|enqueue|own": peer(3000),
+            },
+            "times": {"fastify|status|own": times(4, 5, 6), "fastapi|status|own": times(8, 9, 10)},
+            "missing": {},
+        },
     }
 
 
@@ -163,6 +178,22 @@ class Goals(unittest.TestCase):
             found["lists"]["millrace"]["job list"]["finished_jobs"] = 1_000_000
 
         self.assertIsNone(self.judged(change)["lists"]["met"])
+
+    def test_over_http_the_faster_peer_counts_with_its_better_tables(self):
+        row = self.judged()["http_status"]
+        self.assertEqual((row["ratio"], row["fastify"], row["fastapi"]), (4, 10_000, 5000))
+
+        def slower(found):
+            found["http"]["peers"]["fastapi|status|own"] = peer(20_000)
+
+        self.assertIs(self.judged(slower)["http_status"]["met"], False)
+
+    def test_a_peer_that_was_not_measured_could_have_been_the_faster_one(self):
+        def change(found):
+            del found["http"]["peers"]["fastapi|status|own"]
+            found["http"]["missing"] = {"fastapi": "no pip"}
+
+        self.assertIsNone(self.judged(change)["http_status"]["met"])
 
     def test_rows_without_their_group_are_left_out(self):
         results = goals.judge({"idle": records()["idle"]}, {})
