@@ -32,8 +32,8 @@ class Call {
   http::ResponseWriter& response;  // For streams; others return a Reply.
   identity::Caller caller;         // Nobody's, for open operations.
   Parameters parameters;
-  std::string body_text;  // As it came; empty without a body.
-  json::Value body;       // Of a JSON body, which its schema allows.
+  std::string body_text;     // As it came; empty without a body.
+  json::Value body;          // Of a JSON body, which its schema allows.
   bool body_failed = false;  // Reading it as a stream failed: the client's doing, or its end.
   std::optional<IdempotencyKey> key;
   // Under which a call of the database keeps its answer; keeps nothing without Idempotency-Key.

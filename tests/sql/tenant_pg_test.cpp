@@ -94,13 +94,12 @@ TEST_F(Tenants, a_disabled_tenant_can_neither_enqueue_nor_read) {
             "MR026");
   EXPECT_EQ(operator_.value("select millrace.get_job($1) ->> 'status'", pg::params(job)),
             "pending");
-  EXPECT_EQ(
-      operator_
-          .refused(
-              "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text))",
-              pg::params(kAda))
-          .sqlstate,
-      "MR026");
+  EXPECT_EQ(operator_
+                .refused("select millrace.begin_upload(jsonb_build_object('kind', 'file', "
+                         "'user_id', $1::text))",
+                         pg::params(kAda))
+                .sqlstate,
+            "MR026");
   // Others do not notice, and it comes back whole.
   elsewhere.run("select millrace.enqueue_job('noop', '{\"n\": 1}')");
   api.run("select millrace.enable_tenant($1)", pg::params(kTenant));
