@@ -172,6 +172,7 @@ Task<Pipeline::Refused> Pipeline::admit(Call& call) const {
 
 ProblemDetails Pipeline::refused_by(const Error& error, Call& call) const {
   auto fault = fault_of(error);
+  if (fault.status == 503) call.response.header("Retry-After", "1");
   const auto refusal = identity::refusal_of(error);
   if (!refusal) {
     log_error(error, fault, call.request);

@@ -117,6 +117,7 @@ awaitable<void> Connection::serve_all() {
     co_await serve(refusal);
     if (dead_ || close_next_) break;
     exchange_->next_request();
+    co_await give_way();  // Whoever sends request upon request is not alone here.
   }
   if (unread_input_) co_await linger();
 }

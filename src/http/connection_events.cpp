@@ -132,6 +132,10 @@ void EventChannel::taken(std::size_t bytes) {
     first_ = 0;
     // A burst is over; thousands of streams must not each keep the room for one.
     if (frames_.capacity() > 4) std::vector<SseFrame>().swap(frames_);
+  } else if (first_ >= 16 && first_ * 2 >= frames_.size()) {
+    // A client that never quite catches up must not keep all that it was sent.
+    frames_.erase(frames_.begin(), frames_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
   }
   if (progress_) progress_->set();
 }

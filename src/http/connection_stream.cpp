@@ -162,7 +162,8 @@ Io Stream::peek() {
   return got < 0 && would_block() ? Io::again_when_readable : Io::closed;
 }
 
-bool Stream::has_pending() const { return session_ && SSL_has_pending(session_.get()) == 1; }
+// Bytes that can be read now. SSL_has_pending would count those of a record that is not whole yet.
+bool Stream::has_pending() const { return session_ && SSL_pending(session_.get()) > 0; }
 
 awaitable<bool> Stream::wait(Io state) {
   if (!socket_.is_open()) co_return false;
