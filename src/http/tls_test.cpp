@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -85,6 +86,22 @@ TEST_F(Tls, KeepsConnectionsAndPipelines) {
       ASSERT_FALSE(more.empty());
       text += more;
     }
+  }
+}
+
+// One on each thread and more: none of them may spin until the rest of the record comes.
+TEST_F(Tls, ARecordThatIsNotWholeIsWaitedFor) {
+  std::vector<std::unique_ptr<TlsClient>> stopped;
+  for (int i = 0; i < 6; ++i) {
+    auto& client = *stopped.emplace_back(std::make_unique<TlsClient>(server_.address()));
+    client.send(get("/hello"));
+    ASSERT_THAT(client.read_until("hello over tls"), HasSubstr("200 OK"));
+    client.raw().send("\x17\x03\x03");
+  }
+  for (int i = 0; i < 4; ++i) {
+    TlsClient other(server_.address());
+    other.send(get("/hello"));
+    EXPECT_THAT(other.read_until("hello over tls"), HasSubstr("200 OK"));
   }
 }
 
