@@ -1,12 +1,13 @@
 // What the schema promises as a whole: the golden dump, functions that compile against it, names,
-// keys, SQLSTATEs. MILLRACE_UPDATE_GOLDEN=1 writes tests/golden/schema.golden.sql anew.
+// keys, SQLSTATEs. MILLRACE_UPDATE_GOLDEN=1 writes tests/golden/schema/ anew.
 #include "base/file.h"
 #include "sql/engine.h"
 #include "support/sql_source.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <set>
-#include <sstream>
 
 namespace millrace::test {
 namespace {
@@ -27,35 +28,11 @@ const std::vector<std::string> kNone;
 constexpr const char* kPart = R"(
   c.relnamespace = 'millrace'::regnamespace and c.relname !~ '_p[0-9]{8,}(_|$)' and c.relname <> 'test_clock')";
 
-std::string dump(Session& sql) {
-  std::string out;
-  const auto add = [&](const std::string& query) {
-    for (const auto row : sql.rows(query)) out += std::string(row.text(0)) + "\n";
-    out += "\n";
-  };
-  out +=
-      "-- The schema as the migrations make it, without partitions cut by time. Compared by "
-      "schema_pg_test;\n"
-      "-- MILLRACE_UPDATE_GOLDEN=1 writes it anew.\n\n-- Types\n";
-  add("select format('create type millrace.%s as enum (%s);', t.typname, "
-      "string_agg(quote_literal(e.enumlabel), ', ' "
-      "order by e.enumsortorder)) from pg_type t join pg_enum e on e.enumtypid = t.oid where "
-      "t.typnamespace = "
-      "'millrace'::regnamespace group by t.typname order by t.typname");
-  add("select format(E'create type millrace.%s as (\\n  %s\\n);', c.relname, string_agg(a.attname "
-      "|| ' ' || "
-      "format_type(a.atttypid, a.atttypmod), E',\\n  ' order by a.attnum)) from pg_class c join "
-      "pg_attribute a on "
-      "a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped where c.relkind = 'c' and "
-      "c.relnamespace = "
-      "'millrace'::regnamespace group by c.relname order by c.relname");
-  out += "-- Sequences\n";
-  add("select format('create sequence millrace.%s as %s;', sequencename, data_type) from "
-      "pg_sequences where "
-      "schemaname = 'millrace' order by sequencename");
-  out += "-- Tables\n";
-  add(fmt::format(
-      R"(select format(E'create%s table millrace.%s%s (\n  %s\n)%s%s;%s',
+// The schema as files: one per table, with all that belongs to it, and one each for the rest.
+using Files = std::map<std::string, std::string>;
+
+constexpr const char* kTables = R"(
+  select c.relname, format(E'create%s table millrace.%s%s (\n  %s\n)%s%s;%s',
               case c.relpersistence when 'u' then ' unlogged' else '' end, c.relname,
               case when c.relispartition then ' partition of ' || (select i.inhparent::regclass::text from pg_inherits i
                                                                      where i.inhrelid = c.oid) else '' end,
@@ -67,69 +44,82 @@ std::string dump(Session& sql) {
               coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', ''),
               case when c.relrowsecurity then E'  -- row security'
                         || case when c.relforcerowsecurity then ' forced' else '' end else '' end)
-         from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-         left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-        where c.relkind in ('r', 'p') and {} group by c.oid, c.relname order by c.relname)",
-      kPart));
-  out += "-- Constraints\n";
-  add(
-      fmt::format("select format('alter table millrace.%s add constraint %s %s;', c.relname, "
-                  "o.conname, pg_get_constraintdef(o.oid)) "
-                  "from pg_constraint o join pg_class c on c.oid = o.conrelid where not "
-                  "c.relispartition and {} "
-                  "order by c.relname, o.conname",
-                  kPart));
-  out += "-- Indexes that no constraint made\n";
-  add(
-      fmt::format("select pg_get_indexdef(i.indexrelid) || ';' from pg_index i join pg_class c on "
-                  "c.oid = i.indrelid where not "
-                  "c.relispartition and not exists (select from pg_constraint o where o.conindid = "
-                  "i.indexrelid) and {} "
-                  "order by c.relname, i.indexrelid::regclass::text",
-                  kPart));
-  out += "-- Triggers\n";
-  add(
-      fmt::format("select pg_get_triggerdef(t.oid) || ';' from pg_trigger t join pg_class c on "
-                  "c.oid = t.tgrelid where not "
-                  "t.tgisinternal and not c.relispartition and {} order by c.relname, t.tgname",
-                  kPart));
-  out += "-- Views, by their columns\n";
-  add(
-      fmt::format("select format(E'-- view millrace.%s (\\n--   %s)', c.relname, "
-                  "string_agg(a.attname || ' ' || format_type(a.atttypid, "
-                  "a.atttypmod), E',\\n--   ' order by a.attnum)) from pg_class c join "
-                  "pg_attribute a on a.attrelid = c.oid and "
-                  "a.attnum > 0 where c.relkind = 'v' and {} group by c.relname order by c.relname",
-                  kPart));
-  out += "-- Functions, by their signatures; the bodies are in sql/functions\n";
-  add("select format('-- %s millrace.%s(%s)%s %s%s', case p.prokind when 'a' then 'aggregate' else "
-      "'function' end, "
-      "p.proname, pg_get_function_arguments(p.oid), coalesce(' returns ' || "
-      "pg_get_function_result(p.oid), ''), "
-      "case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end, "
-      "case when p.prosecdef then ' security definer' else '' end) from pg_proc p where "
-      "p.pronamespace = "
-      "'millrace'::regnamespace order by p.proname");
-  while (out.ends_with("\n\n")) out.pop_back();
-  return out;
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+   where c.relkind in ('r', 'p') and {} group by c.oid, c.relname order by c.relname)";
+constexpr const char* kConstraints = R"(
+  select c.relname, format('alter table millrace.%s add constraint %s %s;', c.relname, o.conname, pg_get_constraintdef(o.oid))
+    from pg_constraint o join pg_class c on c.oid = o.conrelid where not c.relispartition and {} order by c.relname, o.conname)";
+constexpr const char* kIndexes = R"(
+  select c.relname, pg_get_indexdef(i.indexrelid) || ';' from pg_index i join pg_class c on c.oid = i.indrelid
+   where not c.relispartition and not exists (select from pg_constraint o where o.conindid = i.indexrelid) and {}
+   order by c.relname, i.indexrelid::regclass::text)";
+constexpr const char* kTriggers = R"(
+  select c.relname, pg_get_triggerdef(t.oid) || ';' from pg_trigger t join pg_class c on c.oid = t.tgrelid
+   where not t.tgisinternal and not c.relispartition and {} order by c.relname, t.tgname)";
+constexpr const char* kEnums = R"(
+  select 'types', format('create type millrace.%s as enum (%s);', t.typname, string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder))
+    from pg_type t join pg_enum e on e.enumtypid = t.oid where t.typnamespace = 'millrace'::regnamespace group by t.typname order by t.typname)";
+constexpr const char* kTypes = R"(
+  select 'types', format(E'create type millrace.%s as (\n  %s\n);', c.relname,
+                         string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), E',\n  ' order by a.attnum))
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+   where c.relkind = 'c' and c.relnamespace = 'millrace'::regnamespace group by c.relname order by c.relname)";
+constexpr const char* kSequences = R"(
+  select 'types', format('create sequence millrace.%s as %s;', sequencename, data_type) from pg_sequences
+   where schemaname = 'millrace' order by sequencename)";
+constexpr const char* kViews = R"(
+  select 'views', format(E'-- view millrace.%s (\n--   %s)', c.relname,
+                         string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), E',\n--   ' order by a.attnum))
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relkind = 'v' and {} group by c.relname order by c.relname)";
+// By their signatures; the bodies are in sql/functions.
+constexpr const char* kFunctions = R"(
+  select 'functions', format('-- %s millrace.%s(%s)%s %s%s', case p.prokind when 'a' then 'aggregate' else 'function' end, p.proname,
+                             pg_get_function_arguments(p.oid), coalesce(' returns ' || pg_get_function_result(p.oid), ''),
+                             case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end,
+                             case when p.prosecdef then ' security definer' else '' end)
+    from pg_proc p where p.pronamespace = 'millrace'::regnamespace order by p.proname)";
+
+Files dump(Session& sql) {
+  Files files;
+  const auto add = [&](const std::string& folder, const std::string& query) {
+    for (const auto row : sql.rows(query)) {
+      files[folder + std::string(row.text(0)) + ".sql"] += std::string(row.text(1)) + "\n";
+    }
+  };
+  for (const auto* query : {kTables, kConstraints, kIndexes, kTriggers}) {
+    add("tables/", fmt::format(fmt::runtime(query), kPart));
+  }
+  for (const auto* query : {kEnums, kTypes, kSequences, kFunctions}) add("", query);
+  add("", fmt::format(fmt::runtime(kViews), kPart));
+  return files;
 }
 
+Files read_files(const std::filesystem::path& folder) {
+  Files files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    files[entry.path().lexically_relative(folder).string()] = must(read_file(entry.path()));
+  }
+  return files;
+}
+
+// Without partitions cut by time.
 TEST_F(Schema, golden_schema_is_what_the_migrations_make) {
-  const std::string path = MILLRACE_GOLDEN_DIR "/schema.golden.sql";
+  const std::filesystem::path folder = MILLRACE_GOLDEN_DIR "/schema";
   const auto actual = dump(sql);
   if (std::getenv("MILLRACE_UPDATE_GOLDEN") != nullptr) {
-    must(write_file_atomically(path, actual, 0644));
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder / "tables");
+    for (const auto& [name, text] : actual) {
+      must(write_file_atomically(folder / name, text, 0644));
+    }
     return;
   }
-  std::istringstream want(must(read_file(path)));
-  std::istringstream have(actual);
-  std::string want_line;
-  std::string have_line;
-  for (int line = 1; std::getline(want, want_line); ++line) {
-    ASSERT_TRUE(std::getline(have, have_line)) << "line " << line << " is missing: " << want_line;
-    ASSERT_EQ(have_line, want_line) << "line " << line;
-  }
-  ASSERT_FALSE(std::getline(have, have_line)) << "not in the golden file: " << have_line;
+  auto wanted = read_files(folder);
+  for (const auto& [name, text] : actual) EXPECT_EQ(text, wanted[name]) << name;
+  for (const auto& [name, text] : wanted)
+    EXPECT_TRUE(actual.contains(name)) << name << " is no more";
 }
 
 // --- Functions ---

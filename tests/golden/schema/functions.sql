@@ -1,0 +1,385 @@
+-- function millrace.abort_upload(p_upload_id uuid, p_user uuid DEFAULT NULL::uuid) returns boolean volatile security definer
+-- function millrace.accept_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_answer volatile security definer
+-- function millrace.acquire_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000) returns boolean volatile security definer
+-- function millrace.actor() returns text stable
+-- function millrace.adopt_files(p_limit integer) returns integer volatile security definer
+-- function millrace.advance(p_limit integer) returns integer volatile security definer
+-- function millrace.advance_batch(p_batch_id uuid, p_completed integer, p_failed integer, p_cancelled integer) returns void volatile
+-- function millrace.advance_dependent(p_job_id uuid) returns void volatile
+-- function millrace.advance_keys(p_keys millrace.held_key[]) returns void volatile
+-- function millrace.advance_upload(p_upload_id uuid, p_writer uuid, p_offset bigint, p_size bigint, p_handle text) returns bigint volatile security definer
+-- function millrace.allowed_job_types() returns text[] stable
+-- function millrace.answers_of(p_items millrace.moving[], p_done millrace.moving[]) returns TABLE(job_id uuid, answer text) stable
+-- function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer volatile security definer
+-- function millrace.arm_wake(p_queue_id smallint) returns void volatile
+-- aggregate millrace.audit_chain(bytea, bytea) returns bytea immutable
+-- function millrace.audit_checkpoint(p_tenant uuid DEFAULT NULL::uuid) returns jsonb stable security definer
+-- function millrace.audit_digest(p_row millrace.audit) returns bytea immutable
+-- function millrace.audit_for(p_tenant uuid, p_table text, p_record text, p_action text, p_old jsonb, p_new jsonb, p_reason text, p_patient_id uuid DEFAULT NULL::uuid) returns void volatile
+-- function millrace.audit_jobs(p_action text, p_job_ids uuid[], p_reason text) returns void volatile
+-- function millrace.audit_link(p_state bytea, p_seed bytea, p_digest bytea) returns bytea immutable
+-- function millrace.audit_policy(p_table text, p_record text, p_old jsonb, p_new jsonb, p_reason text) returns void volatile
+-- function millrace.audit_seed(p_tenant uuid) returns bytea immutable
+-- function millrace.backoff_delay(p_queue_id smallint, p_failures integer) returns interval volatile
+-- function millrace.backpressure_delay(p_provider_id integer) returns interval stable
+-- function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
+-- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
+-- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
+-- function millrace.bucket_at(p_at timestamp with time zone, p_window interval) returns bigint immutable
+-- function millrace.bucket_length(p_window interval) returns bigint immutable
+-- function millrace.bucket_start(p_bucket bigint, p_window interval) returns timestamp with time zone immutable
+-- function millrace.calculate_retry_delay(p_attempt integer) returns integer immutable
+-- function millrace.caller() returns text stable
+-- function millrace.can_process_more_jobs() returns boolean stable security definer
+-- function millrace.cancel_job(p_job_id uuid, p_user_id uuid DEFAULT NULL::uuid, p_reason text DEFAULT NULL::text) returns boolean volatile security definer
+-- function millrace.cancel_jobs(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.cancel_mine(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.cancel_one(p_job_id uuid, p_scope uuid, p_reason text) returns text volatile
+-- function millrace.capacity_charge(p_provider_id integer, p_requests bigint, p_cost bigint, OUT at timestamp with time zone, OUT minute_bucket bigint, OUT hour_bucket bigint, OUT slot_lease interval) returns record volatile
+-- function millrace.capacity_room(p_provider_id integer, OUT requests integer, OUT tokens bigint, OUT retry_at timestamp with time zone) returns record volatile
+-- function millrace.capacity_settle(p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[], p_until timestamp with time zone[], p_reasons text[]) returns void volatile
+-- function millrace.capacity_take(p_provider_id integer, p_job_ids uuid[], p_tokens uuid[], p_worker_id text, p_estimates bigint[], p_lease_until timestamp with time zone) returns void volatile
+-- function millrace.capacity_take_claim(p_provider_id integer, p_claim_id uuid, p_jobs integer, p_cost bigint, p_worker_id text, p_lease_until timestamp with time zone) returns void volatile
+-- function millrace.check_bucket(p_bucket text, p_size bigint, p_type text) returns void stable
+-- function millrace.check_configuration() returns trigger volatile
+-- function millrace.check_depth(p_queue_id smallint, p_tenant uuid, p_queue text, p_max bigint, p_adding bigint) returns void stable
+-- function millrace.check_object_name(p_bucket text, p_name text, p_user uuid) returns void stable
+-- function millrace.check_open(p_upload millrace.upload) returns void stable
+-- function millrace.check_remote_worker(p_worker_id text, p_process uuid, p_token uuid, p_gone boolean DEFAULT false) returns void volatile security definer
+-- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
+-- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
+-- function millrace.check_storage_quota(p_user_id uuid) returns jsonb stable security definer
+-- function millrace.check_stored(p_blob jsonb) returns void stable
+-- function millrace.check_tenant(p_tenant uuid) returns void stable
+-- function millrace.check_time_zone(p_time_zone text) returns void stable
+-- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean) returns SETOF millrace.delivery volatile
+-- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
+-- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
+-- function millrace.claim_jobs(p_worker_id text, p_process uuid, p_queue text, p_limit integer, p_job_types text[] DEFAULT NULL::text[], p_marks jsonb DEFAULT NULL::jsonb, p_alone boolean DEFAULT false, p_ranges boolean DEFAULT false, p_plan boolean DEFAULT false, p_bare boolean DEFAULT false) returns SETOF millrace.delivery volatile security definer
+-- function millrace.claim_jobs_of(p_data jsonb) returns uuid[] stable
+-- function millrace.claim_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_worker_id text, p_process uuid, p_wait boolean, p_provider_id integer, p_lines boolean) returns millrace.delivery volatile
+-- function millrace.claim_lines(p_worker_id text, p_claim_id uuid) returns text volatile security definer
+-- function millrace.claim_marked_groups(p_marks jsonb, p_queue_ids smallint[], p_type_ids smallint[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
+-- function millrace.claim_next_job(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, payload jsonb, retry_count integer) volatile security definer
+-- function millrace.claim_next_job_v3(worker_id text, job_types text[] DEFAULT NULL::text[]) returns TABLE(job_id uuid, job_type text, job_payload jsonb, retry_count integer) volatile security definer
+-- function millrace.claim_of(p_token uuid) returns uuid immutable
+-- function millrace.claim_order(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_limit integer, p_take_capacity boolean, p_marks jsonb, p_alone boolean) returns TABLE(round integer, turn double precision, quota integer, queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, lane_id integer, ready_at timestamp with time zone, age_step interval, provider_id integer, plain boolean, effective numeric, next_effective numeric) volatile
+-- function millrace.claim_size(p_claim_id uuid) returns integer immutable
+-- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
+-- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
+-- function millrace.claimed_tenant() returns uuid stable
+-- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
+-- function millrace.complete_claims(p_worker_id text, p_claim_ids uuid[], p_done bit varying[]) returns SETOF bit varying volatile security definer
+-- function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb DEFAULT NULL::jsonb) returns boolean volatile security definer
+-- function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb DEFAULT NULL::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.condemn_blobs(p_limit integer) returns TABLE(tenant_id uuid, sha256 bytea, store_key text, removable boolean, if_stored_before timestamp with time zone) volatile security definer
+-- function millrace.config_bigint(p_key text, p_default bigint) returns bigint stable
+-- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
+-- function millrace.config_integer(p_key text, p_default integer) returns integer stable
+-- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
+-- function millrace.count_objects() returns trigger volatile
+-- function millrace.create_api_token(p_token jsonb) returns uuid volatile security definer
+-- function millrace.create_batch(p_jobs jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.create_export_history(p_row jsonb) returns SETOF millrace.export_history volatile security definer
+-- function millrace.create_export_job(p_user_id uuid, p_document_id uuid, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.create_profile(p_name text, p_owner uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid) returns uuid volatile security definer
+-- function millrace.create_tenant(p_name text, p_tenant uuid DEFAULT NULL::uuid, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.cron_field(p_field text, p_text text, p_low integer, p_high integer, p_names text[]) returns integer[] immutable
+-- function millrace.cron_match(p_from timestamp without time zone, p_end timestamp without time zone, p_seconds integer[], p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean) returns timestamp without time zone immutable
+-- function millrace.cron_next(p_schedule text, p_after timestamp with time zone, p_time_zone text DEFAULT 'UTC'::text) returns timestamp with time zone stable security definer
+-- function millrace.cron_now(p_name text) returns uuid volatile security definer
+-- function millrace.cron_overview() returns TABLE(cron_id uuid, tenant_id uuid, name text, schedule text, time_zone text, enabled boolean, missed text, next_due_at timestamp with time zone, last_due_at timestamp with time zone, last_job_id uuid, last_error text, job jsonb) stable security definer
+-- function millrace.cron_parse(p_schedule text, OUT seconds integer[], OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT either_day boolean, OUT every boolean) returns record immutable
+-- function millrace.cron_value(p_field text, p_text text, p_low integer, p_high integer, p_names text[]) returns integer immutable
+-- function millrace.current_tenant() returns uuid stable
+-- function millrace.current_user_id() returns uuid stable
+-- function millrace.dead_candidates(p_queue_id smallint, p_fingerprint text, p_before uuid, p_limit integer) returns uuid[] stable
+-- function millrace.dead_groups(p_queue text DEFAULT NULL::text, p_limit integer DEFAULT 100) returns TABLE(queue text, fingerprint text, jobs bigint, reason text, message text, first_at timestamp with time zone, last_at timestamp with time zone, example uuid) stable security definer
+-- function millrace.default_profile_id(p_tenant uuid, p_owner uuid) returns uuid immutable
+-- function millrace.delete_cron(p_name text) returns void volatile security definer
+-- function millrace.delete_export_history(p_ids uuid[]) returns SETOF millrace.export_history volatile security definer
+-- function millrace.delete_profile(p_profile_id uuid) returns void volatile security definer
+-- function millrace.delete_shell_files(p_ids uuid[]) returns SETOF millrace.shell_files volatile security definer
+-- function millrace.deliveries_of(p_leases millrace.lease[]) returns SETOF millrace.delivery stable
+-- function millrace.disable_tenant(p_tenant uuid, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.drop_exports(p_ids uuid[], p_reason text) returns SETOF millrace.export_history volatile
+-- function millrace.drop_files(p_ids uuid[], p_reason text) returns SETOF millrace.shell_files volatile
+-- function millrace.drop_job_partition(p_suffix text, p_keep_after timestamp with time zone) returns integer volatile
+-- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
+-- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
+-- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
+-- function millrace.empty_intake() returns integer volatile security definer
+-- function millrace.enable_tenant(p_tenant uuid) returns void volatile security definer
+-- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
+-- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
+-- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
+-- function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
+-- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
+-- function millrace.enqueue_plain(p_job_type text, p_queue text, p_priority integer, p_payloads jsonb[], p_tenant uuid) returns SETOF uuid volatile
+-- function millrace.enqueue_plain_jobs(p_jobs jsonb, p_tenant uuid) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.enqueue_singles(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
+-- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean DEFAULT false) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
+-- function millrace.ensure_profile(p_tenant uuid, p_owner uuid) returns uuid volatile
+-- function millrace.error_text(p_error jsonb) returns text immutable
+-- function millrace.event_tail() returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
+-- function millrace.events_after(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_scope jsonb, p_scan integer DEFAULT 5000) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
+-- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile
+-- function millrace.expire_exports(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_keys(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_ready(p_rows millrace.ready[]) returns void volatile
+-- function millrace.expire_results(p_limit integer) returns integer volatile
+-- function millrace.expire_slots(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_uploads(p_limit integer) returns TABLE(upload_id uuid, handle text, if_stored_before timestamp with time zone) volatile security definer
+-- function millrace.expire_waiting(p_limit integer) returns integer volatile security definer
+-- function millrace.explain_stale(p_job_id uuid, p_token uuid) returns text stable
+-- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
+-- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
+-- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
+-- function millrace.fail_ready(p_rows millrace.ready[], p_reason text, p_error jsonb) returns void volatile
+-- function millrace.fetch_next_export_job(p_user_id uuid DEFAULT NULL::uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) volatile security definer
+-- function millrace.file_json(p_file millrace.shell_files) returns jsonb stable
+-- function millrace.find_api_token(p_public_id text, p_hash bytea) returns TABLE(token_id uuid, hash bytea, role text, tenant_id uuid, user_id uuid, scopes text[], expires_at timestamp with time zone, revoked boolean) stable security definer
+-- function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamp with time zone) returns TABLE(claim_id uuid, claimed_at timestamp with time zone, worker_id text, "position" integer) stable
+-- function millrace.find_upload(p_upload_id uuid, p_user uuid, p_lock boolean) returns millrace.upload volatile
+-- function millrace.fingerprint(p_error jsonb) returns text immutable
+-- function millrace.finish_file(p_upload millrace.upload, p_blob jsonb) returns jsonb volatile
+-- function millrace.finish_request(p_scope text, p_key text, p_token uuid, p_status integer, p_headers jsonb, p_body bytea) returns void volatile security definer
+-- function millrace.finish_upload(p_upload_id uuid, p_blob jsonb, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
+-- function millrace.finished_brief(p_job millrace.job_brief, p_full boolean) returns millrace.job_brief stable
+-- function millrace.fold_counters() returns integer volatile security definer
+-- function millrace.fold_usage(p_tenant uuid) returns void volatile
+-- function millrace.fold_usages(p_limit integer) returns integer volatile
+-- function millrace.forget_blobs(p_tenants uuid[], p_sha256 bytea[]) returns integer volatile security definer
+-- function millrace.forget_imports(p_source text, p_schema text) returns bigint volatile security definer
+-- function millrace.forget_parts(p_upload_ids uuid[], p_handles text[]) returns integer volatile security definer
+-- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
+-- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
+-- function millrace.get_file(p_file_id uuid) returns jsonb stable security definer
+-- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
+-- function millrace.get_object(p_bucket text, p_name text) returns jsonb stable security definer
+-- function millrace.get_result(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.get_upload(p_upload_id uuid, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
+-- function millrace.grow_upload(p_upload_id uuid, p_user uuid, p_bytes bigint, p_size bigint DEFAULT NULL::bigint) returns void volatile security definer
+-- function millrace.hand_back_leases(p_worker_id text, p_process uuid) returns integer volatile
+-- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
+-- function millrace.has_profile_access(p_profile_id uuid) returns boolean stable security definer
+-- function millrace.health_counts() returns jsonb stable security definer
+-- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text) stable
+-- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
+-- function millrace.id_prefix(p_id uuid) returns bigint immutable
+-- function millrace.id_time(p_id uuid) returns timestamp with time zone immutable
+-- function millrace.ids_range(p_ids uuid[]) returns int8range immutable
+-- function millrace.import_baseworker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_batch(p_source text, p_schema text, p_limit integer DEFAULT 1000, p_map jsonb DEFAULT '{}'::jsonb, p_skip text[] DEFAULT '{}'::text[], p_skip_types text[] DEFAULT '{}'::text[]) returns SETOF millrace.import_answer volatile
+-- function millrace.import_counts(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_count stable
+-- function millrace.import_cross_off(p_source text, p_schema text, p_map jsonb, p_answers millrace.import_answer[]) returns integer volatile
+-- function millrace.import_export(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_fits(p_payload jsonb) returns boolean immutable
+-- function millrace.import_graphile_worker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_guardian(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_json(p_text text) returns jsonb immutable
+-- function millrace.import_payload(p_data jsonb) returns jsonb immutable
+-- function millrace.import_pg_boss(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_rank(p_base integer, p_more bigint) returns integer immutable
+-- function millrace.import_read(p_source text, p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[]) returns SETOF millrace.import_row volatile
+-- function millrace.import_report(p_source text, p_schema text, p_map jsonb DEFAULT '{}'::jsonb) returns SETOF millrace.import_count stable
+-- function millrace.import_restore(p_source text, p_schema text, p_rows millrace.imported_job[]) returns integer volatile
+-- function millrace.import_table(p_schema text, p_names text[], p_columns text[]) returns text stable
+-- function millrace.import_time(p_text text) returns timestamp with time zone stable
+-- function millrace.import_undo(p_source text, p_schema text, p_limit integer DEFAULT 1000) returns SETOF millrace.import_answer volatile
+-- function millrace.imports_overview(p_source text, p_schema text) returns TABLE(source_type text, place text, jobs bigint) stable security definer
+-- function millrace.intake_rows() returns trigger volatile security definer
+-- function millrace.is_blob_used(p_tenant uuid, p_sha256 bytea) returns boolean stable
+-- function millrace.is_service_role() returns boolean stable
+-- function millrace.is_tenant_disabled(p_tenant uuid) returns boolean stable security definer
+-- function millrace.is_token_revoked(p_token text) returns boolean stable security definer
+-- function millrace.job_audit(p_job_id uuid) returns TABLE(at timestamp with time zone, audit_id bigint, action text, operation text, status text, actor text, worker_id text, reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer) stable security definer
+-- function millrace.job_brief_of(p_job_id uuid, p_full boolean DEFAULT true) returns millrace.job_brief stable
+-- function millrace.job_candidates(p_status text, p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_owner uuid, p_batch uuid, p_before uuid, p_limit integer) returns uuid[] stable
+-- function millrace.job_detail(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.job_line(p_job_id uuid, p_payload jsonb, p_job_name text, p_correlation_id text, p_traceparent text, p_pipeline text, p_stage text, p_parent_id uuid) returns text stable
+-- function millrace.job_log_page(p_job_id uuid, p_after bigint DEFAULT 0, p_limit integer DEFAULT 1000) returns TABLE(log_seq bigint, at timestamp with time zone, delivery integer, level text, message text) stable security definer
+-- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
+-- function millrace.job_partitions() returns TABLE(suffix text, starts_at timestamp with time zone, ends_at timestamp with time zone) stable
+-- function millrace.job_status(p_job_id uuid) returns json stable security definer
+-- function millrace.job_statuses(p_job_ids uuid[]) returns TABLE(ord integer, brief json) stable security definer
+-- function millrace.job_summaries(p_job_ids uuid[]) returns TABLE(job_id uuid, status text, summary jsonb) stable
+-- function millrace.job_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
+-- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
+-- function millrace.jsonb_merge(p_state jsonb, p_value jsonb) returns jsonb immutable
+-- aggregate millrace.jsonb_merge_agg(jsonb) returns jsonb immutable
+-- function millrace.judge_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_verdict stable security definer
+-- function millrace.judge_keys(p_rows millrace.ready[], p_tenant uuid, p_queue_id smallint, p_max integer) returns TABLE(job_id uuid, key text, seq bigint, verdict text) volatile
+-- function millrace.jwt_claims() returns jsonb stable
+-- function millrace.keep_a_little() returns void volatile
+-- function millrace.keep_effect(p_scope text, p_key text, p_token uuid, p_effect jsonb) returns jsonb volatile security definer
+-- function millrace.keeper_is_stale() returns boolean volatile
+-- function millrace.key_lock(p_tenant uuid, p_queue_id smallint, p_key text) returns bigint immutable
+-- function millrace.lane_for(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns integer volatile
+-- function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamp with time zone) volatile
+-- function millrace.lane_state(p_job_id uuid) returns TABLE(state text, claim_id uuid, worker_id text, started_at timestamp with time zone, lease_until timestamp with time zone, finished_at timestamp with time zone) stable
+-- function millrace.lease_ready(p_job_ids uuid[], p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
+-- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
+-- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
+-- function millrace.list_api_tokens(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_all boolean DEFAULT false) returns TABLE(token_id uuid, tenant_id uuid, user_id uuid, role text, kind text, prefix text, name text, scopes text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, revoked_at timestamp with time zone, last_used_at timestamp with time zone) stable security definer
+-- function millrace.list_audit(p_before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_before_id bigint DEFAULT NULL::bigint, p_action text DEFAULT NULL::text, p_table_name text DEFAULT NULL::text, p_record_id text DEFAULT NULL::text, p_patient_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns json stable security definer
+-- function millrace.list_batches(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50) returns TABLE(batch_id uuid, tenant_id uuid, name text, total integer, completed integer, failed integer, cancelled integer, pending integer, progress numeric, sealed_at timestamp with time zone, finished_at timestamp with time zone, callback_job_id uuid, created_at timestamp with time zone) stable security definer
+-- function millrace.list_files(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
+-- function millrace.list_jobs(p_filter jsonb DEFAULT '{}'::jsonb, p_limit integer DEFAULT 50, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
+-- function millrace.list_objects(p_bucket text, p_prefix text, p_limit integer DEFAULT 100, p_offset integer DEFAULT 0, p_sort text DEFAULT 'name'::text, p_descending boolean DEFAULT false, p_search text DEFAULT ''::text) returns TABLE(name text, id uuid, created_at timestamp with time zone, updated_at timestamp with time zone, size_bytes bigint, content_type text, cache_control text, sha256 bytea) stable security definer
+-- function millrace.list_profiles(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_id uuid DEFAULT NULL::uuid, p_owner uuid DEFAULT NULL::uuid) returns TABLE(id uuid, tenant_id uuid, account_owner_id uuid, display_name text, created_at timestamp with time zone, updated_at timestamp with time zone) stable security definer
+-- function millrace.list_tenants(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_tenant uuid DEFAULT NULL::uuid) returns TABLE(tenant_id uuid, name text, quota_bytes bigint, quota_files bigint, used_bytes bigint, used_files bigint, requests_per_minute integer, disabled_at timestamp with time zone, disabled_reason text, created_at timestamp with time zone) stable security definer
+-- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
+-- function millrace.lose_jobs(p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns void volatile
+-- function millrace.maintain_partitions() returns jsonb volatile security definer
+-- function millrace.make_job_partition(p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.merge_outcomes(p_rows millrace.moving[], p_items millrace.moving[]) returns millrace.moving[] stable
+-- function millrace.metrics_snapshot() returns TABLE(metric text, label text, label_value text, value double precision) volatile security definer
+-- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
+-- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
+-- function millrace.new_claim_id(p_jobs integer) returns uuid volatile
+-- function millrace.new_id() returns uuid volatile
+-- function millrace.next_object(p_scope uuid, p_owner uuid, p_bucket text, p_from text, p_below text) returns millrace.storage_object stable
+-- function millrace.note_artifacts() returns trigger volatile
+-- function millrace.note_deaths(p_processes uuid[]) returns void volatile
+-- function millrace.note_dependents(p_job_ids uuid[]) returns void volatile
+-- function millrace.now() returns timestamp with time zone volatile security definer
+-- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
+-- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
+-- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
+-- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
+-- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
+-- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
+-- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
+-- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
+-- function millrace.place_of(p_job_id uuid) returns text stable
+-- function millrace.plain_options(p_options jsonb) returns boolean immutable
+-- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
+-- function millrace.position_of(p_token uuid) returns integer immutable
+-- function millrace.promote_due(p_limit integer) returns integer volatile security definer
+-- function millrace.promote_rows(p_job_ids uuid[]) returns integer volatile
+-- function millrace.provider_depth_exceeded(p_provider_id integer, p_adding integer) returns boolean stable
+-- function millrace.provider_of(p_type_id smallint) returns integer stable
+-- function millrace.provider_usage(p_provider_id integer, p_at timestamp with time zone, p_minute interval, p_hour interval, OUT requests_minute bigint, OUT tokens_minute bigint, OUT oldest_minute bigint, OUT requests_hour bigint, OUT tokens_hour bigint, OUT oldest_hour bigint, OUT stale boolean) returns record stable
+-- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
+-- function millrace.put_export_jobs(p_rows jsonb) returns SETOF jsonb volatile security definer
+-- function millrace.put_object(p_tenant uuid, p_upload millrace.upload, p_name text, p_sha256 bytea, p_size bigint, p_content_type text) returns millrace.storage_object volatile
+-- function millrace.put_shell_file(p_row jsonb, p_conflict text, p_user uuid, p_scope uuid) returns millrace.shell_files volatile
+-- function millrace.put_shell_files(p_rows jsonb, p_conflict text DEFAULT 'error'::text) returns SETOF millrace.shell_files volatile security definer
+-- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
+-- function millrace.queue_load(p_queue text DEFAULT NULL::text) returns TABLE(queue text, ready bigint, delayed bigint, leased bigint, demand bigint, oldest_age_s double precision, per_second double precision, drain_s double precision, paused boolean) volatile security definer
+-- function millrace.read_duration(p_value jsonb) returns interval immutable
+-- function millrace.read_events(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_limit integer, p_expand boolean DEFAULT true) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
+-- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean, p_lines boolean) returns SETOF millrace.stretch volatile
+-- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, p_lines boolean, OUT jobs millrace.stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
+-- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
+-- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
+-- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
+-- function millrace.reclaim(p_limit integer) returns integer volatile security definer
+-- function millrace.reclaim_claims(p_claim_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns uuid[] volatile
+-- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean DEFAULT false) returns integer volatile
+-- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
+-- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
+-- function millrace.redrive_jobs(p_filter jsonb, p_limit integer DEFAULT 1000, p_per_minute integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text, due_at timestamp with time zone) volatile security definer
+-- function millrace.redrive_one(p_job_id uuid, p_generation smallint, p_due_at timestamp with time zone, p_reason text) returns text volatile
+-- function millrace.refuse_change() returns trigger volatile
+-- function millrace.refuse_rewrite() returns trigger volatile
+-- function millrace.refused_jobs(p_jobs jsonb[]) returns TABLE(ord integer, code text) stable
+-- function millrace.register_remote_worker(p_worker_id text, p_info jsonb, p_token uuid) returns uuid volatile security definer
+-- function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid volatile security definer
+-- function millrace.release_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000, p_actual_tokens integer DEFAULT NULL::integer) returns void volatile security definer
+-- function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void volatile
+-- function millrace.release_imports(p_source text, p_schema text, p_limit integer) returns SETOF millrace.imported_job volatile security definer
+-- function millrace.release_objects() returns trigger volatile
+-- function millrace.release_request(p_scope text, p_key text, p_token uuid) returns void volatile security definer
+-- function millrace.remove_objects(p_bucket text, p_names text[]) returns SETOF jsonb volatile security definer
+-- function millrace.rename_profile(p_profile_id uuid, p_name text) returns void volatile security definer
+-- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
+-- function millrace.request_scope(p_scope text) returns text stable
+-- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
+-- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void volatile
+-- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer
+-- function millrace.reset_stuck_jobs() returns integer volatile security definer
+-- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
+-- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
+-- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
+-- function millrace.rest_surface() returns jsonb stable security definer
+-- function millrace.restamp_lanes() returns TABLE(lanes integer, jobs bigint) volatile security definer
+-- function millrace.resume_queue(p_queue text) returns void volatile security definer
+-- function millrace.retention(p_what text, p_default_days integer) returns interval stable
+-- function millrace.retire_worker(p_worker_id text, p_process uuid) returns integer volatile security definer
+-- function millrace.revoke_api_token(p_token text, p_reason text DEFAULT NULL::text) returns uuid volatile security definer
+-- function millrace.run_cron(p_limit integer) returns integer volatile security definer
+-- function millrace.run_now(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.safe_file_name(p_name text) returns text immutable
+-- function millrace.sample_rates() returns void volatile
+-- function millrace.scale_hint(p_queue text) returns bigint stable security definer
+-- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
+-- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
+-- function millrace.set_breaker(p_provider_id integer, p_state text, p_until timestamp with time zone, p_failures integer, p_opens integer, p_reason text) returns void volatile
+-- function millrace.set_config_value(p_key text, p_value text) returns void volatile security definer
+-- function millrace.set_cron(p_name text, p_schedule text, p_job jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.set_job_type(p_job_type text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
+-- function millrace.set_limit(p_provider_name text, p_api_endpoint text, p_values jsonb) returns void volatile security definer
+-- function millrace.set_queue(p_queue text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
+-- function millrace.set_tenant_quota(p_tenant uuid, p_quota jsonb) returns void volatile security definer
+-- function millrace.set_tenant_weight(p_tenant uuid, p_weight integer) returns void volatile security definer
+-- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
+-- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
+-- function millrace.settle_remote(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.settle_slots(p_claim_ids uuid[], p_left integer[]) returns void volatile
+-- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
+-- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
+-- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
+-- function millrace.show_capacity(p_provider_id integer, p_at timestamp with time zone, p_granted boolean) returns void volatile
+-- function millrace.source_lease(p_type_id smallint) returns interval stable
+-- function millrace.spare_statistics(p_table regclass) returns void volatile
+-- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
+-- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
+-- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
+-- function millrace.split_slots(p_rows millrace.moving[]) returns void volatile
+-- function millrace.stamps_ahead() returns SETOF integer stable security definer
+-- function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text) returns millrace.shell_files volatile
+-- function millrace.submit_compute(p_app_id text, p_definition text, p_version text, p_inputs jsonb, p_inputs_hash text, p_key bytea, p_options jsonb DEFAULT '{}'::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.sweep_objects(p_limit integer) returns integer volatile security definer
+-- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
+-- function millrace.take_blob(p_tenant uuid, p_blob jsonb) returns bytea volatile
+-- function millrace.take_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns millrace.moving[] volatile
+-- function millrace.take_held(p_job_id uuid, p_worker_id text) returns millrace.moving volatile
+-- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
+-- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
+-- function millrace.take_upload(p_upload_id uuid, p_user uuid, p_writer uuid, p_for interval DEFAULT '00:01:00'::interval) returns jsonb volatile security definer
+-- function millrace.tenant_of_user(p_user uuid) returns uuid stable
+-- function millrace.tenant_policy(p_tenant uuid) returns TABLE(disabled boolean, requests_per_minute integer) stable security definer
+-- function millrace.tenant_quota(p_tenant uuid) returns TABLE(bytes_max bigint, files_max bigint) stable
+-- function millrace.tenant_scope() returns uuid stable
+-- function millrace.tenant_stored(p_tenant uuid) returns TABLE(bytes bigint, files bigint, reserved_bytes bigint, reserved_files bigint) stable
+-- function millrace.token_limit(p_provider_id integer) returns bigint stable
+-- function millrace.touch_api_tokens(p_tokens text[]) returns integer volatile security definer
+-- function millrace.turn_lock(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns bigint immutable
+-- function millrace.unfold(p_job_ids uuid[]) returns void volatile
+-- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
+-- function millrace.unheld_leases(p_worker_id text, p_process uuid, p_held uuid[]) returns TABLE(job_id uuid, token uuid) stable security definer
+-- function millrace.unknown_blobs(p_store_keys text[], p_sha256 bytea[]) returns TABLE(store_key text, if_stored_before timestamp with time zone) stable security definer
+-- function millrace.update_export_history(p_ids uuid[], p_patch jsonb) returns SETOF millrace.export_history volatile security definer
+-- function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text) returns boolean volatile security definer
+-- function millrace.update_job_progress(p_job_id uuid, p_pct integer) returns boolean volatile security definer
+-- function millrace.update_shell_files(p_ids uuid[], p_patch jsonb) returns SETOF millrace.shell_files volatile security definer
+-- function millrace.upload_json(p_upload millrace.upload) returns jsonb stable
+-- function millrace.upload_owner(p_tenant uuid, p_user uuid, p_patient uuid) returns TABLE(owner_id uuid, patient_id uuid) volatile
+-- function millrace.uuid_or_null(p_text text) returns uuid immutable
+-- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
+-- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
+-- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
+-- function millrace.work_at_hand() returns boolean stable security definer
+-- function millrace.write_output(p_job_id uuid, p_tenant uuid, p_output jsonb) returns void volatile
+-- function millrace.zone_change(p_from timestamp with time zone, p_to timestamp with time zone, p_time_zone text) returns timestamp with time zone stable
+-- function millrace.zone_offset(p_at timestamp with time zone, p_time_zone text) returns interval stable

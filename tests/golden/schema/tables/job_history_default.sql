@@ -1,0 +1,23 @@
+create table millrace.job_history_default partition of millrace.job_history (
+  job_id uuid not null,
+  generation smallint not null,
+  tenant_id uuid not null,
+  queue_id smallint not null,
+  type_id smallint not null,
+  status millrace.job_status not null,
+  reason text,
+  finished_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  worker_id text,
+  token uuid,
+  attempt smallint not null,
+  delivery_count integer not null,
+  crash_count smallint not null,
+  snooze_count integer not null,
+  progress smallint not null default 0,
+  progress_data jsonb,
+  result jsonb,
+  error jsonb,
+  fingerprint text,
+  redriven_at timestamp with time zone
+);  -- row security
