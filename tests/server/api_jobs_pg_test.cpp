@@ -230,6 +230,21 @@ TEST_F(ApiJobs, ABatchCountsItsJobs) {
   EXPECT_EQ(world().get("/api/v1/batches", service_).json().at("items").as_array().size(), 1U);
 }
 
+TEST_F(ApiJobs, TheLargestPageOfBatchesHasANextOne) {
+  auto sql = world().sql();
+  must(
+      sql.query("insert into millrace.batch (batch_id, tenant_id, created_at, created_by) "
+                "select gen_random_uuid(), $1, millrace.now(), 'test' from generate_series(1, 201)",
+                pg::params(tenant_)));
+  const auto first = world().get("/api/v1/batches?limit=200", service_).json();
+  EXPECT_EQ(first.at("items").as_array().size(), 200U);
+  ASSERT_TRUE(first.at("next_cursor").is_string());
+  const std::string cursor(first.at("next_cursor").as_string());
+  const auto last = world().get("/api/v1/batches?limit=200&cursor=" + cursor, service_).json();
+  EXPECT_EQ(last.at("items").as_array().size(), 1U);
+  EXPECT_TRUE(last.at("next_cursor").is_null());
+}
+
 TEST_F(ApiJobs, AQueueIsPausedAndResumedByOperators) {
   const auto token = world().key(Role::operator_);
   const auto paused =

@@ -13,6 +13,6 @@ begin
          b.created_at
     from millrace.batch b
    where (v_scope is null or b.tenant_id = v_scope) and (p_before is null or b.batch_id < p_before)
-   order by b.batch_id desc limit least(greatest(coalesce(p_limit, 50), 1), 200);
+   order by b.batch_id desc limit least(greatest(coalesce(p_limit, 50), 1), 1000);
 end;
 $$;

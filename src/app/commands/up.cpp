@@ -248,7 +248,7 @@ class Up {
     stopping_ = true;
     if (number != 0) say("stopping   finishing what runs; again to stop at once");
     engine_->drain();
-    if (service_) service_->stop();
+    const auto stuck = service_ ? service_->stop().stuck_connections : 0;
     bool killed = false;
     while (!engine_->finished()) {
       if (!signals_.wait(milliseconds(50))) continue;
@@ -256,19 +256,22 @@ class Up {
       engine_->kill();
     }
     const auto report = engine_->join();
-    service_.reset();
+    // What handlers that have not returned still use stays until the process ends below.
+    if (stuck == 0) service_.reset();
     store_.reset();
     if (private_) {
       auto stopped = private_->cluster.stop();
       if (!stopped) context_.log.error("cluster_stop", {{"error", stopped.error().message}});
     }
-    if (failure_) return fail(*failure_);
-    if (!report) return fail(report.error());
-    say("stopped");
-    if (report->stuck_handlers > 0) {
+    const auto* failure = failure_ ? &*failure_ : (report ? nullptr : &report.error());
+    if (failure == nullptr) say("stopped");
+    if (stuck > 0 || (report && report->stuck_handlers > 0)) {
       ready_file_.reset();
-      std::_Exit(killed ? kExitTerminated : kExitOk);  // Their threads cannot be ended.
+      if (failure != nullptr) say(error_line(*failure));
+      // Their threads cannot be ended.
+      std::_Exit(failure != nullptr ? exit_code_of(*failure) : killed ? kExitTerminated : kExitOk);
     }
+    if (failure != nullptr) return fail(*failure);
     if (!killed) return kExitOk;
     return number == SIGINT ? kExitInterrupted : kExitTerminated;
   }
