@@ -50,7 +50,7 @@ void BlobSweeper::tell(std::string_view what, const Result<std::size_t>& swept) 
 // What is no key of this store was put there by another one: it is not ours to remove.
 Task<bool> BlobSweeper::remove(std::string store_key, Clock::Wall if_stored_before) {
   const auto key = blob::BlobKey::parse(store_key);
-  if (!key) co_return false;
+  if (!key || !intervals_.removes_content) co_return false;
   MR_CO_TRY(const bool gone,
             co_await services_.blobs.remove(*key, {.if_modified_before = if_stored_before}));
   MR_FAULT("sweep.removed");

@@ -38,6 +38,9 @@ class BlobSweeper {
     std::chrono::milliseconds dead{60'000};            // Between looks at what the database names.
     std::chrono::milliseconds orphans{6 * 3'600'000};  // Between lists of the whole store.
     std::chrono::milliseconds staging_age{24 * 3'600'000};
+    // False where the store cannot compare the age and remove in one step: content that is
+    // uploaded again in between would be lost, so all of it stays.
+    bool removes_content = true;
   };
 
   BlobSweeper(Services services, Intervals intervals)

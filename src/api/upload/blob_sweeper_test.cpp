@@ -81,6 +81,23 @@ TEST_F(BlobSweeperTest, RemovesOldContentThatNoRowKnowsAndNothingElse) {  // U-0
   EXPECT_FALSE(ledger_.asked.contains(young)) << "nothing of it is decided yet";
 }
 
+TEST_F(BlobSweeperTest, RemovesNothingWhereContentStoredInBetweenCouldBeLost) {  // U-08
+  BlobSweeper careful{{.uploads = uploads_,
+                       .ledger = ledger_,
+                       .blobs = blobs_,
+                       .clock = clock_,
+                       .random = random_,
+                       .log = log_},
+                      {.removes_content = false}};
+  const auto orphan = put("orphan", 48h);
+  const auto piece = put("piece", 48h);
+  uploads_.dead.push_back({.upload = {}, .handle = piece, .if_stored_before = ledger_.before});
+  EXPECT_EQ(count(run_blocking(careful.sweep_orphans())), 0U);
+  EXPECT_EQ(count(run_blocking(careful.sweep_parts())), 0U);
+  EXPECT_TRUE(blobs_.kept.contains(orphan));
+  EXPECT_TRUE(blobs_.kept.contains(piece));
+}
+
 TEST_F(BlobSweeperTest, LooksAtEveryPage) {
   blobs_.page_max = 3;
   for (int i = 0; i < 10; ++i) put("orphan " + std::to_string(i), 48h);

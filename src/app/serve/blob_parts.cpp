@@ -112,8 +112,10 @@ void append(std::vector<api::Operation>& all, std::vector<api::Operation> more) 
 }
 
 api::BlobSweeper::Intervals intervals_of(const Settings& settings) {
+  const auto& kind = settings.text("storage.kind");
   return {.dead = settings.duration("storage.sweep_interval"),
-          .orphans = settings.duration("storage.orphan_interval")};
+          .orphans = settings.duration("storage.orphan_interval"),
+          .removes_content = kind == "filesystem" || kind == "azure"};
 }
 
 }  // namespace
