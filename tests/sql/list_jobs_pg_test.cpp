@@ -21,10 +21,11 @@ class ListJobs : public EngineTest {
   Page page(const std::string& filter, int limit = 50,
             const std::optional<std::string>& before = {}) {
     Page result;
+    // In FROM it is called once; in the list of a subquery, once for every job it shows.
     const auto rows = sql.rows(
-        "select p.page ->> 'next', j.job ->> 'job_id' from (select millrace.list_jobs($1::jsonb, "
-        "$2::int, $3::uuid) as page) p left join lateral jsonb_array_elements(p.page -> 'jobs') "
-        "with ordinality j(job, n) on true order by j.n",
+        "select p.page ->> 'next', j.job ->> 'job_id' from millrace.list_jobs($1::jsonb, $2::int, "
+        "$3::uuid) p(page) left join lateral jsonb_array_elements(p.page -> 'jobs') with "
+        "ordinality j(job, n) on true order by j.n",
         pg::params(filter, limit, before));
     for (const auto row : rows) {
       result.next = row.opt_text(0);
@@ -197,10 +198,11 @@ TEST_F(ListJobs, c15_a_page_of_failures_reads_a_page_of_them) {
   sql.run(
       "update millrace.job_fact f set lane_id = null, tenant_id = h.tenant_id from "
       "millrace.job_history h where h.job_id = f.job_id");
+  // PostgreSQL counts a row that an index led to at that index, and nothing at its table.
   const auto fetched = [&] {
     return sql.number(
         "select sum(pg_stat_get_xact_tuples_fetched(c.oid)) from pg_class c "
-        "where c.relname like 'job_history%' and c.relkind = 'r'");
+        "where c.relname like 'job_history%' and c.relkind = 'i'");
   };
   const auto read = [&](const std::string& tenant, const std::string& filter) {
     as_tenant(sql, tenant);
@@ -211,10 +213,15 @@ TEST_F(ListJobs, c15_a_page_of_failures_reads_a_page_of_them) {
     sql.script("commit");
     return rows;
   };
+  // Fifty candidates, what each is now, and the twenty that are shown.
   for (const auto* filter : {R"({"status": "failed"})", R"({"fingerprint": "p7"})"}) {
-    EXPECT_LT(read("", filter), 300) << filter;
+    const auto rows = read("", filter);
+    EXPECT_GE(rows, 20) << filter << ": nothing was counted";
+    EXPECT_LE(rows, 150) << filter;
   }
-  EXPECT_LT(read(kTenant, R"({"status": "failed"})"), 300);
+  const auto rows = read(kTenant, R"({"status": "failed"})");
+  EXPECT_GE(rows, 20) << "nothing was counted";
+  EXPECT_LE(rows, 150);
 }
 
 TEST_F(ListJobs, wrong_filters_are_refused_by_name) {
