@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 39> kStates{{
+constexpr std::array<SqlStateEntry, 40> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -46,6 +46,7 @@ constexpr std::array<SqlStateEntry, 39> kStates{{
     {SqlState::blob_stale, "MR037", "blob_stale"},
     {SqlState::upload_too_large, "MR038", "upload_too_large"},
     {SqlState::file_not_found, "MR039", "file_not_found"},
+    {SqlState::version_changed, "MR040", "version_changed"},
 }};
 
 }  // namespace
@@ -102,6 +103,7 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::upload_conflict:
     case SqlState::object_exists:
     case SqlState::request_taken:
+    case SqlState::version_changed:
       return ErrorKind::conflict;
     case SqlState::enqueue_disabled:
     case SqlState::maintenance:

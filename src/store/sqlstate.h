@@ -53,6 +53,7 @@ enum class SqlState {
   blob_stale,
   upload_too_large,
   file_not_found,
+  version_changed,
 };
 
 struct SqlStateEntry {
