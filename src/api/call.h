@@ -3,6 +3,7 @@
 // Lifetime: of the request; handlers keep nothing of it. Threading: the connection's executor.
 #pragma once
 
+#include "api/byte_budget.h"
 #include "api/idempotency.h"
 #include "api/operation.h"
 #include "api/parameters.h"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace::api {
 
@@ -32,9 +34,12 @@ class Call {
   http::ResponseWriter& response;  // For streams; others return a Reply.
   identity::Caller caller;         // Nobody's, for open operations.
   Parameters parameters;
-  std::string body_text;     // As it came; empty without a body.
-  json::Value body;          // Of a JSON body, which its schema allows.
-  bool body_failed = false;  // Reading it as a stream failed: the client's doing, or its end.
+  std::string body_text;         // As it came; empty without a body.
+  json::Value body;              // Of a JSON body, which its schema allows.
+  bool body_failed = false;      // Reading it as a stream failed: the client's doing, or its end.
+  ByteBudget::Share body_share;  // Of what all bodies may take.
+  // The versions that a change may replace (Operation::guards_change); nothing: any, or none yet.
+  std::optional<std::vector<std::string>> if_match;
   std::optional<IdempotencyKey> key;
   // Under which a call of the database keeps its answer; keeps nothing without Idempotency-Key.
   store::RequestKey request_key;

@@ -90,6 +90,7 @@ void append_operation(std::string& out, const OperationTable& table,
     out += fmt::format("<p>{}</p>", html_escape(operation.description));
   }
   if (operation.idempotency_key) out += "<p>Takes <code>Idempotency-Key</code>.</p>";
+  if (operation.guards_change) out += "<p>Takes <code>If-Match</code>.</p>";
   if (operation.conditional) {
     out += "<p>Answers with an <code>ETag</code>; takes <code>If-None-Match</code>.</p>";
   }

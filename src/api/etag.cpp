@@ -3,7 +3,7 @@
 #include "identity/base64url.h"
 #include "identity/digest.h"
 
-#include <algorithm>
+#include <optional>
 
 namespace millrace::api {
 namespace {
@@ -15,6 +15,23 @@ std::string_view skip(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin);
 }
 
+struct ListedTag {
+  std::string_view text;  // With its quotes.
+  bool weak = false;
+};
+
+// The next tag of a list, which is taken off it; nothing at its end, and from where it is no list.
+std::optional<ListedTag> take_tag(std::string_view& rest) {
+  const bool weak = rest.starts_with("W/");
+  if (weak) rest.remove_prefix(2);
+  if (!rest.starts_with('"')) return std::nullopt;
+  const auto end = rest.find('"', 1);
+  if (end == rest.npos) return std::nullopt;
+  const ListedTag tag{.text = rest.substr(0, end + 1), .weak = weak};
+  rest = skip(rest.substr(end + 1));
+  return tag;
+}
+
 }  // namespace
 
 std::string etag_of(std::string_view body) {
@@ -23,19 +40,31 @@ std::string etag_of(std::string_view body) {
   return "\"" + identity::base64url_encode(bytes) + "\"";
 }
 
+std::string etag_of(std::string_view body, std::string_view version) {
+  auto tag = etag_of(body);
+  if (!version.empty()) tag.insert(1, std::string(version) + ".");
+  return tag;
+}
+
 bool names_tag(std::string_view header, std::string_view tag, bool weak_counts) {
   auto rest = skip(header);
   if (rest == "*") return true;
-  while (!rest.empty()) {
-    const bool weak = rest.starts_with("W/");
-    if (weak) rest.remove_prefix(2);
-    if (!rest.starts_with('"')) return false;  // Not a list of tags: it names nothing.
-    const auto end = rest.find('"', 1);
-    if (end == rest.npos) return false;
-    if (rest.substr(0, end + 1) == tag && (weak_counts || !weak)) return true;
-    rest = skip(rest.substr(end + 1));
+  while (const auto next = take_tag(rest)) {
+    if (next->text == tag && (weak_counts || !next->weak)) return true;
   }
   return false;
+}
+
+std::vector<std::string> versions_in(std::string_view header) {
+  auto rest = skip(header);
+  if (rest == "*") return {"*"};
+  std::vector<std::string> out;
+  while (const auto next = take_tag(rest)) {
+    const auto inside = next->text.substr(1, next->text.size() - 2);
+    const auto dot = inside.find('.');
+    if (!next->weak && dot != inside.npos) out.emplace_back(inside.substr(0, dot));
+  }
+  return out;
 }
 
 }  // namespace millrace::api

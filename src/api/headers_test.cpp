@@ -28,6 +28,21 @@ TEST(ETag, IsFoundInListsAndStarsAndNotInNonsense) {
   }
 }
 
+TEST(ETag, HasTheVersionInFrontOfWhatMovesByItself) {
+  const auto one = etag_of("counts 1", "v1");
+  const auto two = etag_of("counts 2", "v1");
+  EXPECT_NE(one, two);
+  EXPECT_TRUE(names_tag(one, one, false));
+  EXPECT_EQ(etag_of("x", ""), etag_of("x"));
+  EXPECT_THAT(versions_in(one), testing::ElementsAre("v1"));
+  EXPECT_THAT(versions_in(two + ", W/\"weak.x\", \"plain\" ,\"v2.rest\""),
+              testing::ElementsAre("v1", "v2"));
+  EXPECT_THAT(versions_in(" * "), testing::ElementsAre("*"));
+  for (const auto* nonsense : {"", ",", "\"", "x", "\"a.b", "**", "\"plain\""}) {
+    EXPECT_THAT(versions_in(nonsense), testing::IsEmpty()) << nonsense;
+  }
+}
+
 TEST(IdempotencyKey, IsReadQuotedAndBare) {
   EXPECT_EQ(parse_idempotency_key("\"8e03978e-40d5\"").value(), "8e03978e-40d5");
   EXPECT_EQ(parse_idempotency_key("8e03978e-40d5").value(), "8e03978e-40d5");

@@ -53,6 +53,14 @@ json::Array parameters_of(const CheckedOperation& checked) {
         {"required", false},
         {"schema", json::Object{{"type", "string"}, {"minLength", 1}, {"maxLength", 257}}}});
   }
+  if (operation.guards_change) {
+    out.push_back(json::Object{
+        {"name", "If-Match"},
+        {"in", "header"},
+        {"description", "The ETag of what was read: 412 when it has been changed since."},
+        {"required", false},
+        {"schema", json::Object{{"type", "string"}}}});
+  }
   if (operation.conditional) {
     out.push_back(json::Object{
         {"name", "If-None-Match"},

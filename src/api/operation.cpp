@@ -52,6 +52,9 @@ Result<void> check_words(const Operation& operation) {
   if (operation.conditional && operation.method != "GET") {
     return wrong(id, "only a GET can be conditional");
   }
+  if (operation.guards_change && operation.method == "GET") {
+    return wrong(id, "a GET changes nothing that If-Match could guard");
+  }
   if (operation.idempotency_key && operation.method != "POST") {
     return wrong(id, "only a POST takes an Idempotency-Key");
   }

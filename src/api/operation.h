@@ -80,6 +80,7 @@ struct Operation {
   bool long_lived = false;       // A stream or a long poll.
   bool idempotency_key = false;  // Takes Idempotency-Key: a repeat gives the same answer.
   bool conditional = false;      // GET: answers with an ETag and honours If-None-Match.
+  bool guards_change = false;    // A change whose handler holds If-Match against what is there.
   bool rate_limited = true;      // Counts towards the tenant's requests.
   bool free_query = false;       // The handler reads the query itself: columns as parameters.
   Form form = Form::plain;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace millrace::api {
@@ -83,15 +85,30 @@ Fault precondition_failed(std::string detail) {
   return bad_request("precondition_failed", std::move(detail), 412);
 }
 
-// What is changed here has no entity tag that could match, and a change that was to happen only if
-// one does must not happen (RFC 9110, 13.1.1). Content that is streamed has tags of its own.
-std::optional<ProblemDetails> check_condition(const Call& call) {
+// A change that was to happen only if a tag matches must not happen where none can (RFC 9110,
+// 13.1.1). What has a version is compared where it is changed, in one transaction; content that is
+// streamed has tags of its own.
+std::optional<ProblemDetails> check_condition(Call& call) {
   const auto wanted = call.request.header("if-match");
   const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
   const auto& body = call.operation().body;
   const bool streamed = body && body->kind == RequestBody::Kind::stream;
-  if (!wanted || *wanted == "*" || reads || streamed) return std::nullopt;
+  if (!wanted || reads || streamed) return std::nullopt;
+  if (call.operation().guards_change) {
+    call.if_match = versions_in(*wanted);
+    return std::nullopt;
+  }
+  if (*wanted == "*") return std::nullopt;
   return ProblemDetails{.fault = precondition_failed("there is no entity tag here to match")};
+}
+
+// A key that is not kept must not look as if it were (a repeat would be done twice). PUT and DELETE
+// may be repeated anyway; uploads read the key themselves.
+bool loses_key(const Operation& operation) {
+  if (operation.method != "POST" && operation.method != "PATCH") return false;
+  return std::ranges::none_of(operation.parameters, [](const Parameter& parameter) {
+    return parameter.in == In::header && parameter.name == "Idempotency-Key";
+  });
 }
 
 http::RatePolicy per_minute(std::string name, std::uint64_t quota) {
@@ -101,7 +118,10 @@ http::RatePolicy per_minute(std::string name, std::uint64_t quota) {
 }  // namespace
 
 Pipeline::Pipeline(OperationTable table, Parts parts, PipelineOptions options)
-    : table_(std::move(table)), parts_(parts), options_(options) {}
+    : table_(std::move(table)),
+      parts_(parts),
+      options_(options),
+      bodies_(std::make_unique<ByteBudget>(options.bodies_max_bytes)) {}
 
 std::vector<http::Route> Pipeline::routes() const {
   std::vector<http::Route> routes;
@@ -231,15 +251,45 @@ Task<Pipeline::Refused> Pipeline::read_body(Call& call) const {
         .fault = bad_request("unsupported_media_type", "the body must not be compressed", 415)};
   }
   if (body->kind == RequestBody::Kind::stream) co_return std::nullopt;
-  // What goes wrong while reading is the server's to answer: it knows whether the client was too
-  // slow, sent too much or has gone.
-  MR_CO_TRY(call.body_text, co_await call.request.read_whole_body());
+  MR_CO_TRY(auto refused, co_await read_text(call));
+  if (refused) co_return refused;
   if (!type && !call.body_text.empty()) {
     co_return ProblemDetails{.fault =
                                  bad_request("unsupported_media_type",
                                              "the Content-Type must be application/json", 415)};
   }
   co_return check_body(call);
+}
+
+// What goes wrong while reading is the server's to answer: it knows whether the client was too
+// slow, sent too much or has gone. Memory is counted as it is taken, so that who only announces
+// much, or sends it slowly, keeps nobody out; small bodies are bounded by the number of
+// connections.
+Task<Pipeline::Refused> Pipeline::read_text(Call& call) const {
+  constexpr std::uint64_t kStep = 16 * 1024;
+  const auto length =
+      call.request.body_length().value_or(std::numeric_limits<std::uint64_t>::max());
+  auto& text = call.body_text;
+  std::size_t size = 0;
+  std::uint64_t counted = kStep;
+  while (size < length) {
+    const auto step = std::min<std::uint64_t>(length - size, std::max<std::uint64_t>(kStep, size));
+    const auto more = std::max<std::uint64_t>(counted, size + step) - counted;
+    if (more > 0 && !call.body_share.grow(*bodies_, more)) {
+      call.response.header("Retry-After", "1");
+      co_return ProblemDetails{
+          .fault =
+              bad_request("too_many_bodies",
+                          "large requests take all the memory there is for them; try again", 503)};
+    }
+    counted += more;
+    text.resize(size + step);
+    MR_CO_TRY(const auto got, co_await call.request.read_body(std::span(text).subspan(size)));
+    if (got == 0) break;
+    size += got;
+  }
+  text.resize(size);
+  co_return std::nullopt;
 }
 
 Pipeline::Refused Pipeline::check_body(Call& call) const {
@@ -267,9 +317,14 @@ Pipeline::Refused Pipeline::check_body(Call& call) const {
 }
 
 Pipeline::Refused Pipeline::read_key(Call& call) const {
-  if (!call.operation().idempotency_key) return std::nullopt;
   const auto header = call.request.header("idempotency-key");
   if (!header) return std::nullopt;
+  if (!call.operation().idempotency_key) {
+    if (!loses_key(call.operation())) return std::nullopt;
+    return ProblemDetails{
+        .fault = bad_request("idempotency_not_supported",
+                             "this operation keeps no Idempotency-Key: send it without one")};
+  }
   auto key = parse_idempotency_key(*header);
   if (!key) {
     return ProblemDetails{.fault = bad_request("invalid_parameter", key.error().message),
@@ -345,7 +400,7 @@ Reply Pipeline::finish(Call& call, Reply reply) const {
     reply.body = fmt::format(R"({{"data":{}}})", reply.body);
   }
   if (!operation.conditional || reply.status != 200) return reply;
-  auto tag = etag_of(reply.body);
+  auto tag = etag_of(reply.body, reply.version);
   const auto wanted = call.request.header("if-match");
   if (wanted && !names_tag(*wanted, tag, false)) {
     return problem_reply({.fault = precondition_failed("it has changed since")}, operation.form,

@@ -32,6 +32,8 @@ namespace millrace::api {
 struct PipelineOptions {
   std::uint64_t tenant_requests_per_minute = 60'000;  // 0: not limited.
   std::uint64_t refusals_per_minute = 600;            // Of one address; 0: not limited.
+  // Of all JSON bodies that are being read or worked on; each takes several times as much memory.
+  std::uint64_t bodies_max_bytes = 32 * 1024 * 1024;
 };
 
 class Pipeline {
@@ -65,6 +67,7 @@ class Pipeline {
   Refused check_rate(Call& call, const TenantPolicy& policy) const;
   ProblemDetails refused_by(const Error& error, Call& call) const;
   Task<Refused> read_body(Call& call) const;
+  Task<Refused> read_text(Call& call) const;
   Refused check_body(Call& call) const;
   Refused read_key(Call& call) const;
   Task<Reply> run(Call& call) const;
@@ -76,6 +79,7 @@ class Pipeline {
   OperationTable table_;
   Parts parts_;
   PipelineOptions options_;
+  std::unique_ptr<ByteBudget> bodies_;
 };
 
 }  // namespace millrace::api

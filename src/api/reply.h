@@ -18,6 +18,9 @@ struct Reply {
   std::string body = {};
   std::vector<http::Header> headers = {};
   bool streamed = false;  // The handler has answered through Call::response itself.
+  // Of something that If-Match guards: what names its present version, without what moves by itself
+  // (counts, times of runs). The first part of the entity tag.
+  std::string version = {};
 
   // JSON text as it is, such as PostgreSQL gave it.
   static Reply json_text(std::string text, int status = 200) {
@@ -29,6 +32,10 @@ struct Reply {
   static Reply empty(int status = 204) { return {.status = status}; }
   static Reply done() { return {.streamed = true}; }
 
+  Reply&& in_version(std::string text) && {
+    version = std::move(text);
+    return std::move(*this);
+  }
   Reply&& with(std::string name, std::string value) && {
     headers.emplace_back(std::move(name), std::move(value));
     return std::move(*this);
