@@ -28,6 +28,34 @@ std::chrono::seconds rounded_up(Nanoseconds time) {
   return std::chrono::ceil<std::chrono::seconds>(std::max(time, Nanoseconds::zero()));
 }
 
+// A decision, and how much of the bucket is used once it has been carried out.
+struct Weighed {
+  RateDecision decision;
+  Nanoseconds used_after{0};
+};
+
+Weighed weigh(Nanoseconds full_in, const RatePolicy& policy, std::uint64_t cost) {
+  MR_ASSERT(policy.quota > 0);
+  MR_ASSERT(policy.window > std::chrono::seconds::zero());
+  const Nanoseconds per_token = std::max(
+      Nanoseconds(policy.window) / static_cast<std::int64_t>(policy.quota), Nanoseconds(1));
+  const auto size = std::clamp<std::uint64_t>(policy.burst == 0 ? policy.quota : policy.burst, 1,
+                                              kDepthMax / per_token);
+  const Nanoseconds depth = per_token * size;  // How far in the future "full" may lie.
+  const Nanoseconds price = per_token * std::min(cost, size + 1);
+  const Nanoseconds used = std::max(full_in, Nanoseconds::zero());
+  RateDecision decision{.allowed = used + price <= depth};
+  const Nanoseconds used_after = decision.allowed ? used + price : used;
+  decision.remaining =
+      used_after >= depth ? 0 : static_cast<std::uint64_t>((depth - used_after) / per_token);
+  decision.full_after = rounded_up(used_after);
+  if (!decision.allowed) {
+    // At least a second: the client is to wait, and Retry-After knows no fractions.
+    decision.retry_after = std::max(rounded_up(used + price - depth), std::chrono::seconds(1));
+  }
+  return {.decision = decision, .used_after = used_after};
+}
+
 }  // namespace
 
 struct RateLimiter::Part {
@@ -59,35 +87,32 @@ RateLimiter::RateLimiter(const Clock& clock, std::size_t keys_max)
 
 RateLimiter::~RateLimiter() = default;
 
+RateLimiter::Part& RateLimiter::part_of(std::string_view key) const {
+  return parts_[(Hash()(key) >> 7U) % kParts];
+}
+
 RateDecision RateLimiter::take(std::string_view key, const RatePolicy& policy, std::uint64_t cost) {
-  MR_ASSERT(policy.quota > 0);
-  MR_ASSERT(policy.window > std::chrono::seconds::zero());
-  const Nanoseconds per_token = std::max(
-      Nanoseconds(policy.window) / static_cast<std::int64_t>(policy.quota), Nanoseconds(1));
-  const auto size = std::clamp<std::uint64_t>(policy.burst == 0 ? policy.quota : policy.burst, 1,
-                                              kDepthMax / per_token);
-  const Nanoseconds depth = per_token * size;  // How far in the future "full" may lie.
-  const Nanoseconds price = per_token * std::min(cost, size + 1);
   const auto now = clock_.now();
-  Part& part = parts_[(Hash()(key) >> 7U) % kParts];
+  Part& part = part_of(key);
   const std::lock_guard lock(part.mutex);
   auto found = part.full_at.find(key);
   if (found == part.full_at.end()) {
     if (part.full_at.size() >= keys_per_part_max_) part.forget_one(now);
     found = part.full_at.emplace(std::string(key), now).first;
   }
-  const Nanoseconds used = std::max<Nanoseconds>(found->second - now, Nanoseconds::zero());
-  RateDecision decision{.allowed = used + price <= depth};
-  const Nanoseconds used_after = decision.allowed ? used + price : used;
+  const auto [decision, used_after] = weigh(found->second - now, policy, cost);
   if (decision.allowed) found->second = now + used_after;
-  decision.remaining =
-      used_after >= depth ? 0 : static_cast<std::uint64_t>((depth - used_after) / per_token);
-  decision.full_after = rounded_up(used_after);
-  if (!decision.allowed) {
-    // At least a second: the client is to wait, and Retry-After knows no fractions.
-    decision.retry_after = std::max(rounded_up(used + price - depth), std::chrono::seconds(1));
-  }
   return decision;
+}
+
+RateDecision RateLimiter::peek(std::string_view key, const RatePolicy& policy,
+                               std::uint64_t cost) const {
+  const auto now = clock_.now();
+  const Part& part = part_of(key);
+  const std::lock_guard lock(part.mutex);
+  const auto found = part.full_at.find(key);
+  const auto full_in = found == part.full_at.end() ? Nanoseconds::zero() : found->second - now;
+  return weigh(full_in, policy, cost).decision;
 }
 
 std::size_t RateLimiter::keys() const {

@@ -45,11 +45,16 @@ class RateLimiter {
   // Takes `cost` tokens from the key's bucket, or none when there are not as many. A key may come
   // with another policy than before: what it has used stays used.
   RateDecision take(std::string_view key, const RatePolicy& policy, std::uint64_t cost = 1);
+  // What take() would say, without taking anything: for whoever must decide before it is known
+  // whether the request is one that counts.
+  RateDecision peek(std::string_view key, const RatePolicy& policy, std::uint64_t cost = 1) const;
 
   std::size_t keys() const;
 
  private:
   struct Part;
+  Part& part_of(std::string_view key) const;
+
   const Clock& clock_;
   std::size_t keys_per_part_max_;
   std::unique_ptr<Part[]> parts_;

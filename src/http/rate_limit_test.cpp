@@ -60,6 +60,20 @@ TEST_F(RateLimit, RefusalsCostNothing) {
   EXPECT_TRUE(take());
 }
 
+TEST_F(RateLimit, LookingTakesNothingAndSaysWhatTakingWould) {
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(limiter_.peek("a", policy_).allowed);
+  EXPECT_EQ(limiter_.keys(), 0U) << "a key that was only looked at needs no memory";
+  while (take()) {
+  }
+  const auto seen = limiter_.peek("a", policy_);
+  EXPECT_FALSE(seen.allowed);
+  EXPECT_EQ(seen.retry_after, limiter_.take("a", policy_).retry_after);
+  clock_.advance(10s);
+  EXPECT_TRUE(limiter_.peek("a", policy_).allowed);
+  EXPECT_TRUE(take()) << "the look took nothing";
+  EXPECT_FALSE(take());
+}
+
 TEST_F(RateLimit, SaysWhatIsLeftAndWhenToComeBack) {
   auto decision = limiter_.take("a", policy_);
   EXPECT_EQ(decision.remaining, 5U);
