@@ -10,8 +10,8 @@ void log_access(const Logger& log, const AccessRecord& record) {
   std::vector<LogField> fields;
   fields.reserve(16);
   fields.push_back({"method", record.method});
-  // The rest of a path that is all one parameter is a name that people gave: not for a log (T-08).
-  if (!record.route.ends_with("...}")) fields.push_back({"path", record.path});
+  // Names that people gave are not for a log (T-08).
+  if (!record.private_path) fields.push_back({"path", record.path});
   if (!record.route.empty()) fields.push_back({"route", record.route});
   fields.push_back({"status", record.status});
   fields.push_back({"ms", record.duration});

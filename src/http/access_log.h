@@ -16,7 +16,8 @@ struct AccessRecord {
   std::string_view method;  // Empty when not even that could be read.
   std::string_view path;    // Without the query, which may hold tokens.
   std::string_view route;   // The pattern; empty when none was found. A bounded label, unlike path.
-  int status = 0;           // 0: the client went away before an answer.
+  bool private_path = false;  // The path holds what people wrote, such as the name of a file.
+  int status = 0;             // 0: the client went away before an answer.
   std::uint64_t received_bytes = 0;      // Of the body.
   std::uint64_t sent_bytes = 0;          // Of the body.
   std::chrono::nanoseconds duration{0};  // From the complete head to the end of the answer.

@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kBufferBytes = 8 * 1024;
 constexpr std::size_t kOwnHeadKeptBytes = 1024;
 
+// Changes nothing, by its definition (RFC 9110, 9.2.1).
+bool is_safe(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS";
+}
+
 }  // namespace
 
 void Exchange::reserve(std::size_t size) {
@@ -63,11 +68,12 @@ void Exchange::next_request() {
 }
 
 Connection::Connection(Shard& shard, std::unique_ptr<Stream> stream, PeerAddress peer,
-                       std::string peer_key)
+                       std::string peer_key, bool by_proxy)
     : shard_(shard),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
-      peer_key_(std::move(peer_key)) {}
+      peer_key_(std::move(peer_key)),
+      by_proxy_(by_proxy) {}
 
 Connection::~Connection() = default;
 
@@ -277,18 +283,23 @@ void Connection::request_timed_out() {
     state.correlation_id = exchange_->request.correlation_id;
     state.cors_lines = exchange_->response.cors_lines;
     ResponseWriter response(state);
-    response.header("Retry-After", "1");
-    shard_.server().options.problem({.status = 503,
-                                     .detail = "the request took too long",
-                                     .correlation_id = state.correlation_id},
-                                    response);
+    // The handler goes on, and may still do what it was asked for: whoever repeats the request must
+    // know that.
+    const bool changes = !is_safe(exchange_->request.method);
+    timed_out_status_ = changes ? 504 : 503;
+    if (!changes) response.header("Retry-After", "1");
+    shard_.server().options.problem(
+        {.status = timed_out_status_,
+         .detail = changes ? "the request took too long; it may have been done all the same"
+                           : "the request took too long",
+         .correlation_id = state.correlation_id},
+        response);
     auto& out = shard_.scratch();
     state.append_head(out, state.body.size());
     if (!exchange_->response.head_only) out.append(state.body);
     const std::array<std::string_view, 1> parts = {out};
     stream_->write(parts);  // As much as the kernel takes: the client has waited long enough.
     stream_->finish_writing();
-    timed_out_status_ = 503;
   }
   cut();
 }

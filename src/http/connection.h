@@ -48,6 +48,7 @@ struct Exchange {
   ServerRequest request;
   ResponseState response;
   CorrelationId correlation_id{};
+  PeerAddress client;  // For whom a trusted proxy asks.
   std::optional<CancelSource> cancel;
   std::optional<Refusal> failure;  // Of the head or the body.
   std::string rest;                // Of an answer that the kernel did not take at once,
@@ -64,7 +65,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
                          private RequestSource,
                          private ResponseSink {
  public:
-  Connection(Shard& shard, std::unique_ptr<Stream> stream, PeerAddress peer, std::string peer_key);
+  // `by_proxy`: the peer is a trusted proxy.
+  Connection(Shard& shard, std::unique_ptr<Stream> stream, PeerAddress peer, std::string peer_key,
+             bool by_proxy);
   ~Connection();
 
   // The whole life. The server's state lives at least as long.
@@ -107,6 +110,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void begin_request();
   void begin_failed_request();
   void fill_request(std::string_view correlation_id);
+  void read_forwarded();
   std::optional<Refusal> find_route();
   std::optional<Refusal> check_body(const RouteLimits& limits);
   void answer_options(std::string_view allow);
@@ -145,6 +149,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::unique_ptr<Stream> stream_;
   PeerAddress peer_;
   std::string peer_key_;  // Empty: not counted.
+  bool by_proxy_;
   std::unique_ptr<Exchange> exchange_;
   std::shared_ptr<EventChannel> channel_;  // Shared with the handles of handlers.
 

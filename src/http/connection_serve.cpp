@@ -1,6 +1,7 @@
 // One request from its complete head to its line in the access log.
 #include "http/connection.h"
 #include "http/connection_events.h"
+#include "http/ip_network.h"
 #include "http/message.h"
 #include "http/server_state.h"
 
@@ -95,6 +96,7 @@ void Connection::fill_request(std::string_view correlation_id) {
   request.headers = head.headers;
   request.secure = stream_->secure();
   request.peer = &peer_;
+  if (by_proxy_) read_forwarded();
   request.source = this;
   if (is_correlation_id(correlation_id)) {
     request.correlation_id = correlation_id;
@@ -103,6 +105,22 @@ void Connection::fill_request(std::string_view correlation_id) {
     request.correlation_id = {x.correlation_id.data(), x.correlation_id.size()};
   }
   x.response.correlation_id = request.correlation_id;
+}
+
+// What a trusted proxy says of the client. Where it says nothing that can be read, the proxy itself
+// is all we know.
+void Connection::read_forwarded() {
+  auto& x = *exchange_;
+  std::vector<std::string_view> lists;
+  for (const auto& [name, value] : x.reader.head().headers) {
+    if (same_name(name, "x-forwarded-for")) lists.push_back(value);
+    // Several proxies make a list of it; the last entry is the word of the one we talk to.
+    if (same_name(name, "x-forwarded-proto")) x.request.secure = value.ends_with("https");
+  }
+  auto client = forwarded_client(lists, shard_.server().options.trusted_proxies);
+  if (!client) return;
+  x.client = PeerAddress{.host = *std::move(client), .port = 0};
+  x.request.peer = &x.client;
 }
 
 // A head that could not be read: little is known, and the connection ends with the answer.
@@ -151,6 +169,7 @@ std::optional<Refusal> Connection::find_route() {
     ResponseWriter(x.response).header("Allow", x.match.allow);
     return Refusal{405, "this path does not take this method"};
   }
+  x.request.route = x.match.route->pattern;
   const auto& limits = x.match.route->limits;
   if (auto refusal = check_body(limits)) return refusal;
   const auto time_max = limits.time_max     ? *limits.time_max
@@ -159,7 +178,6 @@ std::optional<Refusal> Connection::find_route() {
   request_ends_ = time_max == std::chrono::milliseconds::max() ? Clock::Steady::max()
                                                                : request_began_ + time_max;
   if (limits.long_lived) detach_head();
-  x.request.route = x.match.route->pattern;
   x.request.parameters = std::span(x.match.parameters).first(x.match.parameter_count);
   return std::nullopt;
 }
@@ -342,6 +360,7 @@ void Connection::report() {
       .method = x.request.method,
       .path = x.request.path,
       .route = x.request.route,
+      .private_path = x.match.private_path,
       .status = timed_out_status_ != 0 ? timed_out_status_
                 : answered             ? x.response.status
                                        : 0,
@@ -350,7 +369,7 @@ void Connection::report() {
       .duration = server.clock.now() - request_began_,
       .correlation_id = x.request.correlation_id,
       .trace = x.request.path.empty() ? nullptr : &x.request.trace,
-      .peer = &peer_,
+      .peer = x.request.peer,
       .cut = mode != Mode::finished && answered && timed_out_status_ == 0,
       .reason = reason_,
       .fields = x.request.log_fields.empty() ? nullptr : &x.request.log_fields,

@@ -26,6 +26,14 @@ constexpr std::size_t kAnswerMaxBytes = 64 * 1024;
 constexpr milliseconds kPauseMax{30'000};
 constexpr int kErrorStatus = 2;  // STATUS_CODE_ERROR
 
+// Not in the middle of a character.
+std::string_view cut_text(std::string_view text) {
+  if (text.size() <= kTextMaxBytes) return text;
+  auto size = kTextMaxBytes;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) --size;
+  return text.substr(0, size);
+}
+
 void append_value(std::string& out, const LogValue& value) {
   std::visit(
       [&out](const auto& v) {
@@ -37,8 +45,7 @@ void append_value(std::string& out, const LogValue& value) {
         } else if constexpr (std::is_same_v<T, double>) {
           out += fmt::format(R"({{"doubleValue":{}}})", std::isfinite(v) ? json_number(v) : "0");
         } else {
-          const auto text = std::string_view(v).substr(0, kTextMaxBytes);
-          out += fmt::format(R"({{"stringValue":{}}})", json_quote(text));
+          out += fmt::format(R"({{"stringValue":{}}})", json_quote(cut_text(v)));
         }
       },
       value.get());
@@ -200,8 +207,10 @@ OtlpExporter::OtlpExporter(Services services, OtlpOptions options)
 }
 
 bool OtlpExporter::samples(const TraceContext& trace) const {
-  if (trace.sampled()) return true;
-  return !trace.from_caller() && in_sample(trace.trace_id, options_.sample_ratio);
+  if (trace.from_caller() && options_.trust_callers) return trace.sampled();
+  // Decided here before: a request's span is asked for when it ends.
+  if (!trace.from_caller() && trace.sampled()) return true;
+  return in_sample(trace.trace_id, options_.sample_ratio);
 }
 
 void OtlpExporter::offer(Span span) {

@@ -35,7 +35,8 @@ namespace millrace::http {
 struct OtlpOptions {
   std::string url;  // "http://127.0.0.1:4318": /v1/traces is added where there is no path.
   std::vector<Header> headers = {};  // For the collector only; may hold its credentials.
-  double sample_ratio = 1;           // Of the traces that begin here, 0 to 1.
+  double sample_ratio = 1;           // Of the traces that we decide about, 0 to 1.
+  bool trust_callers = true;         // A caller's traceparent decides about its own trace.
   std::string service_name = "millrace";
   std::string service_version = {};
   std::string instance_id = {};  // Of this process.

@@ -220,6 +220,35 @@ TEST_F(Otlp, FollowsTheCallerAndElseTheRatio) {
   EXPECT_FALSE(exporter.samples(trace));
 }
 
+// Anybody can write "sampled" into a header; the queue is for the traces that were chosen.
+TEST_F(Otlp, CallersWhoAreNotTrustedDoNotDecide) {
+  auto& exporter = start({answer(200, "{}")}, {.sample_ratio = 0.5, .trust_callers = false});
+  int taken = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto trace = make_trace(std::nullopt, random_);
+    trace.parent_id = id<16>('b');
+    const bool wanted = in_sample(trace.trace_id, 0.5);
+    for (const std::uint8_t flags : {std::uint8_t{0}, std::uint8_t{1}}) {
+      trace.flags = flags;
+      EXPECT_EQ(exporter.samples(trace), wanted);
+    }
+    taken += wanted ? 1 : 0;
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_LT(taken, 100);
+}
+
+TEST_F(Otlp, LongTextsAreCutBetweenCharacters) {
+  std::string text(1023, 'x');
+  text += "\xE2\x82\xAC";  // The euro sign, across the limit.
+  auto one = span("s");
+  one.attributes = {{"long", text}, {"short", "\xE2\x82\xAC"}};
+  const auto sent = parse_json_object(otlp_json({.url = "http://a"}, {one})).value();
+  const auto& attributes = spans(sent).at(0).at("attributes");
+  EXPECT_EQ(attributes.at(0).at("value").at("stringValue").as_string(), std::string(1023, 'x'));
+  EXPECT_EQ(attributes.at(1).at("value").at("stringValue").as_string(), "\xE2\x82\xAC");
+}
+
 TEST(OtlpSample, TheRatioIsKeptAndTheSameIdAlwaysGetsTheSameAnswer) {
   SeededRandom random(3);
   int taken = 0;

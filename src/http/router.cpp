@@ -24,6 +24,7 @@ struct Node {
   std::optional<std::size_t> rest;
   std::vector<std::size_t> routes;  // That end here, by index.
   std::string allow;
+  bool private_path = false;
 };
 
 bool is_parameter_name(std::string_view text) {
@@ -135,6 +136,8 @@ Result<void> Router::Table::add(std::size_t index) {
     }
   }
   nodes[at].routes.push_back(index);
+  const bool takes_all = segments->back().part == Part::rest;
+  if (route.private_path || takes_all) nodes[at].private_path = true;
   return ok();
 }
 
@@ -207,6 +210,7 @@ Result<Router> Router::make(std::vector<Route> routes) {
 RouteMatch Router::find(std::string_view method, const RequestPath& path) const {
   RouteMatch match;
   const Node* node = table_->walk(0, 0, path, match);
+  if (node != nullptr) match.private_path = node->private_path;
   if (node == nullptr || !match.fault.empty()) return match;
   match.allow = node->allow;
   const Route* get = nullptr;

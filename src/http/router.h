@@ -45,6 +45,8 @@ struct Route {
   std::string pattern;  // "/api/v1/jobs/{id}"
   Handler handler;
   RouteLimits limits = {};
+  // Its path holds what people wrote and is kept out of logs. {name...} always does.
+  bool private_path = false;
 };
 
 inline constexpr std::size_t kPathParametersMax = 8;
@@ -53,6 +55,8 @@ struct RouteMatch {
   const Route* route = nullptr;  // Nothing: 404 without `allow`, 405 with it, 400 with `fault`.
   std::string_view allow;        // "GET, HEAD, OPTIONS": of the path, whatever its method.
   std::string_view fault;        // What is wrong with the path.
+  // One of the routes at this path has a private one: also when the method or the path is refused.
+  bool private_path = false;
   std::array<PathParameter, kPathParametersMax> parameters;
   std::size_t parameter_count = 0;
 };

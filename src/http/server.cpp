@@ -52,7 +52,11 @@ void start_connection(const std::shared_ptr<ServerState>& server, Shard& shard,
                       Stream::Socket socket, const Listener::Protocol::endpoint& endpoint,
                       bool secure) {
   const auto& limits = server->options.limits;
-  auto key = limits.connections_per_peer_max > 0 ? peer_key(endpoint) : std::string();
+  auto peer = peer_address(endpoint);
+  // Behind a proxy are many clients.
+  const bool by_proxy = is_trusted(peer.host, server->options.trusted_proxies);
+  const bool counted = limits.connections_per_peer_max > 0 && !by_proxy;
+  auto key = counted ? peer_key(endpoint) : std::string();
   const bool too_many = server->connections.load() >= limits.connections_max;
   const bool admitted =
       !too_many && (key.empty() || server->peers.enter(key, limits.connections_per_peer_max));
@@ -61,8 +65,9 @@ void start_connection(const std::shared_ptr<ServerState>& server, Shard& shard,
   if (!admitted && (secure || server->refusals.load() >= kRefusalsMax)) return;
   auto stream =
       std::make_unique<Stream>(std::move(socket), secure ? server->tls->new_session() : nullptr);
-  auto connection = std::make_shared<Connection>(shard, std::move(stream), peer_address(endpoint),
-                                                 admitted ? std::move(key) : std::string());
+  auto connection =
+      std::make_shared<Connection>(shard, std::move(stream), std::move(peer),
+                                   admitted ? std::move(key) : std::string(), by_proxy);
   server->connections.fetch_add(1);
   if (!admitted) server->refusals.fetch_add(1);
   spawn(shard.executor(),

@@ -18,6 +18,7 @@
 #include "base/task.h"
 #include "http/access_log.h"
 #include "http/cors.h"
+#include "http/ip_network.h"
 #include "http/message.h"
 #include "http/request_reader.h"
 #include "http/router.h"
@@ -37,14 +38,16 @@ namespace millrace::http {
 
 struct ServerLimits {
   HeadLimits head;
-  std::chrono::milliseconds header_time_max{10'000};   // 408: from a head's first byte to its last.
-  std::chrono::milliseconds idle_time_max{75'000};     // Between requests; closed without a word.
-  std::chrono::milliseconds request_time_max{60'000};  // 408 while the client sends, else 503.
-  std::chrono::milliseconds body_stall_max{20'000};    // 408: no byte of a body for so long.
-  std::chrono::milliseconds write_stall_max{20'000};   // The client takes no byte of the answer.
-  std::chrono::milliseconds linger_max{2'000};         // Reading on, so that a refusal can be read.
-  std::size_t connections_max = 20'000;                // 503
-  std::size_t connections_per_peer_max = 0;  // 503. An IPv4 address or an IPv6 /64; 0: no limit.
+  std::chrono::milliseconds header_time_max{10'000};  // 408: from a head's first byte to its last.
+  std::chrono::milliseconds idle_time_max{75'000};    // Between requests; closed without a word.
+  // 408 while the client sends; else 503, or 504 for a request that may have changed something.
+  std::chrono::milliseconds request_time_max{60'000};
+  std::chrono::milliseconds body_stall_max{20'000};   // 408: no byte of a body for so long.
+  std::chrono::milliseconds write_stall_max{20'000};  // The client takes no byte of the answer.
+  std::chrono::milliseconds linger_max{2'000};        // Reading on, so that a refusal can be read.
+  std::size_t connections_max = 20'000;               // 503
+  // 503. An IPv4 address or an IPv6 /64; 0: no limit. Trusted proxies are not counted.
+  std::size_t connections_per_peer_max = 0;
 };
 
 // Replies to a request whose handler returned an error. What it throws is a bug.
@@ -57,6 +60,8 @@ struct ServerOptions {
   std::optional<TlsFiles> tls = {};  // For all TCP addresses.
   ServerLimits limits = {};
   CorsOptions cors = {};
+  // Whose X-Forwarded-For and X-Forwarded-Proto are believed.
+  std::vector<IpNetwork> trusted_proxies = {};
   std::vector<Header> headers = {{"X-Content-Type-Options", "nosniff"}};  // In every answer.
   ProblemReply problem = reply_problem;
   ErrorReply on_error = {};   // Default: 500 and a line in the log.

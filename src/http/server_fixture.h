@@ -222,6 +222,7 @@ struct Logged {
   std::string method;
   std::string path;
   std::string route;
+  bool private_path = false;
   int status = 0;
   std::uint64_t received_bytes = 0;
   std::uint64_t sent_bytes = 0;
@@ -282,6 +283,7 @@ class TestServer {
     logged_.push_back({.method = std::string(record.method),
                        .path = std::string(record.path),
                        .route = std::string(record.route),
+                       .private_path = record.private_path,
                        .status = record.status,
                        .received_bytes = record.received_bytes,
                        .sent_bytes = record.sent_bytes,

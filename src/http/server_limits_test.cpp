@@ -228,6 +228,25 @@ TEST_F(HttpServerTimes, AHandlerThatTakesTooLongIs503AndIsTold) {
   EXPECT_EQ(reason, "the request took too long");
 }
 
+// The handler goes on and may commit: 503 would tell the client that nothing was done.
+TEST_F(HttpServerTimes, AChangeThatTakesTooLongIs504BecauseItMayStillHappen) {
+  start({route("POST", "/slow",
+               [](ServerRequest& request, ResponseWriter& response) -> Task<void> {
+                 co_await request.cancel_token().wait();
+                 response.reply(200, "text/plain", "too late");
+                 co_return ok();
+               },
+               {.time_max = 3s})});
+  auto client = server_->connect();
+  client.send(post("/slow", ""));
+  EXPECT_GE(wait_for(client), 3s);
+  const auto reply = client.read_reply();
+  expect_problem(reply, 504);
+  EXPECT_EQ(reply.header("retry-after"), "") << "not an invitation to repeat it";
+  EXPECT_THAT(reply.body, testing::HasSubstr("may have been done"));
+  EXPECT_EQ(server_->wait_for_log(1)[0].status, 504);
+}
+
 TEST_F(HttpServerTimes, ALongLivedRouteHasNoEndOfItsOwn) {
   Event release;
   start({route("GET", "/poll",
@@ -309,6 +328,19 @@ TEST(HttpServerLimits, OneClientCannotTakeAllConnections) {
   int status = 503;
   for (int i = 0; i < 1000 && status != 200; ++i) status = server.ask(get("/hello")).status;
   EXPECT_EQ(status, 200);
+}
+
+TEST(HttpServerLimits, ATrustedProxyBringsManyClients) {
+  TestServer server(routes(), {.limits = {.connections_per_peer_max = 1},
+                               .trusted_proxies = {*IpNetwork::parse("127.0.0.1")}});
+  auto first = server.connect();
+  auto second = server.connect();
+  EXPECT_EQ(first.ask(get("/hello")).status, 200);
+  EXPECT_EQ(second.ask(get("/hello")).status, 200);
+  RawClient elsewhere(server.address(), 0, "127.0.0.2");
+  EXPECT_EQ(elsewhere.ask(get("/hello")).status, 200);
+  RawClient again(server.address(), 0, "127.0.0.2");
+  expect_problem(again.ask(get("/hello")), 503);
 }
 
 }  // namespace

@@ -56,10 +56,10 @@ class ServerRequest {
   std::string_view query;  // Behind the ?, as it was sent.
   std::string_view host;   // From the target or Host; empty only in HTTP/1.0.
   std::string_view route;  // The pattern of the route: a bounded label for metrics.
-  bool secure = false;     // Came over TLS.
+  bool secure = false;     // Came over TLS, to us or to a trusted proxy.
   std::span<const HeaderView> headers;
   std::span<const PathParameter> parameters;
-  const PeerAddress* peer = nullptr;
+  const PeerAddress* peer = nullptr;  // The client, also behind trusted proxies.
   std::string_view correlation_id;
   TraceContext trace;
   RequestSource* source = nullptr;

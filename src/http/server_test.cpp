@@ -394,6 +394,62 @@ TEST(HttpServer, TheAccessLogKnowsWhatHappened) {
   EXPECT_NE(log[2].reason, "");
 }
 
+// H06: anybody can write X-Forwarded-For; what a proxy of ours wrote into it is true.
+TEST(HttpServer, TheClientBehindATrustedProxyIsKnownAndNobodyElseIsBelieved) {
+  const auto who = [](ServerRequest& r) { return r.peer->host + (r.secure ? " tls" : " plain"); };
+  const auto headers = "X-Forwarded-For: 198.51.100.1, 203.0.113.7\r\nX-Forwarded-Proto: https\r\n";
+  TestServer alone({route("GET", "/who", says(who))});
+  EXPECT_EQ(alone.ask(get("/who", headers)).body, "127.0.0.1 plain");
+  TestServer behind({route("GET", "/who", says(who)), route("GET", "/fails", says(who))},
+                    {.trusted_proxies = {*IpNetwork::parse("127.0.0.0/8")}});
+  EXPECT_EQ(behind.ask(get("/who", headers)).body, "203.0.113.7 tls");
+  EXPECT_EQ(behind.ask(get("/who")).body, "127.0.0.1 plain");
+  EXPECT_EQ(behind.ask(get("/who", "X-Forwarded-For: unknown\r\n")).body, "127.0.0.1 plain");
+  auto client = behind.connect();
+  EXPECT_EQ(client.ask(get("/who", headers)).body, "203.0.113.7 tls");
+  EXPECT_EQ(client.ask(get("/who")).body, "127.0.0.1 plain") << "each request for itself";
+  const auto log = behind.wait_for_log(5);
+  EXPECT_EQ(log[0].peer, "203.0.113.7");
+  EXPECT_EQ(log[1].peer, "127.0.0.1");
+}
+
+// T-08, J07: also where the request is refused before its handler.
+TEST(HttpServer, PathsThatHoldNamesOfPeopleAreMarkedForTheLog) {
+  auto upload = route("PUT", "/uploads/{key}", echo);
+  upload.private_path = true;
+  upload.limits.body_max_bytes = 4;
+  TestServer server({upload, route("GET", "/files/{path...}", echo), route("GET", "/a", echo)});
+  const auto put = [&](std::string_view body) {
+    return server
+        .ask("PUT /uploads/jane.pdf HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+             std::to_string(body.size()) + "\r\n\r\n" + std::string(body))
+        .status;
+  };
+  EXPECT_EQ(put("1234"), 200);
+  EXPECT_EQ(put("12345"), 413);
+  EXPECT_EQ(server.ask(get("/uploads/jane.pdf")).status, 405);
+  EXPECT_EQ(server.ask(get("/files/b/jane.pdf")).status, 200);
+  EXPECT_EQ(server.ask(post("/files/b/jane.pdf", "")).status, 405);
+  EXPECT_EQ(server.ask(get("/files/b%2Fjane.pdf")).status, 400);
+  const auto log = server.wait_for_log(6);
+  for (const auto& line : log) EXPECT_TRUE(line.private_path) << line.status << " " << line.path;
+  EXPECT_EQ(log[1].route, "/uploads/{key}") << "which route it was is no secret";
+  EXPECT_EQ(server.ask(get("/a")).status, 200);
+  EXPECT_FALSE(server.wait_for_log(7)[6].private_path);
+}
+
+TEST(AccessLogLine, HasNoPathThatIsPrivate) {  // T-08
+  ManualClock clock;
+  std::string line;
+  const Logger log(clock, [&line](std::string_view text) { line = text; }, Logger::Format::json);
+  AccessRecord record{.method = "PUT", .path = "/u/jane", .route = "/u/{key}", .status = 201};
+  log_access(log, record);
+  EXPECT_THAT(line, HasSubstr("jane"));
+  record.private_path = true;
+  log_access(log, record);
+  EXPECT_THAT(line, AllOf(Not(HasSubstr("jane")), HasSubstr(R"("route":"/u/{key}")")));
+}
+
 TEST(AccessLogLine, HasTheFieldsThatPeopleSearchFor) {
   ManualClock clock;
   std::string line;

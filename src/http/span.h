@@ -39,8 +39,8 @@ class Tracer {
  public:
   virtual ~Tracer() = default;
 
-  // Whether spans of this trace are wanted: the caller's decision where there is a caller, else one
-  // that follows from the trace's id, so that all processes with the same ratio agree.
+  // Whether spans of this trace are wanted: the decision of a caller who is trusted with it, else
+  // one that follows from the trace's id, so that all processes with the same ratio agree.
   virtual bool samples(const TraceContext& trace) const = 0;
   // From any thread. Never waits and never fails: what cannot be kept is counted and forgotten.
   virtual void offer(Span span) = 0;

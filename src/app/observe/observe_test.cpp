@@ -199,10 +199,12 @@ TEST_F(TraceSettings, TracesAreOffUnlessAskedFor) {
 TEST_F(TraceSettings, NameCollectorShareAndHeaders) {
   const auto options = read({{"MILLRACE_TRACE_OTLP_URL", "http://127.0.0.1:4318"},
                              {"MILLRACE_TRACE_OTLP_HEADERS", "authorization=Bearer hunter2"},
-                             {"MILLRACE_TRACE_SAMPLE_RATIO", "0.05"}});
+                             {"MILLRACE_TRACE_SAMPLE_RATIO", "0.05"},
+                             {"MILLRACE_TRACE_TRUST_CALLERS", "false"}});
   ASSERT_TRUE(options) << options.error().message;
   ASSERT_TRUE(*options);
   EXPECT_DOUBLE_EQ((*options)->sample_ratio, 0.05);
+  EXPECT_FALSE((*options)->trust_callers);
   EXPECT_EQ((*options)->headers.at(0).second, "Bearer hunter2");
 }
 

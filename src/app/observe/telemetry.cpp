@@ -46,6 +46,7 @@ Result<std::optional<http::OtlpOptions>> otlp_options(const Settings& settings) 
   http::OtlpOptions options;
   options.url = settings.text("trace.otlp_url");
   options.sample_ratio = ratio;
+  options.trust_callers = settings.boolean("trace.trust_callers");
   options.service_name = settings.text("trace.service_name");
   options.service_version = kVersion;
   options.instance_id = instance_id();

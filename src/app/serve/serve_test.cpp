@@ -45,6 +45,10 @@ TEST(ServerOptions, NameTheSettingThatCannotBeRight) {
     ASSERT_FALSE(options) << value;
     EXPECT_THAT(options.error().message, HasSubstr("server.listen"));
   }
+  const auto proxy =
+      server_options(settings_of({{"MILLRACE_SERVER_TRUSTED_PROXIES", "lb.example"}}));
+  ASSERT_FALSE(proxy);
+  EXPECT_THAT(proxy.error().message, HasSubstr("server.trusted_proxies"));
   const auto half = server_options(settings_of({{"MILLRACE_SERVER_TLS_KEY", "/key.pem"}}));
   ASSERT_FALSE(half);
   EXPECT_THAT(half.error().message, HasSubstr("server.tls_certificate"));
@@ -52,6 +56,19 @@ TEST(ServerOptions, NameTheSettingThatCannotBeRight) {
   port.folder = "/nonexistent";
   port.environment = {{"PORT", "70000"}};
   EXPECT_FALSE(Settings::load(port));
+}
+
+TEST(ServerOptions, HaveTheProxiesAndTimesOfTheSettings) {  // H06
+  const auto options =
+      server_options(settings_of({{"MILLRACE_SERVER_TRUSTED_PROXIES", "10.0.0.0/8, unix"},
+                                  {"MILLRACE_SERVER_STALL_TIMEOUT", "7s"}}));
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(http::is_trusted("10.1.2.3", options->trusted_proxies));
+  EXPECT_TRUE(http::is_trusted("", options->trusted_proxies));
+  EXPECT_FALSE(http::is_trusted("127.0.0.1", options->trusted_proxies));
+  EXPECT_EQ(options->limits.body_stall_max, std::chrono::seconds(7));
+  EXPECT_EQ(options->limits.write_stall_max, std::chrono::seconds(7));
+  EXPECT_FALSE(http::is_trusted("127.0.0.1", server_options(settings_of({}))->trusted_proxies));
 }
 
 TEST(ServerOptions, GiveTheAddressThatAClientCanUse) {

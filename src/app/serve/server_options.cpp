@@ -78,6 +78,16 @@ Result<std::vector<http::ListenAddress>> listen_addresses(const Settings& settin
   return out;
 }
 
+Result<std::vector<http::IpNetwork>> trusted_proxies(const Settings& settings) {
+  std::vector<http::IpNetwork> out;
+  for (const auto& text : settings.list("server.trusted_proxies")) {
+    auto network = http::IpNetwork::parse(text);
+    if (!network) return fail_with_context("server.trusted_proxies", network.error());
+    out.push_back(*network);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<http::ServerOptions> server_options(const Settings& settings) {
@@ -94,9 +104,12 @@ Result<http::ServerOptions> server_options(const Settings& settings) {
   limits.header_time_max = settings.duration("server.header_timeout");
   limits.idle_time_max = settings.duration("server.idle_timeout");
   limits.request_time_max = settings.duration("server.request_timeout");
+  limits.body_stall_max = settings.duration("server.stall_timeout");
+  limits.write_stall_max = limits.body_stall_max;
   limits.connections_max = static_cast<std::size_t>(settings.integer("server.connections_max"));
   limits.connections_per_peer_max =
       static_cast<std::size_t>(settings.integer("server.connections_per_address_max"));
+  MR_TRY(options.trusted_proxies, trusted_proxies(settings));
   options.cors.origins = settings.list("server.cors_origins");
   options.cors.request_headers = kRequestHeaders;
   options.cors.response_headers = kResponseHeaders;
