@@ -48,6 +48,10 @@ begin
     if p_conflict = 'ignore' then
       return null;
     end if;
+    if p_conflict = 'merge' and v_file.patient_id <> v_profile.id then
+      raise exception 'duplicate key value violates unique constraint "shell_files_idempotency_key"'
+        using errcode = '23505', constraint = 'shell_files_idempotency_key', detail = 'Key (idempotency_key) already exists, for another patient.';
+    end if;
     -- A repeat stored its bytes again under another name: the file is the first one's, and the second object is swept.
     if p_conflict = 'merge' and v_file.sha256 = v_object.sha256 then
       return v_file;

@@ -1,6 +1,7 @@
 -- millrace.put_shell_files: insert and upsert on shell_files: each row is an object of the caller that becomes a file, with its first job, in this
 -- transaction. Fields: storage_path, patient_id, idempotency_key, file_name, status ('uploaded', or left out). p_conflict says what a key that the
--- owner has used before means: 'error', 'ignore' (no row), or 'merge': the file that is there, as it is, where the content is the same.
+-- owner has used before means: 'error', 'ignore' (no row), or 'merge': the file that is there, as it is, where content and patient
+-- are the same.
 -- A user names own objects and own profiles; a service those of the profile's owner.
 create or replace function millrace.put_shell_files(p_rows jsonb, p_conflict text default 'error') returns setof millrace.shell_files
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off

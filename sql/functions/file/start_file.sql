@@ -1,4 +1,4 @@
--- millrace.start_file: enqueues the first job of a file (U-07), in the transaction that makes the row. Where enqueue (or the type) is switched off
+-- millrace.start_file: enqueues the first job of a file (U-07, U-11), in the transaction that makes the row. Where enqueue (or the type) is switched off
 -- the file stays without one, and millrace.adopt_files does it later: an upload succeeds whatever becomes of its processing (U-01). A full queue lets it pass
 -- for the same reason; the quota bounds it.
 create or replace function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text)
@@ -6,14 +6,19 @@ create or replace function millrace.start_file(p_file millrace.shell_files, p_co
 as $$
 declare
   v_file millrace.shell_files := p_file;
+  v_type text := millrace.first_job_type(p_file.pipeline);
 begin
   if millrace.config_boolean('system.enqueue_enabled', true)
-     and exists (select from millrace.job_type t where t.job_type = 'fast_queue_security' and t.enabled) then
+     and exists (select from millrace.job_type t where t.job_type = v_type and t.enabled) then
     select e.job_id into strict v_file.job_id
       from millrace.enqueue_specs(millrace.specs_from_json(jsonb_strip_nulls(jsonb_build_object(
-             'job_type', 'fast_queue_security', 'job_name', left('Process ' || p_file.file_name, 256), 'owner_id', p_file.owner_id,
-             'dedupe_key', 'shell_file:' || p_file.id, 'correlation_id', p_correlation_id, 'traceparent', p_traceparent,
-             'payload', jsonb_build_object('shell_file_id', p_file.id, 'storage_path', p_file.storage_path)))), p_file.tenant_id, true) e;
+             'job_type', v_type, 'owner_id', p_file.owner_id, 'dedupe_key', 'shell_file:' || p_file.id, 'correlation_id', p_correlation_id,
+             'traceparent', p_traceparent)
+             || case p_file.pipeline
+                  when 'ingest' then jsonb_build_object('job_name', left('Ingest ' || p_file.file_name, 256), 'stage', 'uploaded',
+                    'payload', jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id))
+                  else jsonb_build_object('job_name', left('Process ' || p_file.file_name, 256),
+                    'payload', jsonb_build_object('shell_file_id', p_file.id, 'storage_path', p_file.storage_path)) end)), p_file.tenant_id, true) e;
     update millrace.shell_files f set job_id = v_file.job_id where f.id = p_file.id;
   end if;
   perform millrace.audit_for(p_file.tenant_id, 'shell_files', p_file.id::text, p_action, null,

@@ -1,5 +1,5 @@
--- millrace.finish_file: content, object, file row and first job of an upload. Where another upload with the same key was faster, its file is the
--- answer, and nothing of this one stays but content that the sweep finds. The caller holds the profile.
+-- millrace.finish_file: content, object, file row and first job of an upload. Where the key has its file already, that is the answer (`replayed`), and
+-- nothing of this one stays but content that the sweep finds. The caller holds the profile.
 create or replace function millrace.finish_file(p_upload millrace.upload, p_blob jsonb) returns jsonb
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -11,10 +11,11 @@ begin
   loop
     -- The key first: whoever loses has written nothing else.
     insert into millrace.shell_files as f (id, tenant_id, owner_id, patient_id, bucket, storage_path, file_name, content_type, size_bytes, sha256,
-        idempotency_key, created_at, updated_at)
+        idempotency_key, pipeline, created_at, updated_at)
     values (millrace.new_id(), p_upload.tenant_id, p_upload.user_id, p_upload.patient_id, p_upload.bucket,
             p_upload.user_id || '/' || p_upload.upload_id || '_' || millrace.safe_file_name(p_upload.file_name), p_upload.file_name,
-            coalesce(p_blob ->> 'content_type', 'application/octet-stream'), (p_blob ->> 'size_bytes')::bigint, v_sha256, p_upload.idempotency_key, v_now, v_now)
+            coalesce(p_blob ->> 'content_type', 'application/octet-stream'), (p_blob ->> 'size_bytes')::bigint, v_sha256, p_upload.idempotency_key,
+            p_upload.pipeline, v_now, v_now)
     on conflict (tenant_id, owner_id, idempotency_key) do nothing
     returning f.* into v_file;
     exit when found;
@@ -24,7 +25,8 @@ begin
       if v_file.sha256 <> v_sha256 then
         raise exception 'idempotency_key was used before with other content' using errcode = 'MR011';
       end if;
-      return millrace.file_json(v_file);
+      perform millrace.check_replay(v_file, p_upload);
+      return millrace.file_json(v_file) || '{"replayed": true}'::jsonb;
     end if;
   end loop;
   perform millrace.take_blob(p_upload.tenant_id, p_blob);

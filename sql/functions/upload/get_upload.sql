@@ -1,4 +1,4 @@
--- millrace.get_upload: how far an upload came, and its pieces in order.
+-- millrace.get_upload: how far an upload came.
 create or replace function millrace.get_upload(p_upload_id uuid, p_user uuid default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
