@@ -76,6 +76,24 @@ void add_supabase_schemas(SchemaMap& schemas) {
       "created_at": {"$ref": "#/components/schemas/Time"}
     }
   })";
+  schemas["StorageBucket"] = R"({
+    "type": "object",
+    "required": ["id", "name", "public"],
+    "properties": {
+      "id": {"type": "string"},
+      "name": {"type": "string"},
+      "owner": {"type": "string"},
+      "public": {"type": "boolean"},
+      "file_size_limit": {"type": ["integer", "null"]},
+      "allowed_mime_types": {"type": ["array", "null"], "items": {"type": "string"}},
+      "created_at": {"$ref": "#/components/schemas/Time"},
+      "updated_at": {"$ref": "#/components/schemas/Time"}
+    }
+  })";
+  schemas["StorageBuckets"] = R"({
+    "type": "array",
+    "items": {"$ref": "#/components/schemas/StorageBucket"}
+  })";
   schemas["StorageList"] = R"({
     "type": "object",
     "required": ["prefix"],

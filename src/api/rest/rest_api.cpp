@@ -101,6 +101,11 @@ Operation change_operation(std::string id, std::string method, std::string summa
   return operation;
 }
 
+std::unexpected<Error> not_single(std::string details) {
+  return rest_refuse("PGRST116", {.message = "Cannot coerce the result to a single JSON object",
+                                  .details = std::move(details)});
+}
+
 Operation call_operation(std::string id, std::string method, OperationHandler handler) {
   const bool reading = method == "GET";
   Operation operation{
@@ -155,6 +160,12 @@ std::vector<Operation> RestApi::operations() {
 }
 
 Error rest_denial(const Call& call, std::string_view table, Error error) {
+  if (error.sqlstate == "PT406") return not_single(std::move(error.detail)).error();
+  if (error.sqlstate == "PT400") {
+    return rest_refuse("PGRST124",
+                       {.message = std::move(error.message), .hint = std::move(error.hint)})
+        .error();
+  }
   if (error.sqlstate != "42501") return error;
   constexpr std::string_view kOfFunction = "permission denied for function ";
   if (!table.empty() && error.message.starts_with(kOfFunction)) {
@@ -165,11 +176,7 @@ Error rest_denial(const Call& call, std::string_view table, Error error) {
 }
 
 Result<std::string> only_row(std::string rows_json, std::int64_t returned) {
-  if (returned != 1) {
-    return rest_refuse("PGRST116",
-                       {.message = "Cannot coerce the result to a single JSON object",
-                        .details = fmt::format("The result contains {} rows", returned)});
-  }
+  if (returned != 1) return not_single(fmt::format("The result contains {} rows", returned));
   // An array of one.
   const auto begin = rows_json.find('[');
   const auto end = rows_json.rfind(']');

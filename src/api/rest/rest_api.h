@@ -54,8 +54,8 @@ Task<Reply> rest_delete(Call& call, RestApi& rest);
 Task<Reply> rest_call(Call& call, RestApi& rest);          // POST: arguments in the body.
 Task<Reply> rest_call_reading(Call& call, RestApi& rest);  // GET: in the query, nothing is written.
 
-// What a caller without a right is told: of a table, not of the function behind it; of somebody who
-// did not say who it is, that this comes first.
+// What the database refused, in PostgREST's words. To a caller without a right: of a table, not of
+// the function behind it; to somebody who did not say who it is, that this comes first.
 Error rest_denial(const Call& call, std::string_view table, Error error);
 
 // The one row of an answer in its own brackets; PGRST116 where there are none or several.

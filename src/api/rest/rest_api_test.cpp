@@ -46,16 +46,21 @@ class FakeRest final : public store::RestStore {
     co_return rows;
   }
   Task<store::RestRows> update_rows(store::CallContext, store::RestSurfacePtr,
-                                    store::RestQuery asked, std::string patch_json) override {
+                                    store::RestQuery asked, std::string patch_json,
+                                    store::RestWanted wants) override {
     query = std::move(asked);
     patch = std::move(patch_json);
+    wanted = wants;
     ++writes;
+    if (error) co_return fail(*error);
     co_return rows;
   }
   Task<store::RestRows> delete_rows(store::CallContext, store::RestSurfacePtr,
-                                    store::RestQuery asked) override {
+                                    store::RestQuery asked, store::RestWanted wants) override {
     query = std::move(asked);
+    wanted = wants;
     ++writes;
+    if (error) co_return fail(*error);
     co_return rows;
   }
   Task<store::RestAnswer> call_function(store::CallContext, store::RestSurfacePtr,
@@ -71,6 +76,7 @@ class FakeRest final : public store::RestStore {
   store::CallContext last_caller;
   store::RestQuery query;
   store::RestInsert insert;
+  store::RestWanted wanted;
   std::string patch;
   store::RestCall call;
   int writes = 0;
@@ -199,12 +205,55 @@ TEST_F(RestApiTest, RowsAreChangedByAFilterOrNotAtAll) {
   EXPECT_EQ(deleted.header("content-range"), "*/1");
 }
 
-TEST_F(RestApiTest, WhoWantsOneRowChangesNoneWhenThereAreTwo) {
-  store_.rows = {.rows_json = "[{},{}]", .returned = 2, .total = {}};
-  const auto reply = send("PATCH", "/rest/v1/shell_files?status=eq.x", "{}",
-                          "Prefer: return=representation\r\n" + kObject);
-  EXPECT_EQ(reply.status, 406);
-  EXPECT_EQ(store_.writes, 0);
+TEST_F(RestApiTest, WhoWantsOneRowLeavesTheJudgementToTheTransactionThatWrites) {
+  store_.error = Error{.kind = ErrorKind::internal,
+                       .message = "the result is not a single row",
+                       .sqlstate = "PT406",
+                       .detail = "The result contains 2 rows"};
+  const auto judged = [&](const http::Reply& reply) {
+    EXPECT_EQ(reply.status, 406) << reply.body;
+    EXPECT_EQ(code_of(reply), "PGRST116");
+    EXPECT_EQ(text_of(object_of(reply), "details"), "The result contains 2 rows");
+  };
+  const auto path = "/rest/v1/shell_files?status=eq.x";
+  judged(send("PATCH", path, "{}", kObject));
+  EXPECT_TRUE(store_.wanted.single);
+  store_.wanted = {};
+  judged(send("DELETE", path, "", kObject));
+  EXPECT_TRUE(store_.wanted.single);
+  judged(post("/rest/v1/shell_files", "[{},{}]", kObject));
+  EXPECT_TRUE(store_.insert.wanted.single);
+  judged(post("/rest/v1/rpc/list", "{}", kObject));
+  EXPECT_TRUE(store_.call.single);
+}
+
+TEST_F(RestApiTest, AWriteTellsHowManyRowsItMayChangeAndWhetherTheyAreWanted) {
+  const auto path = "/rest/v1/shell_files?status=eq.x";
+  EXPECT_EQ(send("PATCH", path, "{}").status, 204);
+  EXPECT_FALSE(store_.wanted.rows);
+  EXPECT_FALSE(store_.wanted.single);
+  EXPECT_EQ(store_.wanted.rows_max, 5);
+  EXPECT_EQ(send("PATCH", path, "{}", "Prefer: return=representation\r\n").status, 200);
+  EXPECT_TRUE(store_.wanted.rows);
+  store_.error = Error{.kind = ErrorKind::internal,
+                       .message = "more than 5 rows match",
+                       .sqlstate = "PT400",
+                       .hint = "change them in parts"};
+  const auto many = send("DELETE", path, "");
+  EXPECT_EQ(many.status, 400) << many.body;
+  EXPECT_EQ(code_of(many), "PGRST124");
+  EXPECT_EQ(text_of(object_of(many), "message"), "more than 5 rows match");
+}
+
+TEST_F(RestApiTest, TheLargestNumbersOfARangeAreRowsOrARefusalAndNeverLess) {
+  const std::string most = "9223372036854775807";
+  EXPECT_EQ(get("/rest/v1/shell_files", fmt::format("Range: 0-{}\r\n", most)).status, 200);
+  EXPECT_EQ(store_.query.limit, 5);
+  EXPECT_EQ(get("/rest/v1/shell_files", fmt::format("Range: {0}-{0}\r\n", most)).status, 200);
+  EXPECT_EQ(store_.query.limit, 1);
+  const auto beyond = get("/rest/v1/shell_files?offset=" + most, "Range: 1-2\r\n");
+  EXPECT_EQ(beyond.status, 416) << beyond.body;
+  EXPECT_EQ(code_of(beyond), "PGRST103");
 }
 
 TEST_F(RestApiTest, NamesThatAreNotOfferedHavePostgrestsCodes) {

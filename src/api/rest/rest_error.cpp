@@ -24,11 +24,11 @@ constexpr std::array kStatuses{
     CodeStatus{"PGRST100", 400}, CodeStatus{"PGRST102", 400}, CodeStatus{"PGRST103", 416},
     CodeStatus{"PGRST106", 406}, CodeStatus{"PGRST107", 406}, CodeStatus{"PGRST108", 400},
     CodeStatus{"PGRST116", 406}, CodeStatus{"PGRST122", 400}, CodeStatus{"PGRST123", 400},
-    CodeStatus{"PGRST200", 400}, CodeStatus{"PGRST202", 404}, CodeStatus{"PGRST204", 400},
-    CodeStatus{"PGRST205", 404}, CodeStatus{"PGRST302", 401}, CodeStatus{"23503", 409},
-    CodeStatus{"23505", 409},    CodeStatus{"42501", 403},    CodeStatus{"42703", 400},
-    CodeStatus{"42804", 400},    CodeStatus{"42883", 404},    CodeStatus{"42P01", 404},
-    CodeStatus{"42P10", 400},    CodeStatus{"P0001", 400}};
+    CodeStatus{"PGRST124", 400}, CodeStatus{"PGRST200", 400}, CodeStatus{"PGRST202", 404},
+    CodeStatus{"PGRST204", 400}, CodeStatus{"PGRST205", 404}, CodeStatus{"PGRST302", 401},
+    CodeStatus{"23503", 409},    CodeStatus{"23505", 409},    CodeStatus{"42501", 403},
+    CodeStatus{"42703", 400},    CodeStatus{"42804", 400},    CodeStatus{"42883", 404},
+    CodeStatus{"42P01", 404},    CodeStatus{"42P10", 400},    CodeStatus{"P0001", 400}};
 
 // Classes that are about values the client sent.
 constexpr std::array<std::string_view, 4> kValueClasses{"21", "22", "23", "54"};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -135,7 +136,9 @@ Result<std::optional<RestRange>> read_range(const http::ServerRequest& request) 
                           .details = "The lower boundary must be lower than or equal to the upper "
                                      "boundary in the Range header."});
     }
-    range.limit = *last - *first + 1;
+    // Both ends count, and the last number that there is means all.
+    const auto between = *last - *first;
+    range.limit = between == std::numeric_limits<std::int64_t>::max() ? between : between + 1;
   }
   return range;
 }
@@ -143,7 +146,7 @@ Result<std::optional<RestRange>> read_range(const http::ServerRequest& request) 
 std::string content_range(std::int64_t offset, std::int64_t returned,
                           std::optional<std::int64_t> total) {
   const auto rows =
-      returned == 0 ? std::string("*") : fmt::format("{}-{}", offset, offset + returned - 1);
+      returned == 0 ? std::string("*") : fmt::format("{}-{}", offset, offset + (returned - 1));
   return fmt::format("{}/{}", rows, total ? std::to_string(*total) : std::string("*"));
 }
 

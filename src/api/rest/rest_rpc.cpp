@@ -110,8 +110,10 @@ Task<Reply> call_function(Call& call, RestApi& rest, bool by_get) {
   if (found == surface->functions.end()) co_return no_function(name);
   const auto& function = found->second;
   MR_CO_TRY_VOID(refuse_modifiers(parameters, function));
-  store::RestCall request{
-      .function = name, .args_json = call.body_text, .reading = by_get || function.read_only};
+  store::RestCall request{.function = name,
+                          .args_json = call.body_text,
+                          .reading = by_get || function.read_only,
+                          .single = shape == RestShape::object};
   if (by_get) {
     MR_CO_TRY(request.args_json, arguments_of(parameters, function, name));
   } else if (!parameters.empty()) {

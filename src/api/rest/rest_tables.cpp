@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,6 +89,12 @@ std::optional<std::int64_t> counted(const TableCall& asked, const store::RestRow
   return asked.preferences.count ? std::optional(rows.returned) : std::nullopt;
 }
 
+Result<std::int64_t> add_offsets(std::int64_t offset, std::int64_t more) {
+  if (more <= std::numeric_limits<std::int64_t>::max() - offset) return offset + more;
+  return rest_refuse("PGRST103", {.message = "Requested range not satisfiable",
+                                  .details = "offset and Range together are too large."});
+}
+
 // 416 for an offset behind all rows, 206 for some of them. Only where they were counted.
 Result<int> read_status(const store::RestRows& rows, std::int64_t offset) {
   if (!rows.total) return 200;
@@ -111,16 +118,11 @@ Result<void> check_filtered(const TableCall& asked, std::string_view verb) {
                                .hint = "Name the rows by a filter, such as id=eq.…"});
 }
 
-// Who wants one row must not change several. PostgREST finds out afterwards and takes it back; here
-// it is looked up before, so that nothing needs to be.
-Task<void> check_single(Call& call, RestApi& rest, const TableCall& asked) {
-  if (asked.shape != RestShape::object) co_return ok();
-  auto probe = asked.request.query;
-  probe.limit = std::min<std::int64_t>(probe.limit.value_or(2), 2);
-  auto rows = co_await rest.store().select_rows(call.context(), asked.surface, std::move(probe));
-  if (!rows) co_return fail(rest_denial(call, asked.table(), std::move(rows).error()));
-  MR_CO_TRY_VOID(only_row(std::move(rows->rows_json), rows->returned));
-  co_return ok();
+// Who wants one row must not change several: the transaction that writes is the one that counts.
+store::RestWanted wanted(const TableCall& asked, const RestApi& rest) {
+  return {.rows = asked.answers_rows(),
+          .single = asked.shape == RestShape::object,
+          .rows_max = rest.limits().rows_max};
 }
 
 Result<Reply> change_reply(const TableCall& asked, store::RestRows rows, bool with_positions) {
@@ -137,7 +139,7 @@ Task<Reply> rest_read(Call& call, RestApi& rest) {
   auto& query = asked.request.query;
   MR_CO_TRY(const auto range, read_range(call.request));
   if (range) {
-    query.offset += range->offset;
+    MR_CO_TRY(query.offset, add_offsets(query.offset, range->offset));
     if (range->limit) query.limit = std::min(*range->limit, query.limit.value_or(*range->limit));
   }
   const auto most = rest.limits().rows_max;
@@ -168,7 +170,8 @@ Task<Reply> rest_insert(Call& call, RestApi& rest) {
         .rows_json = array == nullptr ? fmt::format("[{}]", call.body_text) : call.body_text,
         .on_conflict = asked.preferences.resolution.value_or(store::RestInsert::OnConflict::error),
         .conflict_columns = asked.request.conflict_columns,
-        .columns = asked.request.query.columns};
+        .columns = asked.request.query.columns,
+        .wanted = wanted(asked, rest)};
     auto inserted =
         co_await rest.store().insert_rows(call.context(), asked.surface, std::move(insert));
     if (!inserted) co_return fail(rest_denial(call, asked.table(), std::move(inserted).error()));
@@ -183,9 +186,8 @@ Task<Reply> rest_insert(Call& call, RestApi& rest) {
 Task<Reply> rest_update(Call& call, RestApi& rest) {
   MR_CO_TRY(const auto asked, co_await open_table(call, rest));
   MR_CO_TRY_VOID(check_filtered(asked, "UPDATE"));
-  MR_CO_TRY_VOID(co_await check_single(call, rest, asked));
   auto rows = co_await rest.store().update_rows(call.context(), asked.surface, asked.request.query,
-                                                call.body_text);
+                                                call.body_text, wanted(asked, rest));
   if (!rows) co_return fail(rest_denial(call, asked.table(), std::move(rows).error()));
   co_return change_reply(asked, *std::move(rows), true);
 }
@@ -193,8 +195,8 @@ Task<Reply> rest_update(Call& call, RestApi& rest) {
 Task<Reply> rest_delete(Call& call, RestApi& rest) {
   MR_CO_TRY(const auto asked, co_await open_table(call, rest));
   MR_CO_TRY_VOID(check_filtered(asked, "DELETE"));
-  MR_CO_TRY_VOID(co_await check_single(call, rest, asked));
-  auto rows = co_await rest.store().delete_rows(call.context(), asked.surface, asked.request.query);
+  auto rows = co_await rest.store().delete_rows(call.context(), asked.surface, asked.request.query,
+                                                wanted(asked, rest));
   if (!rows) co_return fail(rest_denial(call, asked.table(), std::move(rows).error()));
   co_return change_reply(asked, *std::move(rows), false);
 }

@@ -72,4 +72,15 @@ json::Object storage_info_of(const json::Object& object) {
           {"created_at", member(object, "created_at")}};
 }
 
+json::Object storage_bucket_of(const json::Object& bucket) {
+  return {{"id", member(bucket, "bucket")},
+          {"name", member(bucket, "bucket")},
+          {"owner", ""},
+          {"public", false},
+          {"file_size_limit", member(bucket, "file_size_limit")},
+          {"allowed_mime_types", member(bucket, "allowed_mime_types")},
+          {"created_at", member(bucket, "created_at")},
+          {"updated_at", member(bucket, "created_at")}};
+}
+
 }  // namespace millrace::api

@@ -1,4 +1,4 @@
-// Storage objects as Supabase Storage shows them.
+// Buckets and objects as Supabase Storage shows them.
 //
 // Where our keys into the blob store and tenants are, these views say nothing of them. Times are
 // the database's; an object has no time of last access here, so it is that of its last change.
@@ -17,5 +17,9 @@ json::Object removed_entry(const json::Object& object);
 
 // {"id","name","version","bucket_id","size","content_type","cache_control","etag","metadata",…}.
 json::Object storage_info_of(const json::Object& object);
+
+// {"id","name","owner","public","file_size_limit","allowed_mime_types","created_at","updated_at"}.
+// No bucket is public or anybody's own.
+json::Object storage_bucket_of(const json::Object& bucket);
 
 }  // namespace millrace::api

@@ -153,6 +153,19 @@ void add_objects(std::vector<Operation>& out, StorageServices services) {
   out.push_back(std::move(remove));
 }
 
+// As listBuckets() and getBucket() ask. Making and changing them is the operators' business.
+void add_buckets(std::vector<Operation>& out, StorageServices services) {
+  auto all = operation("storage.buckets", "GET", "/bucket", "All buckets");
+  all.answers = {{.status = 200, .description = "The buckets.", .schema = "StorageBuckets"}};
+  all.handler = verb_of(storage_buckets, services);
+  out.push_back(std::move(all));
+  auto one = operation("storage.bucket", "GET", "/bucket/{bucket}", "One bucket");
+  one.parameters = {bucket_parameter()};
+  one.answers = {{.status = 200, .description = "The bucket.", .schema = "StorageBucket"}};
+  one.handler = verb_of(storage_bucket, services);
+  out.push_back(std::move(one));
+}
+
 }  // namespace
 
 std::vector<Operation> storage_operations(StorageServices services, StorageOptions options) {
@@ -160,6 +173,7 @@ std::vector<Operation> storage_operations(StorageServices services, StorageOptio
   add_contents(out, services, options);
   add_signing(out, services);
   add_objects(out, services);
+  add_buckets(out, services);
   return out;
 }
 

@@ -41,6 +41,8 @@ Task<Reply> storage_replace(Call& call, StorageServices services);  // …PUT al
 Task<Reply> storage_download(Call& call, StorageServices services);
 Task<Reply> storage_info(Call& call, StorageServices services);
 Task<Reply> storage_list(Call& call, StorageServices services);
+Task<Reply> storage_buckets(Call& call, StorageServices services);
+Task<Reply> storage_bucket(Call& call, StorageServices services);
 Task<Reply> storage_remove(Call& call, StorageServices services);
 Task<Reply> storage_sign(Call& call, StorageServices services);
 Task<Reply> storage_sign_many(Call& call, StorageServices services);

@@ -263,6 +263,24 @@ TEST_F(StorageApiTest, AFormAsSupabaseJsSendsABlobSaysTheSame) {
   EXPECT_EQ(uploads_.begun.user, kUser.value);
 }
 
+TEST_F(StorageApiTest, BucketsAreListedAndNamedAndNoneIsPublic) {
+  const auto all = api_.get("/storage/v1/bucket", headers());
+  ASSERT_EQ(all.status, 200) << all.body;
+  EXPECT_EQ(files_.last_caller.role, "authenticated");
+  const auto one = api_.get("/storage/v1/bucket/exports", headers());
+  ASSERT_EQ(one.status, 200) << one.body;
+  EXPECT_EQ(all.body, "[" + one.body + "]");
+  const auto bucket = object_of(one);
+  EXPECT_EQ(text_of(bucket, "id"), "exports");
+  EXPECT_EQ(text_of(bucket, "name"), "exports");
+  EXPECT_EQ(bucket.at("public"), json::Value(false));
+  EXPECT_EQ(bucket.at("file_size_limit"), json::Value(1048576));
+  EXPECT_EQ(code_of(api_.get("/storage/v1/bucket/nowhere", headers())), "NoSuchBucket");
+  // What cannot be done is said and not left out.
+  EXPECT_EQ(api_.get("/storage/v1/bucket?search=ex", headers()).status, 400);
+  EXPECT_EQ(api_.get("/storage/v1/bucket").status, 401);
+}
+
 TEST_F(StorageApiTest, CacheTimesAreSecondsOrNothing) {
   EXPECT_EQ(cache_seconds("3600"), "3600");
   EXPECT_EQ(cache_seconds("max-age=60"), "60");

@@ -45,6 +45,11 @@ class FakeFiles final : public store::FileStore {
                                   .cache_control = "3600",
                                   .json = object_json};
   }
+  Task<std::string> list_buckets(store::CallContext caller,
+                                 std::optional<std::string> name) override {
+    last_caller = std::move(caller);
+    co_return name && *name != "exports" ? "[]" : buckets_json;
+  }
   Task<std::string> list_objects(store::CallContext, store::ObjectList list) override {
     last_list = std::move(list);
     co_return rows_json;
@@ -79,6 +84,8 @@ class FakeFiles final : public store::FileStore {
   std::string object_key = "exports/user/a file.pdf";
   std::string object_json = "{}";
   std::string rows_json = "[]";
+  std::string buckets_json = R"([{"bucket":"exports","file_size_limit":1048576,
+    "allowed_mime_types":["application/pdf"],"created_at":"2026-01-01T00:00:00Z"}])";
   store::CallContext last_caller;
   store::ObjectList last_list;
   std::vector<std::string> removed;

@@ -8,6 +8,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,24 @@ Task<Reply> storage_list(Call& call, StorageServices services) {
   take_sort(list, call.member("sortBy"));
   MR_CO_TRY(const auto rows, co_await services.files.list_objects(call.context(), std::move(list)));
   co_return view_rows(rows, storage_entry);
+}
+
+Task<Reply> storage_buckets(Call& call, StorageServices services) {
+  MR_CO_TRY(const auto rows, co_await services.files.list_buckets(call.context(), std::nullopt));
+  co_return view_rows(rows, storage_bucket_of);
+}
+
+Task<Reply> storage_bucket(Call& call, StorageServices services) {
+  MR_CO_TRY(const auto text, co_await services.files.list_buckets(
+                                 call.context(), call.parameters.required("bucket")));
+  MR_CO_TRY(const auto rows, parse_json(text, kRowLimits));
+  const auto* array = rows.if_array();
+  const auto* row = array == nullptr || array->empty() ? nullptr : array->front().if_object();
+  if (row == nullptr) {
+    co_return fail(Error{
+        .kind = ErrorKind::not_found, .message = "bucket does not exist", .sqlstate = "MR031"});
+  }
+  co_return Reply::json(storage_bucket_of(*row));
 }
 
 Task<Reply> storage_remove(Call& call, StorageServices services) {

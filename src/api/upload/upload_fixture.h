@@ -389,6 +389,9 @@ class MemoryFiles final : public store::FileStore {
     }
     co_return unknown("MR031");
   }
+  Task<std::string> list_buckets(store::CallContext, std::optional<std::string>) override {
+    co_return "[]";
+  }
   Task<std::string> list_objects(store::CallContext, store::ObjectList) override { co_return "[]"; }
   Task<std::string> remove_objects(store::CallContext, std::string,
                                    std::vector<std::string>) override {

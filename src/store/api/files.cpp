@@ -70,6 +70,13 @@ class PgFileStore final : public FileStore {
                      std::move(params)));
   }
 
+  Task<std::string> list_buckets(CallContext caller, std::optional<std::string> name) override {
+    co_return co_await read(
+        std::move(caller),
+        rows_as_json("mr_api_list_buckets", "select * from millrace.list_buckets($1)",
+                     pg::params(name)));
+  }
+
   Task<StoredObject> get_object(CallContext caller, std::string bucket, std::string name) override {
     MR_CO_TRY(auto text,
               co_await read(std::move(caller), {.sql = "select millrace.get_object($1, $2)::text",

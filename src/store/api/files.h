@@ -67,6 +67,8 @@ class FileStore {
   // caller's.
   virtual Task<std::string> delete_shell_files(CallContext caller, std::vector<Uuid> files) = 0;
 
+  // An array of all of them, or of the one that is named.
+  virtual Task<std::string> list_buckets(CallContext caller, std::optional<std::string> name) = 0;
   // MR031.
   virtual Task<StoredObject> get_object(CallContext caller, std::string bucket,
                                         std::string name) = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::store {
@@ -9,31 +10,36 @@ namespace {
 
 // Which function writes a table, by what is to be done; empty: nobody writes it here.
 struct Writers {
-  std::string_view insert;  // Of the rows and the word for conflicts.
-  std::string_view update;  // Of ids and the patch.
-  std::string_view remove;  // Of ids.
+  std::string_view insert;          // Of the rows, the word for conflicts, all columns.
+  std::string_view update;          // Of what `named` gives, the patch, all columns.
+  std::string_view remove;          // Of what `named` gives.
+  std::string_view named = "r.id";  // How the writers are told of a row.
 };
 
 Writers writers_of(std::string_view table) {
   if (table == "shell_files") {
     return {.insert = "millrace.put_shell_files({0}, {1}) w",
-            .update = "millrace.update_shell_files({0}, {1}) w",
-            .remove = "millrace.delete_shell_files({0}) w"};
+            .update = "millrace.update_shell_files({0}::uuid[], {1}) w",
+            .remove = "millrace.delete_shell_files({0}::uuid[]) w"};
   }
   if (table == "export_history") {
     return {.insert =
                 "pg_catalog.jsonb_array_elements({0}::jsonb) e"
                 " cross join lateral millrace.create_export_history(e) w",
-            .update = "millrace.update_export_history({0}, {1}) w",
-            .remove = "millrace.delete_export_history({0}) w"};
+            .update = "millrace.update_export_history({0}::uuid[], {1}) w",
+            .remove = "millrace.delete_export_history({0}::uuid[]) w"};
   }
-  // The one way to a new export; grants say for whom. Nothing else of a job is written by tables.
+  // The one way to a new export, and what becomes of a delivery; grants say for whom. Nothing else
+  // of a job is written by tables.
   if (table == "export_jobs") {
     return {.insert =
                 "millrace.put_export_jobs({0}) j"
                 " cross join lateral pg_catalog.jsonb_to_record(j) w({2})",
-            .update = {},
-            .remove = {}};
+            .update =
+                "millrace.update_export_jobs({0}, {1}) j"
+                " cross join lateral pg_catalog.jsonb_to_record(j) w({2})",
+            .remove = {},
+            .named = "pg_catalog.concat(r.id, ' ', r.locked_by)"};
   }
   return {};
 }
@@ -78,22 +84,27 @@ Result<pg::Statement> select_statement(const RestSurface& surface, const RestQue
       .params = sql.take_params()};
 }
 
-// "array(select r.id …)": the rows that a write is about, as the caller sees them.
-Result<std::string> ids_of(RestSql& sql, const RestQuery& query) {
-  MR_TRY(const auto rows, sql.rows(query, "r.id"));
+// The rows that a write is about, as the caller sees them, each in the words of its writer. One
+// more than may be is enough to know that there are too many.
+Result<std::string> named_rows(RestSql& sql, const RestQuery& query, std::string_view named,
+                               std::int64_t rows_max) {
+  MR_TRY(const auto rows, sql.rows(query, fmt::format("{}::text", named)));
   MR_TRY(const auto order, sql.order(query.orders));
-  const auto limit = query.limit ? fmt::format(" limit {}", *query.limit) : std::string();
-  return fmt::format("array({}{}{})", rows, order, limit);
+  const auto limit = std::min(query.limit.value_or(rows_max + 1), rows_max + 1);
+  return fmt::format("millrace.rest_bounded(array({}{} limit {}), {})", rows, order, limit,
+                     rows_max);
 }
 
+// The count is judged where the rows are written: what is refused has not happened.
 Result<pg::Statement> written(RestSql& sql, const std::vector<std::string>& columns,
-                              std::string_view from) {
+                              std::string_view from, const RestWanted& wanted) {
   MR_TRY(const auto list, sql.columns(columns, "w"));
   return pg::Statement{
-      .sql = fmt::format("select coalesce(pg_catalog.json_agg(t), '[]')::text as rows,"
-                         " count(*) as returned, null::bigint as total"
-                         " from (select {} from {}) t",
-                         list, from),
+      .sql = fmt::format("select {} as rows, count(*) as returned, null::bigint as total"
+                         " from (select {} from {}) t{}",
+                         wanted.rows ? "coalesce(pg_catalog.json_agg(t), '[]')::text" : "'[]'",
+                         wanted.rows ? list : "1", from,
+                         wanted.single ? " having millrace.rest_single(count(*))" : ""),
       .params = sql.take_params()};
 }
 
@@ -115,7 +126,8 @@ Result<pg::Statement> insert_statement(const RestSurface& surface, const RestIns
           ? sql.parameter(word_of(by_key ? insert.on_conflict : RestInsert::OnConflict::error))
           : std::string();
   return written(sql, insert.columns,
-                 fmt::format(fmt::runtime(writers.insert), rows, conflict, sql.record()));
+                 fmt::format(fmt::runtime(writers.insert), rows, conflict, sql.record()),
+                 insert.wanted);
 }
 
 RestRows read_rows(const pg::ResultSet& result) {
@@ -151,37 +163,39 @@ class PgRestStore final : public RestStore {
   }
 
   Task<RestRows> update_rows(CallContext caller, RestSurfacePtr surface, RestQuery query,
-                             std::string patch_json) override {
+                             std::string patch_json, RestWanted wanted) override {
     MR_CO_TRY(auto sql, RestSql::make(*surface, query.table));
     const auto writers = writers_of(query.table);
     if (writers.update.empty()) co_return denied(query.table);
-    MR_CO_TRY(const auto ids, ids_of(sql, query));
+    MR_CO_TRY(const auto rows, named_rows(sql, query, writers.named, wanted.rows_max));
     const auto patch = sql.parameter(patch_json);
-    MR_CO_TRY(auto statement,
-              written(sql, query.columns, fmt::format(fmt::runtime(writers.update), ids, patch)));
+    const auto from = fmt::format(fmt::runtime(writers.update), rows, patch, sql.record());
+    MR_CO_TRY(auto statement, written(sql, query.columns, from, wanted));
     co_return co_await write(std::move(caller), std::move(statement));
   }
 
-  Task<RestRows> delete_rows(CallContext caller, RestSurfacePtr surface, RestQuery query) override {
+  Task<RestRows> delete_rows(CallContext caller, RestSurfacePtr surface, RestQuery query,
+                             RestWanted wanted) override {
     MR_CO_TRY(auto sql, RestSql::make(*surface, query.table));
     const auto writers = writers_of(query.table);
     if (writers.remove.empty()) co_return denied(query.table);
-    MR_CO_TRY(const auto ids, ids_of(sql, query));
-    MR_CO_TRY(auto statement,
-              written(sql, query.columns, fmt::format(fmt::runtime(writers.remove), ids)));
+    MR_CO_TRY(const auto rows, named_rows(sql, query, writers.named, wanted.rows_max));
+    const auto from = fmt::format(fmt::runtime(writers.remove), rows);
+    MR_CO_TRY(auto statement, written(sql, query.columns, from, wanted));
     co_return co_await write(std::move(caller), std::move(statement));
   }
 
   Task<RestAnswer> call_function(CallContext caller, RestSurfacePtr surface,
                                  RestCall call) override {
     MR_CO_TRY(auto sql, rest_call_sql(*surface, call.function, call.args_json));
+    const auto& function = surface->functions.find(call.function)->second;
+    if (call.single && function.returns_set) sql += " having millrace.rest_single(count(*))";
     const auto access = call.reading ? Access::read : Access::write;
     MR_CO_TRY(auto text, co_await session_.text_as(
                              std::move(caller), MR_POINT("api_rest_call"), access,
                              {.sql = std::move(sql), .params = pg::params(call.args_json)}));
-    const bool is_void = surface->functions.find(call.function)->second.returns_void;
     co_return RestAnswer{.body_json = text.empty() ? std::string("null") : std::move(text),
-                         .is_void = is_void};
+                         .is_void = function.returns_void};
   }
 
  private:

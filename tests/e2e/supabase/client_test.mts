@@ -148,7 +148,8 @@ test('an export goes from its job to a download by a signed URL', async () => { 
   const fetched = await sources.fetchNextJob(service);
   assert.equal(fetched.id, job.id);
   assert.equal(fetched.status, 'processing');
-  assert.deepEqual(await sources.stuckJobs(service, 15), []);
+  await sources.resetStuckJobs(service);
+  assert.equal((await sources.getJobStatus(user, job.id, userId)).status, 'processing');
 
   const pdf = Buffer.from('%PDF-1.7\nan export\n');
   const { path, url: link } = await sources.uploadExport(service, userId, documentId, pdf);
@@ -168,10 +169,16 @@ test('an export goes from its job to a download by a signed URL', async () => { 
     .select('id')
     .single();
   assert.equal(error, null);
-  assert.equal(await sources.completeJob(service, fetched, path, pdf.length, 2), true);
+  await sources.completeJob(service, job.id, path, pdf.length, 2);
   const finished = await sources.getJobStatus(user, job.id, userId);
   assert.equal(finished.status, 'completed');
+  assert.equal(finished.progress, 100);
   assert.equal(finished.result_url, path);
+  // What has ended stays as it is, and whoever looks is told (B08, G08).
+  await sources.failJob(service, job.id, 'too late');
+  assert.equal((await sources.getJobStatus(user, job.id, userId)).status, 'completed');
+  const late = await service.from('export_jobs').update({ status: 'failed', error_message: 'x' }).eq('id', job.id);
+  assert.equal(late.error.code, 'MR001');
 
   // The worker's own link, and one that the user makes from the history.
   assert.equal(await (await fetch(link)).text(), pdf.toString());
@@ -186,6 +193,50 @@ test('an export goes from its job to a download by a signed URL', async () => { 
   assert.equal((await sources.downloadFromHistory(other, history.id, otherId)).status, 404);
   const quota = await sources.checkStorageQuota(user, userId);
   assert.equal(quota.allowed, true);
+});
+
+test('an export fails, is put back, reports progress and ends by the words of the sources', async () => {  // I06, B08
+  const another = '0190a000-0000-7000-8000-0000000000d1';
+  const job = await sources.createExportJob(service, userId, another, {});
+  const status = () => sources.getJobStatus(user, job.id, userId);
+  assert.equal((await sources.fetchNextJob(service)).id, job.id);
+  const moved = await service.from('export_jobs').update({ progress: 25 }).eq('id', job.id).select('progress').single();
+  assert.equal(moved.data.progress, 25);
+  await sources.failJob(service, job.id, 'the template is missing');
+  const failed = await status();
+  assert.equal(failed.status, 'pending');
+  assert.equal(failed.attempts, 1);
+  assert.equal(failed.error_message, 'the template is missing');
+  assert.ok(new Date(failed.run_after) > new Date());
+  // Not due yet: nobody gets it. A user can neither write nor cancel it by the table.
+  assert.equal(await sources.fetchNextJob(service), null);
+  assert.equal((await user.from('export_jobs').update({ status: 'failed' }).eq('id', job.id)).error.code, '42501');
+  assert.equal((await service.from('export_jobs').update({ status: 'cancelled' }).eq('id', job.id)).error.code, '42501');
+  assert.equal((await service.rpc('cancel_job', { p_job_id: job.id })).error, null);
+  assert.equal((await status()).status, 'cancelled');
+
+  const stuck = await sources.createExportJob(service, userId, '0190a000-0000-7000-8000-0000000000d2', {});
+  assert.equal((await sources.fetchNextJob(service)).id, stuck.id);
+  await sources.resetStuckJobs(service, -1);
+  assert.equal((await sources.getJobStatus(user, stuck.id, userId)).status, 'pending');
+  assert.equal((await service.rpc('cancel_job', { p_job_id: stuck.id })).error, null);
+});
+
+test('buckets are listed and named', async () => {
+  const { data: buckets, error } = await user.storage.listBuckets();
+  assert.equal(error, null);
+  assert.deepEqual(buckets.map((bucket) => bucket.name), ['exports', 'medical-docs']);
+  const { data: bucket } = await service.storage.getBucket('exports');
+  assert.equal(bucket.public, false);
+  assert.notEqual((await user.storage.getBucket('nowhere')).error, null);
+});
+
+test('one row is written, or none', async () => {
+  const row = (name: string) => ({ user_id: otherId, file_name: name, file_path: `${otherId}/${name}`, file_size: 1 });
+  const two = await service.from('export_history').insert([row('a.pdf'), row('b.pdf')]).select().single();
+  assert.equal(two.error.code, 'PGRST116');
+  assert.equal(two.status, 406);
+  assert.deepEqual((await other.from('export_history').select('*')).data, []);
 });
 
 test('expired exports are cleaned up, object and row', async () => {  // V-16

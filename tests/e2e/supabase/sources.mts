@@ -165,22 +165,77 @@ export async function fetchNextJob(
   return data?.[0] || null;
 }
 
-// The source writes the row, and ignores whether that worked (G08). Here nobody writes jobs (I06): the
-// worker that holds the job says that it is done, and one that lost it is told so.
+export function calculateRetryDelay(attempt: number): number {
+  const baseDelay = 60; // 1 minute (in seconds)
+  const maxDelay = 3600; // 1 hour
+
+  // Exponential: 1min, 2min, 4min, 8min, 16min, 32min, 60min (capped)
+  const delay = Math.min(baseDelay * Math.pow(2, attempt - 1), maxDelay);
+
+  // Add jitter (±20%) to prevent thundering herd
+  const jitter = delay * 0.2 * (Math.random() - 0.5);
+
+  return Math.round(delay + jitter);
+}
+
+export async function failJob(
+  supabase: SupabaseClient,
+  jobId: string,
+  errorMessage: string
+): Promise<void> {
+  // Fetch job to check attempts
+  const { data: job } = await supabase
+    .from('export_jobs')
+    .select('attempts, max_attempts')
+    .eq('id', jobId)
+    .single();
+
+  if (!job) throw new Error('Job not found');
+
+  if (job.attempts >= job.max_attempts) {
+    // Max retries exceeded - mark as permanently failed
+    await supabase
+      .from('export_jobs')
+      .update({
+        status: 'failed',
+        error_message: errorMessage,
+        completed_at: new Date().toISOString(),
+      })
+      .eq('id', jobId);
+  } else {
+    // Schedule retry with exponential backoff
+    const retryDelay = calculateRetryDelay(job.attempts);
+    const runAfter = new Date(Date.now() + retryDelay * 1000);
+
+    await supabase
+      .from('export_jobs')
+      .update({
+        status: 'pending',
+        error_message: errorMessage,
+        run_after: runAfter.toISOString(),
+      })
+      .eq('id', jobId);
+  }
+}
+
 export async function completeJob(
   supabase: SupabaseClient,
-  job: ExportJob,
+  jobId: string,
   resultUrl: string,
   fileSize: number,
   pageCount: number
-): Promise<boolean> {
-  const { data, error } = await supabase.rpc('complete_job', {
-    p_job_id: job.id,
-    p_worker_id: job.locked_by,
-    p_job_result: { result_url: resultUrl, file_size: fileSize, page_count: pageCount },
-  });
-  if (error) throw error;
-  return data;
+): Promise<void> {
+  await supabase
+    .from('export_jobs')
+    .update({
+      status: 'completed',
+      progress: 100,
+      result_url: resultUrl,
+      file_size: fileSize,
+      page_count: pageCount,
+      completed_at: new Date().toISOString(),
+    })
+    .eq('id', jobId);
 }
 
 export async function getJobStatus(
@@ -223,13 +278,33 @@ export async function canProcessMoreJobs(supabase: SupabaseClient): Promise<bool
   return count < 3; // Hard limit of 3 concurrent jobs
 }
 
-export async function stuckJobs(supabase: SupabaseClient, stuckThreshold: number) {
-  const { data } = await supabase
+// Cron job: Reset stuck jobs (runs every 15 minutes). The threshold of the source is a parameter here.
+export async function resetStuckJobs(supabase: SupabaseClient, stuckThreshold = 15) {
+  const { data: stuckJobs } = await supabase
     .from('export_jobs')
     .select('id, attempts, max_attempts')
     .eq('status', 'processing')
     .lt('started_at', new Date(Date.now() - stuckThreshold * 60 * 1000).toISOString());
-  return data;
+
+  for (const job of stuckJobs) {
+    if (job.attempts >= job.max_attempts) {
+      // Max retries exceeded - mark as failed
+      await supabase
+        .from('export_jobs')
+        .update({ status: 'failed', error_message: 'Job timed out' })
+        .eq('id', job.id);
+    } else {
+      // Reset to pending for retry
+      const retryDelay = calculateRetryDelay(job.attempts);
+      await supabase
+        .from('export_jobs')
+        .update({
+          status: 'pending',
+          run_after: new Date(Date.now() + retryDelay * 1000).toISOString(),
+        })
+        .eq('id', job.id);
+    }
+  }
 }
 
 // Export: storage.
