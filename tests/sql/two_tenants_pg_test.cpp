@@ -106,6 +106,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
        {R"('{"kind": "jwt", "role": "service_role", "jti": "x", "tenant_id": "@tenant"}')"}},
       // The server's own, told to act for another tenant
       {"get_upload", {"'@upload'"}},
+      {"list_parts", {"'@upload', null, 0, 10"}},
       {"take_upload", {"'@upload', null, '@user'"}},
       {"advance_upload", {"'@upload', '@writer', 0, 1, 'x'"}},
       {"grow_upload", {"'@upload', null, 100"}},
