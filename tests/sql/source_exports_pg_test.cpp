@@ -1,5 +1,5 @@
 // The Export dossier's functions: creating, fetching, progress, limits, cancelling.
-#include "session.h"
+#include "sql/engine.h"
 
 #include <set>
 
@@ -228,6 +228,60 @@ TEST_F(SourceExports, WaitOneMinuteDoublingToAnHour) {
       owner_.value("select provolatile from pg_proc where proname = 'calculate_retry_delay' and "
                    "pronamespace = 'millrace'::regnamespace"),
       "i");
+}
+
+// I06, B08: what a service writes into a row happens to the delivery it saw, or not at all.
+TEST_F(SourceExports, AnUpdateEndsTheDeliveryItSawAndNoLaterOne) {
+  const auto update = "select count(*) from millrace.update_export_jobs(array[$1], $2::jsonb)";
+  const auto id = create(kAda, 1);
+  const auto first = fetch();
+  const auto seen = fmt::format("{} {}", id, first.locked_by);
+  EXPECT_EQ(client_.value(update, pg::params(seen, R"({"status": "pending"})")), "1");
+  owner_.run("select millrace.run_now(array[$1::uuid])", pg::params(id));
+  const auto second = fetch();
+  ASSERT_EQ(second.id, id);
+  const std::string done = R"({"status": "completed", "result_url": "k"})";
+  EXPECT_EQ(client_.refused(update, pg::params(seen, done)).sqlstate, "MR001");
+  EXPECT_EQ(column("status", id), "processing");
+  EXPECT_EQ(client_.value(update, pg::params(fmt::format("{} {}", id, second.locked_by), done)),
+            "1");
+  EXPECT_EQ(column("status || '/' || result_url", id), "completed/k");
+  Session user(database_, "authenticated");
+  EXPECT_EQ(user.refused(update, pg::params(seen, done)).sqlstate, "42501");
+}
+
+TEST_F(SourceExports, AnUpdateTakesNothingFromAWorkerProcess) {
+  const auto id = create(kAda, 1);
+  Worker worker(owner_, "process-1");
+  const auto held = worker.take({.queue = "export"});
+  ASSERT_EQ(held.id, id);
+  const auto update = "select count(*) from millrace.update_export_jobs(array[$1], $2::jsonb)";
+  const auto seen = fmt::format("{} {}", id, worker.id());
+  for (const auto* const patch :
+       {R"({"status": "completed"})", R"({"status": "failed"})", R"({"progress": 50})"}) {
+    EXPECT_EQ(client_.refused(update, pg::params(seen, patch)).sqlstate, "MR001") << patch;
+  }
+  EXPECT_EQ(column("status || '/' || progress", id), "processing/0");
+  EXPECT_EQ(worker.settle(held, "ok"), "settled");
+}
+
+TEST_F(SourceExports, AnUpdateOfAnythingElseIsRefusedByItsName) {
+  const auto id = create(kAda, 1);
+  const auto update = "select millrace.update_export_jobs(array[$1], $2::jsonb)";
+  const auto seen = fmt::format("{} {}", id, fetch().locked_by);
+  for (const auto* const patch :
+       {R"({"status": "cancelled"})", R"({"status": null})", R"({"status": "processing"})",
+        R"({"user_id": "x"})", R"({"status": "pending", "result_url": "x"})",
+        R"({"status": "completed", "attempts": 0})"}) {
+    EXPECT_EQ(client_.refused(update, pg::params(seen, patch)).sqlstate, "42501") << patch;
+  }
+  EXPECT_EQ(client_.refused(update, pg::params(seen, "[]")).sqlstate, "MR024");
+  EXPECT_EQ(client_.refused(update, pg::params(seen, "{}")).sqlstate, "MR024");
+  EXPECT_EQ(
+      client_.refused(update, pg::params(seen, R"({"status": "pending", "run_after": "soon"})"))
+          .sqlstate,
+      "22007");
+  EXPECT_EQ(column("status", id), "processing");
 }
 
 }  // namespace
