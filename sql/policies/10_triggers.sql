@@ -18,6 +18,8 @@ begin
       ('storage_object', 'storage_object_added',   'insert', 'new table as new_rows', 'millrace.count_objects()'),
       ('storage_object', 'storage_object_changed', 'update', 'old table as old_rows new table as new_rows', 'millrace.count_objects()'),
       ('storage_object', 'storage_object_removed', 'delete', 'old table as old_rows', 'millrace.count_objects()'),
+      ('upload_part',    'upload_part_added',      'insert', 'new table as new_rows', 'millrace.count_parts()'),
+      ('upload_part',    'upload_part_removed',    'delete', 'old table as old_rows', 'millrace.count_parts()'),
       ('artifact',       'artifact_removed',       'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('shell_files',    'shell_files_removed',    'delete', 'old table as old_rows', 'millrace.release_objects()')
     ) as w (table_name, trigger_name, event, tables, action)

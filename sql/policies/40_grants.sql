@@ -62,7 +62,8 @@ begin
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('list_parts', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
         ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
-        ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('unknown_blobs', 'A'),
+        ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('delay_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('delay_blobs', 'A'),
+        ('unknown_blobs', 'A'), ('mark_blobs', 'A'), ('end_removals', 'A'), ('lapsed_removals', 'A'), ('clear_removal', 'A'),
         ('register_remote_worker', 'W'), ('check_remote_worker', 'W'), ('settle_remote', 'W'),
         ('scale_hint', 'KARS'), ('queue_load', 'ARS'), ('health_counts', 'ARS'), ('metrics_snapshot', 'AR'),
         -- Administrators.
@@ -106,12 +107,13 @@ begin
   end loop;
 
   -- Reading. Tables appear because the views run with the rights of the reader; row policies decide which rows. Operators read
-  -- every table but what was kept of requests, which holds answers for others; they can settle nothing, so a fence is of no use to them.
+  -- every table but what was kept of requests, which holds answers for others, and what names content of anybody; they can settle nothing, so a fence is of
+  -- no use to them.
   for v_row in
     select c.relname as name, quote_ident(r.rolname) as role
       from pg_catalog.pg_class c cross join pg_catalog.pg_roles r
      where c.relnamespace = 'millrace'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-       and c.relname not in ('job_intake', 'http_request', 'api_token') and r.rolname in ('millrace_api', 'millrace_reader')
+       and c.relname not in ('job_intake', 'http_request', 'api_token', 'blob_removal') and r.rolname in ('millrace_api', 'millrace_reader')
   loop
     execute format('grant select on millrace.%I to %s', v_row.name, v_row.role);
   end loop;

@@ -1,4 +1,4 @@
--- millrace.forget_blobs: the second half: the bytes are gone (or were kept for their youth), now the rows go, if they are condemned still and
+-- millrace.forget_blobs: the second half: the bytes are gone (or are somebody else's too), now the rows go, if they are condemned still and
 -- nothing refers to them. Answers how many.
 create or replace function millrace.forget_blobs(p_tenants uuid[], p_sha256 bytea[]) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off

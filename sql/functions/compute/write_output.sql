@@ -21,12 +21,15 @@ begin
   if jsonb_array_length(p_output -> 'artifacts') > 1000 then
     raise exception 'a job may have 1000 artifacts at most' using errcode = 'MR016';
   end if;
+  if exists (select from jsonb_array_elements(p_output -> 'artifacts') i where coalesce(i ->> 'kind', '') !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,62}$') then
+    raise exception 'kind of an artifact must be a name of 1 to 63 letters, digits and . _ : -' using errcode = 'MR016';
+  end if;
+  -- All content first, in the order of its digests: two jobs with the same artifacts in another order do not wait for each other.
+  perform millrace.take_blob(p_tenant, a.item)
+     from (select i as item from jsonb_array_elements(p_output -> 'artifacts') i order by (i ->> 'sha256') collate "C") a;
   for v_item in select i from jsonb_array_elements(p_output -> 'artifacts') i loop
-    if coalesce(v_item ->> 'kind', '') !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,62}$' then
-      raise exception 'kind of an artifact must be a name of 1 to 63 letters, digits and . _ : -' using errcode = 'MR016';
-    end if;
     insert into millrace.artifact (id, job_id, tenant_id, kind, file_name, sha256, size_bytes, content_type, expires_at, created_at)
-    values (millrace.new_id(), p_job_id, p_tenant, v_item ->> 'kind', left(v_item ->> 'file_name', 1024), millrace.take_blob(p_tenant, v_item),
+    values (millrace.new_id(), p_job_id, p_tenant, v_item ->> 'kind', left(v_item ->> 'file_name', 1024), decode(v_item ->> 'sha256', 'hex'),
             (v_item ->> 'size_bytes')::bigint, left(coalesce(v_item ->> 'content_type', 'application/octet-stream'), 200),
             v_now + make_interval(secs => (v_item ->> 'expires_in_seconds')::double precision), v_now);
   end loop;

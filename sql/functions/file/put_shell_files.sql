@@ -16,6 +16,15 @@ begin
      or coalesce(p_conflict, '') not in ('error', 'ignore', 'merge') then
     raise exception 'p_rows must be a JSON array of 1 to 1000 objects, p_conflict error, ignore or merge' using errcode = 'MR024';
   end if;
+  -- All that the rows hold, in one order: calls with the same rows in another order do not wait for each other.
+  perform from millrace.user_profiles p
+    where p.id in (select millrace.uuid_or_null(r ->> 'patient_id') from jsonb_array_elements(p_rows) r) and (v_scope is null or p.tenant_id = v_scope)
+      and (v_user is null or p.account_owner_id = v_user)
+    order by p.id for key share;
+  perform from millrace.storage_object o
+    where o.bucket = 'medical-docs' and o.name in (select r ->> 'storage_path' from jsonb_array_elements(p_rows) r) and (v_scope is null or o.tenant_id = v_scope)
+      and (v_user is null or o.owner_id = v_user)
+    order by o.object_id for update;
   for v_row in select r from jsonb_array_elements(p_rows) r loop
     v_file := millrace.put_shell_file(v_row, p_conflict, v_user, v_scope);
     if v_file.id is not null then

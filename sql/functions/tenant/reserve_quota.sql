@@ -1,6 +1,7 @@
 -- millrace.reserve_quota: lets p_bytes more (and p_files more objects) in, or raises MR027. Callers of one tenant stand in line for its row, so
 -- that what each sees includes the reservations of those before it; the reservation itself is the row of the upload (p_upload, which
 -- does not count here), and ends with it. Folds what was stored since. A tenant without a limit waits for nobody.
+-- What was given up or deleted makes room at once, but lies in the store until a sweep has come by: with all that, a tenant has twice its quota there at most.
 create or replace function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -23,6 +24,10 @@ begin
     raise exception 'the quota of % bytes is used up: % are stored, % announced, % asked for',
       v_quota.bytes_max, v_now.bytes, v_now.reserved_bytes - v_own.bytes, p_bytes
       using errcode = 'MR027', hint = 'delete what is not needed, or ask for a larger quota';
+  end if;
+  if v_now.bytes + v_now.reserved_bytes - v_own.bytes + p_bytes + millrace.tenant_dead(p_tenant) > 2 * v_quota.bytes_max::numeric then
+    raise exception 'the quota of % bytes is used up by what was given up or deleted and is not removed yet', v_quota.bytes_max
+      using errcode = 'MR027', hint = 'try again when it is: pieces of uploads go within hours, deleted content after storage.orphan_grace_seconds';
   end if;
   if v_now.files + v_now.reserved_files - v_own.files + p_files > v_quota.files_max then
     raise exception 'the quota of % files is used up', v_quota.files_max

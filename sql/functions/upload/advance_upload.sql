@@ -1,7 +1,7 @@
 -- millrace.advance_upload: a piece of p_size bytes that begins at p_offset was stored as p_handle; answers the new offset. Fence: the writer of
 -- millrace.take_upload. A repeat after a lost answer (same handle at the same place) answers the same. Anything else: MR029, with the offset
 -- where the upload stands as detail. Room is reserved as an upload of unknown size grows. Every piece renews the time that is left. More pieces than
--- millrace.upload_parts_max says: MR038.
+-- millrace.upload_parts_max says: MR038. A piece that a sweep may have removed: MR037 (millrace.check_removal).
 create or replace function millrace.advance_upload(p_upload_id uuid, p_writer uuid, p_offset bigint, p_size bigint, p_handle text) returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -33,6 +33,7 @@ begin
   if v_end > v_upload.reserved_bytes then
     perform millrace.reserve_quota(v_upload.tenant_id, v_end, 1, p_upload_id);
   end if;
+  perform millrace.check_removal(p_handle, null);
   insert into millrace.upload_part (upload_id, offset_bytes, tenant_id, size_bytes, handle, created_at)
   values (p_upload_id, p_offset, v_upload.tenant_id, p_size, p_handle, v_now);
   update millrace.upload u set offset_bytes = v_end, parts = u.parts + 1, reserved_bytes = greatest(u.reserved_bytes, v_end), expires_at = v_now + u.ttl,
