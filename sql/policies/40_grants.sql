@@ -61,7 +61,7 @@ begin
         ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('list_parts', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
-        ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
+        ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('revoked_holders', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
         ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('delay_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('delay_blobs', 'A'),
         ('unknown_blobs', 'A'), ('mark_blobs', 'A'), ('end_removals', 'A'), ('lapsed_removals', 'A'), ('clear_removal', 'A'),
         ('register_remote_worker', 'W'), ('check_remote_worker', 'W'), ('settle_remote', 'W'),
@@ -70,7 +70,7 @@ begin
         ('create_tenant', 'A'), ('set_tenant_quota', 'A'), ('disable_tenant', 'A'), ('enable_tenant', 'A'), ('list_tenants', 'AR'), ('tenant_policy', 'A'),
         ('create_api_token', 'A'), ('list_api_tokens', 'AR'), ('revoke_api_token', 'A'),
         -- Operators.
-        ('redrive_jobs', 'A'), ('run_now', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
+        ('redrive_jobs', 'A'), ('run_now', 'A'), ('retry_job', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
         ('set_tenant_weight', 'A'), ('restamp_lanes', 'A'), ('stamps_ahead', 'WKAR'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),

@@ -1,5 +1,9 @@
 #include "api/call.h"
 
+#include "api/raw_json.h"
+
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace millrace::api {
@@ -20,6 +24,16 @@ std::string database_role(identity::Role role) {
       return "millrace_api";
   }
   std::unreachable();
+}
+
+// The nearest there is: what a schema without a maximum let pass must not become nothing, which
+// would mean "not said", nor a number of the other sign.
+std::int64_t saturated(double value) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63: the first that is too large.
+  if (std::isnan(value)) return 0;
+  if (value >= kLimit) return std::numeric_limits<std::int64_t>::max();
+  if (value < -kLimit) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace
@@ -47,13 +61,15 @@ std::optional<std::int64_t> Call::integer(std::string_view name) const {
   const auto* value = member(name);
   if (value == nullptr) return std::nullopt;
   // A whole number may be written 1.0.
-  if (value->is_double()) return static_cast<std::int64_t>(value->get_double());
+  if (value->is_double()) return saturated(value->get_double());
+  if (value->is_uint64()) return std::numeric_limits<std::int64_t>::max();  // Else it is an int64.
   return value->is_int64() ? std::optional(value->get_int64()) : std::nullopt;
 }
 
 std::optional<std::string> Call::json(std::string_view name) const {
   const auto* value = member(name);
   if (value == nullptr) return std::nullopt;
+  if (const auto raw = raw_member(body_text, name)) return std::string(*raw);
   return to_json(*value);
 }
 

@@ -59,7 +59,7 @@ class Call {
   const json::Value* member(std::string_view name) const;
   std::optional<std::string> text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name) const;
-  // The JSON text of a member; nothing when it is not there.
+  // The JSON text of a member, as it was written; nothing when it is not there.
   std::optional<std::string> json(std::string_view name) const;
 };
 

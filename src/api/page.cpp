@@ -1,16 +1,11 @@
 #include "api/page.h"
 
 #include "api/cursor.h"
+#include "api/raw_json.h"
 
-#include <boost/json/array.hpp>
 #include <fmt/format.h>
 
 namespace millrace::api {
-namespace {
-
-constexpr JsonLimits kRowsLimits{.max_bytes = 256 * 1024 * 1024, .max_depth = 128};
-
-}  // namespace
 
 Parameter limit_parameter(int most, int usual) {
   return {.name = "limit",
@@ -54,13 +49,16 @@ Reply list_reply(std::string_view items) {
 
 Result<Reply> cut_page(std::string_view kind, const std::string& rows, int limit,
                        std::string_view key) {
-  MR_TRY(auto value, parse_json(rows, kRowsLimits));
-  auto& array = value.as_array();
-  if (array.size() <= static_cast<std::size_t>(limit)) return page_reply(rows, std::nullopt);
-  array.resize(static_cast<std::size_t>(limit));
-  const auto& last = array.back().at(key);
-  const auto text = last.is_string() ? std::string(last.get_string()) : to_json(last);
-  return page_reply(to_json(value), make_cursor(kind, text));
+  // What PostgreSQL wrote goes out as it is: numbers may have more digits than a double.
+  const auto items = raw_elements(rows);
+  if (items.size() <= static_cast<std::size_t>(limit)) return page_reply(rows, std::nullopt);
+  const auto last = items.at(static_cast<std::size_t>(limit) - 1);
+  const auto raw = raw_member(last, key);
+  if (!raw) return fail(ErrorKind::internal, fmt::format("a row has no {}", key));
+  MR_TRY(const auto value, parse_json(*raw));
+  const auto text = value.is_string() ? std::string(value.get_string()) : std::string(*raw);
+  const auto end = static_cast<std::size_t>(last.data() + last.size() - rows.data());
+  return page_reply(rows.substr(0, end) + "]", make_cursor(kind, text));
 }
 
 }  // namespace millrace::api

@@ -1,5 +1,7 @@
 #include "api/raw_json.h"
 
+#include "base/json.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -58,6 +60,15 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
+// Whether a name, with its quotes and perhaps with escapes, is this one.
+bool is_name(std::string_view quoted, std::string_view name) {
+  if (!quoted.contains('\\')) {
+    return quoted.size() == name.size() + 2 && quoted.substr(1, name.size()) == name;
+  }
+  const auto parsed = parse_json(quoted);
+  return parsed && parsed->is_string() && std::string_view(parsed->get_string()) == name;
+}
+
 }  // namespace
 
 std::optional<std::string_view> raw_member(std::string_view object, std::string_view name) {
@@ -68,16 +79,30 @@ std::optional<std::string_view> raw_member(std::string_view object, std::string_
   for (;;) {
     scanner.skip_blanks();
     if (!scanner.at('"')) return std::nullopt;
-    auto key = scanner.string();
-    key.remove_prefix(1);
-    if (!key.empty()) key.remove_suffix(1);
+    const auto key = scanner.string();
     scanner.skip_blanks();
     scanner.step();  // The colon.
     scanner.skip_blanks();
     const auto value = scanner.value();
-    if (key == name) return value;
+    if (is_name(key, name)) return value;
     scanner.skip_blanks();
     if (!scanner.at(',')) return std::nullopt;
+    scanner.step();
+  }
+}
+
+std::vector<std::string_view> raw_elements(std::string_view array) {
+  std::vector<std::string_view> out;
+  Scanner scanner(array);
+  scanner.skip_blanks();
+  if (!scanner.at('[')) return out;
+  scanner.step();
+  for (;;) {
+    scanner.skip_blanks();
+    if (scanner.done() || scanner.at(']')) return out;
+    out.push_back(scanner.value());
+    scanner.skip_blanks();
+    if (!scanner.at(',')) return out;
     scanner.step();
   }
 }

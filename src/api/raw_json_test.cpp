@@ -1,5 +1,6 @@
 #include "api/raw_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace millrace::api {
@@ -24,8 +25,19 @@ TEST(RawMember, SeesTheOutermostObjectOnly) {
   EXPECT_EQ(raw_member("", "b"), std::nullopt);
 }
 
-TEST(RawMember, ANameWithEscapesIsLeftToTheParser) {
-  EXPECT_EQ(raw_member(R"({"\u0062":1})", "b"), std::nullopt);
+TEST(RawMember, ANameWithEscapesIsTheNameItStandsFor) {
+  EXPECT_EQ(raw_member(R"({"\u0061":2, "\u0062":1.10})", "b"), "1.10");
+  EXPECT_EQ(raw_member(R"({"a\"b":3})", "a\"b"), "3");
+  EXPECT_EQ(raw_member(R"({"a\"b":3})", "a"), std::nullopt);
+}
+
+TEST(RawElements, AreTheElementsAsTheyWereWritten) {
+  EXPECT_THAT(raw_elements(R"( [ 1.10 ,{"a":[1,2]}, "],\"", [ ] ,null] )"),
+              testing::ElementsAre("1.10", R"({"a":[1,2]})", R"("],\"")", "[ ]", "null"));
+  EXPECT_THAT(raw_elements("[]"), testing::IsEmpty());
+  EXPECT_THAT(raw_elements(" [ ] "), testing::IsEmpty());
+  EXPECT_THAT(raw_elements("{}"), testing::IsEmpty());
+  EXPECT_THAT(raw_elements(""), testing::IsEmpty());
 }
 
 }  // namespace

@@ -168,10 +168,10 @@ TEST_F(ApiStorePg, JobsAreMadeShownCancelledAndAudited) {
   EXPECT_EQ(
       run(api.jobs_write->redrive_jobs(staff(), {.filter_json = R"({"queue": "default"})"}, {})),
       "[]");
-  EXPECT_THAT(run(api.jobs_write->run_now(staff(), {job}, {}, {})), HasSubstr("final"));
-  EXPECT_GT(run(api.evidence->log_audit_event(
-                service(), {.table_name = "t", .record_id = "1", .operation = "UPDATE"})),
-            0);
+  EXPECT_THAT(run(api.jobs_write->retry_job(staff(), job, {}, {})), HasSubstr("final"));
+  EXPECT_THAT(run(api.evidence->log_audit_event(
+                  service(), {.table_name = "t", .record_id = "1", .operation = "UPDATE"}, {})),
+              HasSubstr("audit_id"));
   EXPECT_THAT(run(api.evidence->list_audit(staff(), {.record_id = "1"})), HasSubstr("logged"));
   run(api.evidence->verify_audit(staff(), {}));
 }

@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/cursor.h"
 #include "api/page.h"
+#include "api/raw_json.h"
 #include "api/routes/handler_of.h"
 #include "api/routes/path.h"
 
@@ -54,7 +55,7 @@ Task<Reply> list_audit(Call& call, EvidenceStore& evidence) {
     cursor = make_cursor("audit", fmt::format("{} {}", to_json(answer.at("last_id")),
                                               std::string_view(last_at->get_string())));
   }
-  co_return page_reply(to_json(answer.at("items")), cursor);
+  co_return page_reply(raw_member(text, "items").value_or("[]"), cursor);
 }
 
 Task<Reply> job_audit(Call& call, EvidenceStore& evidence, store::JobReader& jobs) {
@@ -92,6 +93,8 @@ Task<Reply> verify_audit(Call& call, EvidenceStore& evidence) {
   co_return list_reply(rows);
 }
 
+Reply logged(std::string effect) { return Reply::json_text(std::move(effect), 201); }
+
 Task<Reply> log_event(Call& call, EvidenceStore& evidence) {
   store::NewAuditEntry entry{.table_name = *call.text("table_name"),
                              .record_id = *call.text("record_id"),
@@ -103,8 +106,9 @@ Task<Reply> log_event(Call& call, EvidenceStore& evidence) {
   if (const auto patient = call.text("patient_id")) {
     MR_CO_TRY(entry.patient, Uuid::parse(*patient));
   }
-  MR_CO_TRY(const auto id, co_await evidence.log_audit_event(call.context(), std::move(entry)));
-  co_return Reply::json(json::Object{{"audit_id", id}}, 201);
+  MR_CO_TRY(auto effect,
+            co_await evidence.log_audit_event(call.context(), std::move(entry), call.request_key));
+  co_return logged(std::move(effect));
 }
 
 Parameter filter(std::string name, std::string description) {
@@ -172,6 +176,8 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
        .access = Access::service(Capability::write),
        .body = RequestBody{.schema = "NewAuditEntry"},
        .answers = {{.status = 201, .description = "Its number.", .schema = "AuditLogged"}},
+       .idempotency_key = true,
+       .replay = logged,
        .handler = handler_of(log_event, evidence)});
   return out;
 }

@@ -74,9 +74,9 @@ class FakeWriter final : public store::JobWriter {
                                 std::optional<std::string>, store::RequestKey) override {
     co_return R"([{"job_id":")" + jobs.front().to_string() + R"(","answer":")" + answer + R"("}])";
   }
-  Task<std::string> run_now(store::CallContext, std::vector<JobId> jobs, std::optional<std::string>,
-                            store::RequestKey) override {
-    co_return R"([{"job_id":")" + jobs.front().to_string() + R"(","answer":"ready"}])";
+  Task<std::string> retry_job(store::CallContext, JobId job, std::optional<std::string>,
+                              store::RequestKey) override {
+    co_return R"({"job_id":")" + job.to_string() + R"(","answer":")" + answer + R"("})";
   }
   Task<std::string> redrive_jobs(store::CallContext caller, store::RedriveRequest request,
                                  store::RequestKey) override {
@@ -148,6 +148,41 @@ TEST_F(JobRoutes, AJobMayNameItsOwnCorrelation) {
   EXPECT_EQ(jobs->at(1).at("correlation_id"), json::Value("order-17"));
 }
 
+TEST_F(JobRoutes, NumbersKeepTheirDigitsInEveryFormOfRequest) {
+  const std::string exact = "12345678901234567890123.10";
+  const auto job = R"({"job_type":"a","payload":{"n":)" + exact + "}}";
+  EXPECT_EQ(api_.post("/api/v1/jobs/bulk", "[" + job + " , " + job + "]", service()).status, 201);
+  const auto bulk = parse_json(writer_.last_jobs);
+  ASSERT_TRUE(bulk) << writer_.last_jobs;
+  EXPECT_EQ(bulk->as_array().size(), 2U);
+  EXPECT_NE(writer_.last_jobs.find(exact), writer_.last_jobs.rfind(exact));
+  const auto batch =
+      api_.post("/api/v1/batches",
+                R"({"\u006aobs":[)" + job + R"(],"name":"n","callback":)" + job + "}", service());
+  EXPECT_EQ(batch.status, 201) << batch.body;
+  EXPECT_THAT(writer_.last_jobs, HasSubstr(exact));
+  EXPECT_THAT(writer_.last_options, HasSubstr(exact));
+  EXPECT_TRUE(parse_json_object(writer_.last_options).has_value()) << writer_.last_options;
+  reader_.status = "completed";
+  EXPECT_THAT(api_.get("/api/v1/jobs/" + kJob + "/result", service()).body,
+              HasSubstr("3.14159265358979323846"));
+}
+
+TEST_F(JobRoutes, ARepeatedRequestGetsTheLocationToo) {
+  const std::string key = "Idempotency-Key: k-1\r\n";
+  const std::string body = R"({"job_type":"noop","payload":{"n":1}})";
+  const auto first = api_.post("/api/v1/jobs", body, service() + key);
+  ASSERT_EQ(api_.requests.rows.size(), 1U);
+  auto& row = api_.requests.rows.begin()->second;
+  row.done = true;
+  row.answer.effect_json = R"([{"answer": "created", "job_id": ")" + kJob + R"("}])";
+  const auto again = api_.post("/api/v1/jobs", body, service() + key);
+  EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(again.status, first.status);
+  EXPECT_EQ(again.header("location"), "/api/v1/jobs/" + kJob);
+  EXPECT_EQ(again.header("location"), first.header("location"));
+}
+
 TEST_F(JobRoutes, AUserEnqueuesNothingDirectly) {  // U-10
   const auto user = identity::UserId{kTenant.value};
   const auto headers = ApiFixture::bearer(api_.token(Role::authenticated, kTenant, user));
@@ -215,8 +250,9 @@ TEST_F(JobRoutes, CancellingSaysWhatBecameOfTheJob) {  // X-20
 TEST_F(JobRoutes, RetryRunsWhatWaitsAndRedrivesWhatFailed) {
   const auto path = "/api/v1/jobs/" + kJob + "/retry";
   for (const auto& [answer, status, said] :
-       {std::tuple{"redriven", 200, "redriven"}, std::tuple{"not_failed", 200, "ready"},
-        std::tuple{"busy", 409, ""}, std::tuple{"not_found", 404, ""}}) {
+       {std::tuple{"redriven", 200, "redriven"}, std::tuple{"ready", 200, "ready"},
+        std::tuple{"busy", 409, ""}, std::tuple{"leased", 409, ""},
+        std::tuple{"not_found", 404, ""}}) {
     writer_.answer = answer;
     const auto reply = api_.post(path, "", staff());
     EXPECT_EQ(reply.status, status) << answer << reply.body;

@@ -1,6 +1,7 @@
 // Changing jobs: create, cancel, retry, redrive; batches.
 #include "api/call.h"
 #include "api/page.h"
+#include "api/raw_json.h"
 #include "api/routes/handler_of.h"
 #include "api/routes/jobs.h"
 #include "api/routes/path.h"
@@ -18,7 +19,7 @@ using identity::Capability;
 using store::JobWriter;
 
 constexpr std::uint64_t kOneJobBytes = 512 * 1024;  // A payload has 256 KiB at most.
-constexpr std::uint64_t kManyJobsBytes = 32 * 1024 * 1024;
+constexpr std::uint64_t kManyJobsBytes = 8 * 1024 * 1024;
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
 
 // A job as the client wrote it, digit by digit, with the ids of the request in front where it does
@@ -34,11 +35,14 @@ std::string with_request_ids(const Call& call, const json::Object& job, std::str
   return out;
 }
 
-std::string jobs_with_request_ids(const Call& call, const json::Array& jobs) {
+// The same for each of a list, whose text is `text`.
+std::string jobs_with_request_ids(const Call& call, const json::Array& jobs,
+                                  std::string_view text) {
+  const auto raw = raw_elements(text);
   std::string out = "[";
-  for (const auto& job : jobs) {
-    if (out.size() > 1) out += ',';
-    out += with_request_ids(call, job.as_object(), to_json(job));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i > 0) out += ',';
+    out += with_request_ids(call, jobs[i].as_object(), raw.at(i));
   }
   return out + "]";
 }
@@ -50,7 +54,13 @@ Reply created_one(std::string effect) {
   const auto end = effect.rfind('}');
   auto job = begin == effect.npos ? effect : effect.substr(begin, end - begin + 1);
   const bool created = job.contains("\"created\"");
-  return Reply::json_text(std::move(job), created ? 201 : 200);
+  std::string location;
+  if (const auto id = raw_member(job, "job_id"); id && id->size() > 2) {
+    location = fmt::format("/api/v1/jobs/{}", id->substr(1, id->size() - 2));
+  }
+  auto reply = Reply::json_text(std::move(job), created ? 201 : 200);
+  if (!location.empty()) reply.headers.emplace_back("Location", std::move(location));
+  return reply;
 }
 
 Reply created_many(std::string effect) {
@@ -65,15 +75,13 @@ Task<Reply> create_job(Call& call, JobWriter& writer) {
             co_await writer.enqueue_jobs(call.context(), std::move(job), call.request_key));
   auto reply = created_one(std::move(effect));
   if (const auto created = parse_json_object(reply.body)) {
-    const std::string id(created->at("job_id").as_string());
-    call.note("job_id", id);
-    reply.headers.emplace_back("Location", "/api/v1/jobs/" + id);
+    call.note("job_id", std::string(created->at("job_id").as_string()));
   }
   co_return reply;
 }
 
 Task<Reply> create_jobs(Call& call, JobWriter& writer) {
-  auto jobs = jobs_with_request_ids(call, call.body.as_array());
+  auto jobs = jobs_with_request_ids(call, call.body.as_array(), call.body_text);
   MR_CO_TRY(auto effect,
             co_await writer.enqueue_jobs(call.context(), std::move(jobs), call.request_key));
   call.note("jobs", call.body.as_array().size());
@@ -122,21 +130,16 @@ Task<Reply> cancel_jobs(Call& call, JobWriter& writer) {
   co_return answers(std::move(rows));
 }
 
+Reply retried(std::string effect) { return Reply::json_text(std::move(effect)); }
+
 // A waiting job runs now; a dead one starts again as a new generation.
 Task<Reply> retry_job(Call& call, JobWriter& writer) {
   const auto id = call.parameters.id<JobId>("id");
   call.note("job_id", id);
-  const auto context = call.context().by_server();
-  const store::RedriveRequest dead{
-      .filter_json = to_json(json::Object{{"job_ids", json::Array{id.to_string()}}}),
-      .limit = 1,
-      .reason = call.text("reason")};
-  MR_CO_TRY(const auto redriven, co_await writer.redrive_jobs(context, dead, {}));
-  MR_CO_TRY(auto answer, only_answer(id, redriven));
-  if (answer == "not_failed") {
-    MR_CO_TRY(const auto rows, co_await writer.run_now(context, {id}, call.text("reason"), {}));
-    MR_CO_TRY(answer, only_answer(id, rows));
-  }
+  MR_CO_TRY(auto effect, co_await writer.retry_job(call.context().by_server(), id,
+                                                   call.text("reason"), call.request_key));
+  MR_CO_TRY(const auto row, parse_json_object(effect));
+  const std::string answer(row.at("answer").as_string());
   if (answer == "not_found") {
     co_return fail(ErrorKind::not_found, fmt::format("job {} does not exist", id));
   }
@@ -145,7 +148,7 @@ Task<Reply> retry_job(Call& call, JobWriter& writer) {
     co_return fail(ErrorKind::conflict,
                    fmt::format("job {} neither waits nor failed: {}", id, answer));
   }
-  co_return Reply::json(json::Object{{"job_id", id.to_string()}, {"answer", answer}});
+  co_return retried(std::move(effect));
 }
 
 Task<Reply> redrive_jobs(Call& call, JobWriter& writer) {
@@ -168,15 +171,16 @@ Task<Reply> redrive_jobs(Call& call, JobWriter& writer) {
 Reply batch_created(std::string effect) { return Reply::json_text(std::move(effect), 201); }
 
 Task<Reply> create_batch(Call& call, JobWriter& writer) {
-  const auto& body = call.body.as_object();
-  json::Object options;
+  // As they were written: the callback is a job, too.
+  std::string options = "{";
   for (const std::string_view name : {"name", "callback", "callback_on"}) {
-    if (const auto* value = call.member(name)) options[name] = *value;
+    if (const auto text = call.json(name)) {
+      options += fmt::format(R"({}"{}":{})", options.size() > 1 ? "," : "", name, *text);
+    }
   }
-  MR_CO_TRY(auto effect,
-            co_await writer.create_batch(call.context(),
-                                         jobs_with_request_ids(call, body.at("jobs").as_array()),
-                                         to_json(options), call.request_key));
+  auto jobs = jobs_with_request_ids(call, call.member("jobs")->as_array(), *call.json("jobs"));
+  MR_CO_TRY(auto effect, co_await writer.create_batch(call.context(), std::move(jobs),
+                                                      options + "}", call.request_key));
   co_return batch_created(std::move(effect));
 }
 
@@ -261,6 +265,8 @@ void add_changes(std::vector<Operation>& out, JobWriter& writer) {
                  .body = RequestBody{.schema = "ReasonBody", .required = false},
                  .answers = {{.status = 200, .description = "It will run.", .schema = "JobAnswer"}},
                  .errors = {409},
+                 .idempotency_key = true,
+                 .replay = retried,
                  .handler = handler_of(retry_job, writer)});
   out.push_back({.id = "dead_letters.redrive",
                  .method = "POST",

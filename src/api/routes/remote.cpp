@@ -1,7 +1,6 @@
 #include "api/routes/remote.h"
 
 #include "api/call.h"
-#include "api/raw_json.h"
 #include "api/routes/remote_claim.h"
 
 #include <boost/json/array.hpp>
@@ -27,7 +26,6 @@ OperationHandler handler(Task<Reply> (*verb)(Call& call, RemotePartsPtr parts),
 
 // A member of the body as it was written.
 std::string raw_body(const Call& call, std::string_view name) {
-  if (const auto raw = raw_member(call.body_text, name)) return std::string(*raw);
   return call.json(name).value_or("[]");
 }
 

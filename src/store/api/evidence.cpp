@@ -37,18 +37,18 @@ class PgEvidenceStore final : public EvidenceStore {
                      pg::params(tenant)));
   }
 
-  Task<std::int64_t> log_audit_event(CallContext caller, NewAuditEntry entry) override {
-    pg::Params params;
+  Task<std::string> log_audit_event(CallContext caller, NewAuditEntry entry,
+                                    RequestKey key) override {
+    auto params = key_params(key);
     params.add(entry.table_name).add(entry.record_id).add(entry.operation);
     params.add(entry.old_values_json).add(entry.new_values_json).add(entry.reason);
     params.add(entry.category).add(entry.patient);
-    MR_CO_TRY(const auto rows,
-              co_await session_.as(
-                  std::move(caller), MR_POINT("api_audit_write"), Access::write,
-                  {.sql = "select millrace.log_audit_event($1, $2, $3, $4, $5, $6, $7, $8)",
-                   .params = std::move(params),
-                   .name = "mr_api_log_audit"}));
-    co_return rows[0].i64(0);
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_audit_write"), Access::write,
+        kept_effect("mr_api_log_audit",
+                    "select jsonb_build_object('audit_id',"
+                    " millrace.log_audit_event($4, $5, $6, $7, $8, $9, $10, $11))",
+                    std::move(params)));
   }
 
  private:

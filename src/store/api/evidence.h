@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/task.h"
+#include "store/api/requests.h"
 #include "store/api/session.h"
 
 #include <cstdint>
@@ -45,8 +46,9 @@ class EvidenceStore {
   virtual Task<std::string> job_audit(CallContext caller, JobId job) = 0;
   // Whether the chain of a tenant is whole; rows say what is not.
   virtual Task<std::string> verify_audit(CallContext caller, std::optional<TenantId> tenant) = 0;
-  // Its number.
-  virtual Task<std::int64_t> log_audit_event(CallContext caller, NewAuditEntry entry) = 0;
+  // Its number, as the JSON that is kept: {"audit_id"}.
+  virtual Task<std::string> log_audit_event(CallContext caller, NewAuditEntry entry,
+                                            RequestKey key) = 0;
 };
 
 std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session);

@@ -86,15 +86,17 @@ class PgJobWriter final : public JobWriter {
                                          std::move(params)));
   }
 
-  Task<std::string> run_now(CallContext caller, std::vector<JobId> jobs,
-                            std::optional<std::string> reason, RequestKey key) override {
+  Task<std::string> retry_job(CallContext caller, JobId job, std::optional<std::string> reason,
+                              RequestKey key) override {
     auto params = key_params(key);
-    params.add_id_array(std::span<const JobId>(jobs)).add(reason);
+    params.add(job).add(reason);
     co_return co_await write(
-        std::move(caller), MR_POINT("api_run_now"),
-        kept_effect("mr_api_run_now",
-                    "select coalesce(jsonb_agg(to_jsonb(r)), '[]') from millrace.run_now($4, $5) r",
-                    std::move(params)));
+        std::move(caller), MR_POINT("api_retry"),
+        {.sql = "select (case when r.effect ->> 'answer' in ('ready', 'redriven')"
+                " then millrace.keep_effect($1, $2, $3, r.effect) else r.effect end)::text"
+                " from (select millrace.retry_job($4, $5) as effect offset 0) r",
+         .params = std::move(params),
+         .name = "mr_api_retry"});
   }
 
   Task<std::string> redrive_jobs(CallContext caller, RedriveRequest request,

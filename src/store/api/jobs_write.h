@@ -39,9 +39,10 @@ class JobWriter {
   // already_final|not_found}].
   virtual Task<std::string> cancel_jobs(CallContext caller, std::vector<JobId> jobs,
                                         std::optional<std::string> reason, RequestKey key) = 0;
-  // Waiting jobs become ready at once: [{"job_id", "answer"}].
-  virtual Task<std::string> run_now(CallContext caller, std::vector<JobId> jobs,
-                                    std::optional<std::string> reason, RequestKey key) = 0;
+  // A waiting job becomes ready at once, a failed one starts again: {"job_id", "answer"}. The
+  // answer is kept where something was done: ready or redriven.
+  virtual Task<std::string> retry_job(CallContext caller, JobId job,
+                                      std::optional<std::string> reason, RequestKey key) = 0;
   // [{"job_id", "answer", "due_at"}].
   virtual Task<std::string> redrive_jobs(CallContext caller, RedriveRequest request,
                                          RequestKey key) = 0;
