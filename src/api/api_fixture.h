@@ -27,6 +27,7 @@ namespace millrace::api {
 class MemoryDirectory final : public identity::KeyDirectory {
  public:
   Task<std::optional<identity::ApiKeyRecord>> find_api_key(identity::ApiKeyDigest key) override {
+    ++asked;
     if (away) co_return fail(ErrorKind::unavailable, "cannot reach 10.0.0.7 port 5432");
     const auto found = keys.find(key.public_id);
     if (found == keys.end()) co_return std::nullopt;
@@ -36,9 +37,17 @@ class MemoryDirectory final : public identity::KeyDirectory {
     if (away) co_return fail(ErrorKind::unavailable, "cannot reach 10.0.0.7 port 5432");
     co_return revoked.contains(token_id);
   }
+  void note_good_key(const identity::ApiKeyDigest& key, const std::string&) override {
+    good.insert(key.public_id);
+  }
+  bool was_good_key(const identity::ApiKeyDigest& key) const override {
+    return good.contains(key.public_id);
+  }
 
   std::map<std::string, identity::ApiKeyRecord> keys;
   std::set<std::string> revoked;
+  std::set<std::string> good;
+  int asked = 0;  // For keys.
   bool away = false;
 };
 
@@ -62,7 +71,10 @@ class MemoryRequests final : public store::RequestStore {
       co_return store::RequestBegun{.state = State::started, .token = Uuid{}};
     }
     if (row.fingerprint != fingerprint) co_return store::RequestBegun{.state = State::mismatch};
-    if (!row.done) co_return store::RequestBegun{.state = State::running};
+    if (!row.done) {
+      co_return store::RequestBegun{.state = State::running,
+                                    .retry_after = std::chrono::seconds(7)};
+    }
     co_return store::RequestBegun{.state = State::done, .answer = row.answer};
   }
   Task<void> finish_request(store::CallContext caller, store::RequestKey key,

@@ -25,8 +25,14 @@ Result<identity::ApiKeyRecord> record_of(const store::ApiTokenRow& row) {
   return record;
 }
 
-// From the key of the cache back to the question.
-Task<std::optional<identity::ApiKeyRecord>> ask(store::TokenStore& tokens, std::string key) {
+std::string name_of(const identity::ApiKeyDigest& key) {
+  if (!key.public_id.empty()) return std::string(kById) + key.public_id;
+  return std::string(kByHash) + std::string(identity::bytes_of(key.hash));
+}
+
+// From the key of the cache back to the question. not_found is an answer that the cache does not
+// keep.
+Task<identity::ApiKeyRecord> ask(store::TokenStore& tokens, std::string key) {
   std::string public_id;
   store::TokenHash hash{};
   if (key.starts_with(kById)) {
@@ -36,9 +42,8 @@ Task<std::optional<identity::ApiKeyRecord>> ask(store::TokenStore& tokens, std::
                 reinterpret_cast<char*>(hash.data()));
   }
   MR_CO_TRY(const auto row, co_await tokens.find_api_token(std::move(public_id), hash));
-  if (!row) co_return std::nullopt;
-  MR_CO_TRY(auto record, record_of(*row));
-  co_return record;
+  if (!row) co_return fail(ErrorKind::not_found, "there is no such API key");
+  co_return record_of(*row);
 }
 
 Task<TenantPolicy> ask_policy(store::TenantStore& tenants, TenantId tenant) {
@@ -55,16 +60,28 @@ Task<TenantPolicy> ask_policy(store::TenantStore& tenants, TenantId tenant) {
 StoredKeys::StoredKeys(store::TokenStore& tokens, const Clock& clock)
     : keys_(clock, {.ttl = kDirectoryMemory},
             [&tokens](std::string key) { return ask(tokens, std::move(key)); }),
+      unknown_(clock, {.ttl = kDirectoryMemory}),
+      good_(clock, {.ttl = kGoodKeyMemory, .names_max = 100'000}),
       revoked_(clock, {.ttl = kDirectoryMemory, .entries_max = 100'000},
                [&tokens](std::string id) { return tokens.is_token_revoked(std::move(id)); }) {}
 
 Task<std::optional<identity::ApiKeyRecord>> StoredKeys::find_api_key(identity::ApiKeyDigest key) {
-  auto name = key.public_id.empty()
-                  ? std::string(kByHash) + std::string(identity::bytes_of(key.hash))
-                  : std::string(kById) + key.public_id;
-  MR_CO_TRY(auto record, co_await keys_.get(std::move(name)));
-  if (record) note_used(record->key_id);
-  co_return record;
+  const auto name = name_of(key);
+  if (unknown_.holds(name)) co_return std::nullopt;
+  auto record = co_await keys_.get(name);
+  if (record) co_return *std::move(record);
+  if (record.error().kind != ErrorKind::not_found) co_return fail(std::move(record).error());
+  unknown_.note(name);
+  co_return std::nullopt;
+}
+
+void StoredKeys::note_good_key(const identity::ApiKeyDigest& key, const std::string& key_id) {
+  good_.note(name_of(key));
+  note_used(key_id);
+}
+
+bool StoredKeys::was_good_key(const identity::ApiKeyDigest& key) const {
+  return good_.holds(name_of(key));
 }
 
 Task<bool> StoredKeys::is_token_revoked(std::string token_id) {

@@ -36,9 +36,10 @@ Result<Caller> act_for(Caller caller, std::string_view wanted) {
 
 }  // namespace
 
-Task<Admitted> Guard::admit(Access access, const http::ServerRequest& request) const {
+Task<Admitted> Guard::admit(Access access, const http::ServerRequest& request,
+                            identity::Welcome welcome) const {
   if (!access.guarded()) co_return Admitted{};
-  MR_CO_TRY(auto caller, co_await identify(access, request));
+  MR_CO_TRY(auto caller, co_await identify(access, request, welcome));
   if (const auto wanted = request.header(kTenantHeader)) {
     MR_CO_TRY(caller, act_for(std::move(caller), *wanted));
   }
@@ -51,7 +52,8 @@ Task<Admitted> Guard::admit(Access access, const http::ServerRequest& request) c
   co_return Admitted{.caller = std::move(caller), .policy = policy};
 }
 
-Task<Caller> Guard::identify(Access access, const http::ServerRequest& request) const {
+Task<Caller> Guard::identify(Access access, const http::ServerRequest& request,
+                             identity::Welcome welcome) const {
   if (access.kind() == Access::Kind::stream) {
     MR_CO_TRY(auto ticket, ticket_of(request));
     if (ticket) co_return co_await open_ticket(*std::move(ticket), std::string(request.path));
@@ -60,7 +62,7 @@ Task<Caller> Guard::identify(Access access, const http::ServerRequest& request) 
             identity::read_credentials({.authorization = request.header("authorization"),
                                         .apikey = request.header("apikey"),
                                         .user_agent = request.header("user-agent")}));
-  co_return co_await authenticator_.identify(std::move(credentials));
+  co_return co_await authenticator_.identify(std::move(credentials), welcome);
 }
 
 Task<Caller> Guard::open_ticket(std::string ticket, std::string resource) const {

@@ -48,10 +48,12 @@ class Guard {
         policies_(policies) {}
 
   // A refusal (identity::refusal_of) says why not; another error, that it cannot be found out.
-  Task<Admitted> admit(Access access, const http::ServerRequest& request) const;
+  Task<Admitted> admit(Access access, const http::ServerRequest& request,
+                       identity::Welcome welcome = identity::Welcome::anybody) const;
 
  private:
-  Task<identity::Caller> identify(Access access, const http::ServerRequest& request) const;
+  Task<identity::Caller> identify(Access access, const http::ServerRequest& request,
+                                  identity::Welcome welcome) const;
   Task<identity::Caller> open_ticket(std::string ticket, std::string resource) const;
 
   const identity::Authenticator& authenticator_;

@@ -1,45 +1,62 @@
 #include "api/health.h"
 
 #include "api/wire_time.h"
+#include "base/both.h"
+#include "base/either.h"
 
 #include <boost/json/object.hpp>
 
 #include <utility>
+#include <variant>
 
 namespace millrace::api {
 namespace {
+
+using namespace either;
 
 constexpr std::chrono::milliseconds kReportAge{1000};
 
 }  // namespace
 
-Health::Health(const Clock& clock, std::string version, std::vector<HealthCheck> checks)
+Health::Health(Clock& clock, std::string version, std::vector<HealthCheck> checks)
     : clock_(clock),
       version_(std::move(version)),
       checks_(std::move(checks)),
-      reports_(clock, {.ttl = kReportAge, .entries_max = 1}, [this](int) { return examine(); }) {}
+      reports_(clock, {.ttl = kReportAge, .entries_max = 2},
+               [this](Which which) { return examine(which); }) {}
 
-Task<Health::Report> Health::examine() {
-  Report report;
+Task<Health::Report> Health::examine(Which which) {
+  std::vector<Asked> asked;
   for (const auto& check : checks_) {
-    const auto began = clock_.now();
-    const auto result = co_await check.run();
-    json::Object entry;
-    const bool good = result.has_value() && result->ok;
-    entry["status"] = good ? "ok" : "failed";
-    entry["ms"] = std::chrono::duration<double, std::milli>(clock_.now() - began).count();
-    // Its class and nothing else: messages name hosts, paths and users.
-    if (!result) entry["error"] = to_string(result.error().kind);
-    if (result && result->value) entry["value"] = *result->value;
-    report.checks[check.name] = std::move(entry);
+    if (which == Which::all || check.essential) asked.push_back({.check = &check});
+  }
+  co_await ask_all(asked);
+  Report report;
+  for (auto& [check, good, entry] : asked) {
+    report.checks[check->name] = std::move(entry);
     if (good) continue;
     report.all_ok = false;
-    if (check.essential) {
-      report.essential_ok = false;
-      break;  // The others would only wait for the same.
-    }
+    if (check->essential) report.essential_ok = false;
   }
   co_return report;
+}
+
+awaitable<void> Health::ask_all(std::span<Asked> asked) {
+  if (asked.empty()) co_return;
+  co_await both(ask(asked.front()), ask_all(asked.subspan(1)));
+}
+
+awaitable<void> Health::ask(Asked& asked) {
+  const auto began = clock_.now();
+  auto ended = co_await (asked.check->run() || clock_.sleep_for(asked.check->time_max));
+  Result<CheckResult> result = fail(ErrorKind::unavailable, "no answer in time");
+  if (ended.index() == 0) result = std::get<0>(std::move(ended));
+  asked.good = result.has_value() && result->ok;
+  asked.entry["status"] = asked.good ? "ok" : "failed";
+  asked.entry["ms"] = std::chrono::duration<double, std::milli>(clock_.now() - began).count();
+  // Its class and nothing else: messages name hosts, paths and users.
+  if (!result) asked.entry["error"] = to_string(result.error().kind);
+  if (result && result->value) asked.entry["value"] = *result->value;
 }
 
 Task<Reply> Health::livez() const {
@@ -49,7 +66,7 @@ Task<Reply> Health::livez() const {
 Task<Reply> Health::readyz() {
   bool ready = !draining_;
   if (ready) {
-    MR_CO_TRY(const auto report, co_await reports_.get(0));
+    MR_CO_TRY(const auto report, co_await reports_.get(Which::essential));
     ready = report.essential_ok;
   }
   const auto* text = ready       ? R"({"answer":"ready"})"
@@ -59,7 +76,7 @@ Task<Reply> Health::readyz() {
 }
 
 Task<Reply> Health::health() {
-  MR_CO_TRY(auto report, co_await reports_.get(0));
+  MR_CO_TRY(auto report, co_await reports_.get(Which::all));
   const auto* status = !report.essential_ok ? "unavailable"
                        : report.all_ok      ? "healthy"
                                             : "degraded";

@@ -2,6 +2,7 @@
 
 #include "api/api_fixture.h"
 #include "api/routes/scale.h"
+#include "base/event.h"
 
 #include <gmock/gmock.h>
 
@@ -30,6 +31,13 @@ class HealthTest : public testing::Test {
                  {.name = "queue_depth",
                   .run = [this]() -> Task<CheckResult> {
                     co_return CheckResult{.ok = depth_ <= 1000, .value = depth_};
+                  }},
+                 {.name = "storage",
+                  .run = [this]() -> Task<CheckResult> {
+                    if (storage_hangs_ && !co_await storage_.wait()) {
+                      co_return fail(ErrorKind::cancelled, "no longer wanted");
+                    }
+                    co_return CheckResult{};
                   }}}),
         api_(health_.operations(), {}, kComponents) {}
 
@@ -42,6 +50,8 @@ class HealthTest : public testing::Test {
   std::atomic<int> asked_ = 0;
   std::atomic<bool> away_ = false;
   std::atomic<std::int64_t> depth_ = 3;
+  std::atomic<bool> storage_hangs_ = false;
+  Event storage_;  // Never answers.
   Health health_;
   ApiFixture api_;
 };
@@ -75,6 +85,29 @@ TEST_F(HealthTest, LivenessAsksNobodyAndReadinessTheDatabase) {
   EXPECT_EQ(ask("/livez").status, 200);
 }
 
+// A blob store that is slow must not take servers out of service that need none to take jobs.
+TEST_F(HealthTest, ReadinessDoesNotWaitForTheBlobStore) {
+  storage_hangs_ = true;
+  EXPECT_EQ(ask("/readyz").status, 200);
+  EXPECT_EQ(clock_.sleepers(), 0U);
+}
+
+TEST_F(HealthTest, ACheckThatHangsIsGivenUpAndTheOthersAreToldAllTheSame) {
+  storage_hangs_ = true;
+  http::RawClient client(api_.address());
+  client.send(http::get("/health"));
+  const auto moved = http::advance_until(clock_, std::chrono::milliseconds(100),
+                                         [&](auto wait) { return client.readable(wait); });
+  EXPECT_GE(moved, std::chrono::seconds(2));
+  const auto reply = client.read_reply();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(text_of(object_of(reply), "status"), "degraded");
+  const auto checks = object_of(reply).at("checks").as_object();
+  EXPECT_EQ(checks.at("storage").at("error"), json::Value("unavailable"));
+  EXPECT_EQ(checks.at("database").at("status"), json::Value("ok"));
+  EXPECT_EQ(checks.at("queue_depth").at("status"), json::Value("ok"));
+}
+
 TEST_F(HealthTest, WhoeverAsksOftenDoesNotAskTheDatabaseOften) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(api_.get("/health").status, 200);
   EXPECT_EQ(asked_, 1);
@@ -85,8 +118,11 @@ TEST(RenderSamples, PutsFamiliesTogetherAndKeepsLabelsHarmless) {
       {{.metric = "queue_ready", .label = "queue", .label_value = "b", .value = 2},
        {.metric = "jobs_failed_total", .label = "queue", .label_value = "a\"\n\\", .value = 1},
        {.metric = "queue_ready", .label = "queue", .label_value = "a", .value = 0.5},
+       {.metric = "buffer_table_sizes", .label = "table", .label_value = "handoff", .value = 3},
        {.metric = "worker_slots", .value = 16}});
   EXPECT_EQ(text,
+            "# TYPE buffer_table_sizes gauge\n"  // O-03: named by a source.
+            "buffer_table_sizes{table=\"handoff\"} 3\n"
             "# TYPE millrace_jobs_failed_total counter\n"
             "millrace_jobs_failed_total{queue=\"a\\\"\\n\\\\\"} 1\n"
             "# TYPE millrace_queue_ready gauge\n"

@@ -37,6 +37,8 @@ struct Parameter {
   std::string description;
   std::string schema = R"({"type":"string"})";  // JSON Schema; text is read as its type says.
   bool required = false;
+  // People wrote it, such as the name of a file: what it is part of is in no log and no trace.
+  bool private_text = false;
 };
 
 struct RequestBody {

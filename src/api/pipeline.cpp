@@ -1,7 +1,6 @@
 #include "api/pipeline.h"
 
 #include "api/etag.h"
-#include "identity/refusal.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -14,8 +13,6 @@
 
 namespace millrace::api {
 namespace {
-
-constexpr std::string_view kChallenge = "Bearer realm=\"millrace\"";
 
 Fault bad_request(std::string_view code, std::string detail, int status = 400) {
   return {.status = status, .code = code, .detail = std::move(detail)};
@@ -86,14 +83,11 @@ Fault precondition_failed(std::string detail) {
 }
 
 // A change that was to happen only if a tag matches must not happen where none can (RFC 9110,
-// 13.1.1). What has a version is compared where it is changed, in one transaction; content that is
-// streamed has tags of its own.
+// 13.1.1). What has a version is compared where it is changed, in one transaction.
 std::optional<ProblemDetails> check_condition(Call& call) {
   const auto wanted = call.request.header("if-match");
   const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
-  const auto& body = call.operation().body;
-  const bool streamed = body && body->kind == RequestBody::Kind::stream;
-  if (!wanted || reads || streamed) return std::nullopt;
+  if (!wanted || reads) return std::nullopt;
   if (call.operation().guards_change) {
     call.if_match = versions_in(*wanted);
     return std::nullopt;
@@ -111,8 +105,11 @@ bool loses_key(const Operation& operation) {
   });
 }
 
-http::RatePolicy per_minute(std::string name, std::uint64_t quota) {
-  return {.name = std::move(name), .quota = quota, .window = std::chrono::seconds(60)};
+// A path parameter that people wrote, such as the name of a file.
+bool has_private_path(const Operation& operation) {
+  return std::ranges::any_of(operation.parameters, [](const Parameter& parameter) {
+    return parameter.in == In::path && parameter.private_text;
+  });
 }
 
 }  // namespace
@@ -138,7 +135,8 @@ std::vector<http::Route> Pipeline::routes() const {
              [this, checked](http::ServerRequest& request, http::ResponseWriter& response) {
                return serve(*checked, request, response);
              },
-         .limits = limits});
+         .limits = limits,
+         .private_path = has_private_path(operation)});
   }
   return routes;
 }
@@ -146,7 +144,9 @@ std::vector<http::Route> Pipeline::routes() const {
 Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest& request,
                            http::ResponseWriter& response) const {
   // Here, before anything carries the trace on: jobs of this request take the decision with them.
-  if (parts_.tracer != nullptr && parts_.tracer->samples(request.trace)) request.trace.flags |= 1U;
+  if (parts_.tracer != nullptr) {
+    request.trace.set_sampled(parts_.tracer->samples(request.trace));
+  }
   Call call(checked, request, response);
   MR_CO_TRY(auto refused, co_await admit(call));
   if (!refused) {
@@ -177,62 +177,6 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
   }
   if (!reply->streamed) write(finish(call, *std::move(reply)), response);
   co_return ok();
-}
-
-Task<Pipeline::Refused> Pipeline::admit(Call& call) const {
-  auto admitted = co_await parts_.guard.admit(call.operation().access, call.request);
-  if (!admitted) co_return refused_by(admitted.error(), call);
-  call.caller = std::move(admitted->caller);
-  if (!call.operation().access.guarded()) co_return std::nullopt;
-  call.note("role", identity::to_string(call.caller.role));
-  if (call.caller.tenant) call.note("tenant_id", *call.caller.tenant);
-  if (call.caller.user) call.note("user_id", *call.caller.user);
-  co_return check_rate(call, admitted->policy);
-}
-
-ProblemDetails Pipeline::refused_by(const Error& error, Call& call) const {
-  auto fault = fault_of(error);
-  if (fault.status == 503) call.response.header("Retry-After", "1");
-  const auto refusal = identity::refusal_of(error);
-  if (!refusal) {
-    log_error(error, fault, call.request);
-    return {.fault = std::move(fault)};
-  }
-  parts_.metrics.count_refusal(to_string(*refusal));
-  call.note("refusal", to_string(*refusal));
-  if (fault.status == 401) call.response.header("WWW-Authenticate", kChallenge);
-  const auto& peer = call.request.peer;
-  if (options_.refusals_per_minute > 0 && peer != nullptr && !peer->host.empty() &&
-      *refusal != identity::Refusal::forbidden && *refusal != identity::Refusal::missing) {
-    const auto policy = per_minute("refusals", options_.refusals_per_minute);
-    const auto decision = parts_.limiter.take("peer:" + peer->host, policy);
-    if (!decision.allowed) {
-      http::add_rate_headers(call.response, policy, decision);
-      return {.fault = bad_request("too_many_refusals",
-                                   "too many requests with credentials that are not good", 429),
-              .policy = policy.name};
-    }
-  }
-  return {.fault = std::move(fault)};
-}
-
-Pipeline::Refused Pipeline::check_rate(Call& call, const TenantPolicy& policy) const {
-  const auto quota = policy.requests_per_minute.value_or(options_.tenant_requests_per_minute);
-  if (quota == 0 || !call.operation().rate_limited) return std::nullopt;
-  const auto rate = per_minute("tenant", quota);
-  const auto& caller = call.caller;
-  const auto key = caller.tenant ? "tenant:" + caller.tenant->to_string()
-                                 : fmt::format("caller:{}:{}", caller.subject, caller.token_id);
-  const auto decision = parts_.limiter.take(key, rate);
-  http::add_rate_headers(call.response, rate, decision);
-  if (decision.allowed) return std::nullopt;
-  parts_.metrics.count_rate_limited();
-  return ProblemDetails{
-      .fault = bad_request("rate_limited",
-                           fmt::format("more than {} requests in a minute; try again in {} s",
-                                       quota, decision.retry_after.count()),
-                           429),
-      .policy = rate.name};
 }
 
 Task<Pipeline::Refused> Pipeline::read_body(Call& call) const {
@@ -356,6 +300,7 @@ Task<Reply> Pipeline::run_once(Call& call) const {
                 std::string(identity::bytes_of(call.key->fingerprint)), store::RequestTimes{}));
   using State = store::RequestBegun::State;
   if (begun.state == State::running) {
+    call.response.header("Retry-After", std::to_string(begun.retry_after.count()));
     co_return fail(ErrorKind::conflict,
                    "a request with this Idempotency-Key is under way; try again later");
   }
@@ -460,6 +405,8 @@ void Pipeline::reply_refused(const http::Problem& problem, http::ResponseWriter&
         return "internal";
       case 503:
         return "unavailable";
+      case 504:
+        return "in_doubt";
       default:
         return "bad_request";
     }

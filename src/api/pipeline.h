@@ -31,7 +31,7 @@ namespace millrace::api {
 
 struct PipelineOptions {
   std::uint64_t tenant_requests_per_minute = 60'000;  // 0: not limited.
-  std::uint64_t refusals_per_minute = 600;            // Of one address; 0: not limited.
+  std::uint64_t refusals_per_minute = 600;            // Of one address or IPv6 /64; 0: not limited.
   // Of all JSON bodies that are being read or worked on; each takes several times as much memory.
   std::uint64_t bodies_max_bytes = 32 * 1024 * 1024;
 };
@@ -65,7 +65,11 @@ class Pipeline {
                    http::ResponseWriter& response) const;
   Task<Refused> admit(Call& call) const;
   Refused check_rate(Call& call, const TenantPolicy& policy) const;
-  ProblemDetails refused_by(const Error& error, Call& call) const;
+  // The decision against an address whose credentials were bad too often; nothing: go on.
+  std::optional<http::RateDecision> over_refusals(const http::ServerRequest& request) const;
+  std::optional<http::RateDecision> count_refusal(const http::ServerRequest& request) const;
+  ProblemDetails refused_by(const Error& error, Call& call,
+                            std::optional<http::RateDecision> over) const;
   Task<Refused> read_body(Call& call) const;
   Task<Refused> read_text(Call& call) const;
   Refused check_body(Call& call) const;

@@ -2,6 +2,7 @@
 
 #include "api/api_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -256,6 +257,17 @@ TEST(Pipeline, ARequestWithAKeyIsDoneOnceAndAnsweredTheSameAgain) {  // F02
   EXPECT_EQ(done, 2);
 }
 
+// A number that is too large must not become "not said".
+TEST(Pipeline, NumbersPastTheLastOneAreTheLastOne) {
+  ApiFixture api({takes_body()});
+  const auto headers = ApiFixture::bearer(api.token(Role::service_role));
+  for (const auto* size :
+       {"9223372036854775807", "9223372036854775808", "18446744073709551615", "1e300", "9.3e18"}) {
+    const auto reply = api.post("/things", fmt::format(R"({{"size":{}}})", size), headers);
+    EXPECT_EQ(reply.body, R"({"size":9223372036854775807})") << size;
+  }
+}
+
 TEST(Pipeline, AKeyThatIsUnderWayIsAConflictAndAFailureFreesIt) {
   bool fails = true;
   auto operation = takes_body();
@@ -271,7 +283,9 @@ TEST(Pipeline, AKeyThatIsUnderWayIsAConflictAndAFailureFreesIt) {
   EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 201);
   ASSERT_EQ(api.requests.rows.size(), 1U);
   api.requests.rows.begin()->second.done = false;
-  EXPECT_EQ(api.post("/things", R"({"size":3})", headers).status, 409);
+  const auto running = api.post("/things", R"({"size":3})", headers);
+  EXPECT_EQ(running.status, 409);
+  EXPECT_EQ(running.header("retry-after"), "7") << "as the store said";
 }
 
 TEST(Pipeline, AnEffectThatTheDatabaseKeptIsRepliedAgain) {
@@ -393,6 +407,73 @@ TEST(Pipeline, GuessingCredentialsIsSlowedDownPerAddress) {
   }
   EXPECT_EQ(api.get("/who", ApiFixture::bearer("mr_wrong")).status, 429);
   EXPECT_EQ(api.get("/who", ApiFixture::bearer(api.token(Role::service_role))).status, 200);
+}
+
+// Without a limit in front of it, every invented key would cost a query.
+TEST(Pipeline, WhoGuessedTooOftenMakesUsAskNobodyAndKnownKeysStillPass) {
+  ApiFixture api({says_who()}, {.refusals_per_minute = 2});
+  SystemRandom random;
+  const auto invented = [&] {
+    return ApiFixture::bearer(
+        identity::create_api_key(identity::ApiKeyForm::own, random).text.reveal());
+  };
+  const auto known = ApiFixture::bearer(api.key(Role::service_role));
+  EXPECT_EQ(api.get("/who", known).status, 200);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(api.get("/who", invented()).status, 401);
+  const auto asked = api.directory.asked;
+  for (int i = 0; i < 20; ++i) {
+    const auto reply = api.get("/who", invented());
+    EXPECT_EQ(reply.status, 429);
+    EXPECT_FALSE(reply.header("retry-after").empty());
+  }
+  EXPECT_EQ(api.directory.asked, asked);
+  EXPECT_EQ(api.get("/who", known).status, 200) << "others may share the address";
+  EXPECT_EQ(api.get("/who").status, 401) << "nothing presented is nothing guessed";
+}
+
+// Pages with the public key come from everywhere: one visitor must not use up all others' rate.
+TEST(Pipeline, VisitorsWithoutATenantHaveARateEachByTheirAddress) {
+  ApiFixture api({plain_operation("rest", "GET", "/rest", Access::database())},
+                 {.tenant_requests_per_minute = 2});
+  const auto request = http::get("/rest", ApiFixture::bearer(api.token(Role::anon)));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(api.ask(request).status, 200);
+  EXPECT_EQ(api.ask(request).status, 429);
+  http::RawClient elsewhere(api.address(), 0, "127.0.0.2");
+  EXPECT_EQ(elsewhere.ask(request).status, 200);
+}
+
+TEST(Pipeline, AStreamedBodyDoesNotGetAroundIfMatch) {  // RFC 9110, 13.1.1
+  std::atomic<int> changes = 0;
+  auto put = plain_operation("put", "PUT", "/object", Access::open());
+  put.body = RequestBody{.kind = RequestBody::Kind::stream, .schema = {}, .content_types = {"*/*"}};
+  put.handler = [&changes](Call& call) {
+    ++changes;
+    return says_ok(call);
+  };
+  ApiFixture api({std::move(put)});
+  const auto ask = [&](const std::string& headers) {
+    return api.ask("PUT /object HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n" + headers + "\r\n")
+        .status;
+  };
+  EXPECT_EQ(ask("If-Match: \"old\"\r\n"), 412);
+  EXPECT_EQ(changes, 0);
+  EXPECT_EQ(ask("If-Match: *\r\n"), 200);
+  EXPECT_EQ(ask(""), 200);
+}
+
+TEST(Pipeline, PathsWithPrivateParametersAreMarkedForTheLog) {  // T-08, J07
+  auto put = plain_operation("put", "PUT", "/uploads/{key}", Access::open());
+  put.parameters = {{.in = In::path,
+                     .name = "key",
+                     .description = "A key.",
+                     .required = true,
+                     .private_text = true}};
+  auto get = plain_operation("get", "GET", "/jobs/{id}", Access::open());
+  get.parameters = {{.in = In::path, .name = "id", .description = "A job.", .required = true}};
+  ApiFixture api({std::move(put), std::move(get)});
+  for (const auto& route : api.pipeline().routes()) {
+    EXPECT_EQ(route.private_path, route.pattern == "/uploads/{key}") << route.pattern;
+  }
 }
 
 TEST(Pipeline, ErrorsOfTheDatabaseBecomeStatusesWithoutTheirWords) {  // T-08

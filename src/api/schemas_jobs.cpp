@@ -84,7 +84,7 @@ void add_requests(SchemaMap& schemas) {
       "failed_before": {"$ref": "#/components/schemas/Time"},
       "all": {"const": true, "description": "Without any of the filters above."},
       "limit": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000},
-      "per_minute": {"type": "integer", "minimum": 1,
+      "per_minute": {"type": "integer", "minimum": 1, "maximum": 1000000,
                      "description": "Spreads them, so that a repaired service is not overrun."},
       "reason": {"$ref": "#/components/schemas/Reason"}
     },

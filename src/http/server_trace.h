@@ -21,6 +21,9 @@ struct TraceContext {
   std::uint8_t flags = 0;
 
   bool sampled() const { return (flags & 1U) != 0; }
+  void set_sampled(bool wanted) {
+    flags = static_cast<std::uint8_t>(wanted ? flags | 1U : flags & ~1U);
+  }
   bool from_caller() const { return parent_id[0] != '\0'; }
   // "00-<trace_id>-<span_id>-<flags>": what calls made on behalf of this request send on.
   std::string traceparent() const;

@@ -5,12 +5,21 @@
 #include <utility>
 
 namespace millrace::identity {
+namespace {
+
+// The same words for a wrong secret, for no such key and for one that was not looked up: which ids
+// exist is nobody's business.
+std::unexpected<Error> unknown_key() {
+  return refuse(Refusal::unknown_key, "the API key is not known here");
+}
+
+}  // namespace
 
 Authenticator::Authenticator(const TokenVerifier& verifier, KeyDirectory& directory,
                              const Clock& clock)
     : verifier_(verifier), directory_(directory), clock_(clock), verified_(clock) {}
 
-Task<Caller> Authenticator::identify(Credentials credentials) const {
+Task<Caller> Authenticator::identify(Credentials credentials, Welcome welcome) const {
   if (credentials.empty()) {
     co_return refuse(Refusal::missing,
                      "send a token in the Authorization header or a key in the "
@@ -18,25 +27,27 @@ Task<Caller> Authenticator::identify(Credentials credentials) const {
   }
   std::optional<Caller> caller;
   if (credentials.api_key) {
-    MR_CO_TRY(caller, co_await identify_text(credentials.api_key->reveal()));
+    MR_CO_TRY(caller, co_await identify_text(credentials.api_key->reveal(), welcome));
   }
   if (credentials.bearer) {
-    MR_CO_TRY(caller, co_await identify_text(credentials.bearer->reveal()));
+    MR_CO_TRY(caller, co_await identify_text(credentials.bearer->reveal(), welcome));
   }
   co_return *std::move(caller);
 }
 
-Task<Caller> Authenticator::identify_text(std::string text) const {
-  return looks_like_api_key(text) ? identify_api_key(std::move(text))
+Task<Caller> Authenticator::identify_text(std::string text, Welcome welcome) const {
+  return looks_like_api_key(text) ? identify_api_key(std::move(text), welcome)
                                   : identify_token(std::move(text));
 }
 
-Task<Caller> Authenticator::identify_api_key(std::string text) const {
+Task<Caller> Authenticator::identify_api_key(std::string text, Welcome welcome) const {
   MR_CO_TRY(const auto digest, parse_api_key(text));
+  if (welcome == Welcome::known && !directory_.was_good_key(digest)) co_return unknown_key();
   MR_CO_TRY(const auto record, co_await directory_.find_api_key(digest));
-  // The same words as for a wrong secret: which ids exist is nobody's business.
-  if (!record) co_return refuse(Refusal::unknown_key, "the API key is not known here");
-  co_return caller_from_api_key(digest, *record, instant_of(clock_.wall()));
+  if (!record) co_return unknown_key();
+  MR_CO_TRY(auto caller, caller_from_api_key(digest, *record, instant_of(clock_.wall())));
+  directory_.note_good_key(digest, record->key_id);
+  co_return caller;
 }
 
 Task<Caller> Authenticator::identify_token(std::string text) const {

@@ -4,6 +4,8 @@
 // TokenVerifier, API keys to the KeyDirectory, which the store implements with SQL. Everything that
 // is presented must be good: a valid user token beside a wrong project key is refused. A JWT that
 // was good is remembered for seconds (VerifiedTokens); whether it was revoked is asked each time.
+// Strangers cannot make us ask: a token is checked before the directory hears of it, and API keys
+// of those who sent bad ones too often are looked up only if they were good before (Welcome).
 // Threading: any. Lifetime: verifier, directory and clock outlive it.
 #pragma once
 
@@ -28,6 +30,17 @@ class KeyDirectory {
   virtual Task<std::optional<ApiKeyRecord>> find_api_key(ApiKeyDigest key) = 0;
   // `token_id` is the jti of a JWT that is otherwise good.
   virtual Task<bool> is_token_revoked(std::string token_id) = 0;
+
+  // The key was presented, and it is good.
+  virtual void note_good_key(const ApiKeyDigest& key, const std::string& key_id) = 0;
+  // It was not long ago. Asks nobody.
+  virtual bool was_good_key(const ApiKeyDigest& key) const = 0;
+};
+
+// Whose API keys are looked up.
+enum class Welcome {
+  anybody,
+  known,  // Those that were good before; to all others an unknown key is what they have.
 };
 
 class Authenticator {
@@ -35,11 +48,11 @@ class Authenticator {
   Authenticator(const TokenVerifier& verifier, KeyDirectory& directory, const Clock& clock);
 
   // A Refusal says why not; any other error says that it cannot be found out now.
-  Task<Caller> identify(Credentials credentials) const;
+  Task<Caller> identify(Credentials credentials, Welcome welcome = Welcome::anybody) const;
 
  private:
-  Task<Caller> identify_text(std::string text) const;
-  Task<Caller> identify_api_key(std::string text) const;
+  Task<Caller> identify_text(std::string text, Welcome welcome) const;
+  Task<Caller> identify_api_key(std::string text, Welcome welcome) const;
   Task<Caller> identify_token(std::string text) const;
 
   const TokenVerifier& verifier_;

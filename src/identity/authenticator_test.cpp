@@ -34,8 +34,15 @@ class MemoryDirectory final : public KeyDirectory {
     if (away) co_return fail(ErrorKind::unavailable, "no database");
     co_return revoked.contains(token_id);
   }
+  void note_good_key(const ApiKeyDigest& key, const std::string& key_id) override {
+    good.insert(key.hash);
+    used.push_back(key_id);
+  }
+  bool was_good_key(const ApiKeyDigest& key) const override { return good.contains(key.hash); }
 
   std::vector<std::pair<ApiKeyDigest, ApiKeyRecord>> rows;
+  std::set<Digest> good;
+  std::vector<std::string> used;
   std::set<std::string> revoked;
   std::vector<std::string> asked;
   bool away = false;
@@ -58,11 +65,12 @@ class AuthenticatorTest : public testing::Test {
     return key.text.reveal();
   }
 
-  Result<Caller> identify(std::string api_key, std::string bearer = {}) {
+  Result<Caller> identify(std::string api_key, std::string bearer = {},
+                          Welcome welcome = Welcome::anybody) {
     Credentials credentials;
     if (!api_key.empty()) credentials.api_key.emplace(std::move(api_key));
     if (!bearer.empty()) credentials.bearer.emplace(std::move(bearer));
-    return run_blocking(authenticator_.identify(std::move(credentials)));
+    return run_blocking(authenticator_.identify(std::move(credentials), welcome));
   }
 
   static std::string token(const std::string& role, const std::string& more = {}) {
@@ -107,6 +115,31 @@ TEST_F(AuthenticatorTest, WantsEverythingThatIsPresentedToBeGood) {
   const auto forged = hs256_token(R"({"alg":"HS256"})", R"({"role":"anon"})", kOtherSecret);
   EXPECT_THAT(identify(token("anon"), forged), RefusedAs(Refusal::bad_signature));
   EXPECT_THAT(identify(forged, token("authenticated")), RefusedAs(Refusal::bad_signature));
+}
+
+TEST_F(AuthenticatorTest, LooksNothingUpForThoseWhoGuessedTooOften) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  EXPECT_THAT(identify(key, "", Welcome::known), RefusedAs(Refusal::unknown_key));
+  EXPECT_THAT(directory_.asked, IsEmpty());
+  EXPECT_THAT(identify("", token("authenticated"), Welcome::known), Accepted())
+      << "a signature is checked without asking anybody";
+  EXPECT_THAT(identify(key), Accepted());
+  EXPECT_THAT(identify(key, "", Welcome::known), Accepted()) << "it was good a moment ago";
+}
+
+// Whoever knows no more than the public id of a key does not change what is known of its use.
+TEST_F(AuthenticatorTest, NotesAKeyAsUsedOnlyWhenItIsGood) {
+  const auto key = add_key(ApiKeyForm::own, Role::admin);
+  directory_.rows.front().second.hash.front() ^= 1U;
+  EXPECT_THAT(identify(key), RefusedAs(Refusal::unknown_key));
+  EXPECT_THAT(directory_.used, IsEmpty());
+  directory_.rows.front().second.hash.front() ^= 1U;
+  directory_.rows.front().second.revoked = true;
+  EXPECT_THAT(identify(key), RefusedAs(Refusal::revoked));
+  EXPECT_THAT(directory_.used, IsEmpty());
+  directory_.rows.front().second.revoked = false;
+  EXPECT_THAT(identify(key), Accepted());
+  EXPECT_THAT(directory_.used, ElementsAre("k1"));
 }
 
 TEST_F(AuthenticatorTest, SaysTheSameOfAWrongSecretAndOfNoSuchKey) {

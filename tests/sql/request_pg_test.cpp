@@ -66,6 +66,24 @@ TEST_F(Requests, the_effect_and_its_kept_answer_commit_together) {
   EXPECT_EQ(jobs(), 1);
 }
 
+// Soon while it is young, since most end at once; never later than its lease, should its server be
+// dead.
+TEST_F(Requests, one_that_runs_says_when_to_ask_again) {
+  stop_clock(sql);
+  begin(service);
+  const auto told = [&] {
+    return service.value(
+        "select headers ->> 'retry-after' from millrace.begin_request('POST /jobs', 'k', 'f')");
+  };
+  EXPECT_EQ(told(), "1");
+  pass(sql, "8 seconds");
+  EXPECT_EQ(told(), "8");
+  pass(sql, "37 seconds");
+  EXPECT_EQ(told(), "15") << "what is left of the lease";
+  pass(sql, "14 seconds");
+  EXPECT_EQ(told(), "1");
+}
+
 // The server that died, or stood still, is replaced; what it would still do is undone.
 TEST_F(Requests, a_stalled_server_does_nothing_once_it_was_replaced) {
   stop_clock(sql);

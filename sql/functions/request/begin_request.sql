@@ -1,6 +1,6 @@
 -- millrace.begin_request: a request with an Idempotency-Key is about to be done. Answers: 'started' with a token, for whoever shall do it; 'running'
--- while somebody does; 'mismatch' where the key came before with another request; 'done' with what to say again. A request whose process
--- fell silent for longer than its lease is started anew, by the next one who asks, with another token.
+-- while somebody does, with a header that says when to ask again (after as long as it has run already, and not past its lease); 'mismatch' where
+-- the key came before with another request; 'done' with what to say again. A request whose process fell silent for longer than its lease is started anew, by the next one who asks, with another token.
 create or replace function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval default interval '60 seconds',
     p_keep interval default interval '1 day')
   returns table (answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb)
@@ -12,6 +12,8 @@ declare
   v_now timestamptz := millrace.now();
   v_token uuid := gen_random_uuid();
   v_row millrace.http_request;
+  v_left integer;
+  v_run integer;
 begin
   if p_scope is null or coalesce(octet_length(p_key), 0) not between 1 and 1024 or p_fingerprint is null
      or coalesce(p_lease not between interval '1 second' and interval '1 hour', true) or coalesce(p_keep not between interval '1 minute' and interval '30 days', true) then
@@ -38,7 +40,9 @@ begin
     elsif v_row.state = 'done' then
       return query select 'done', null::uuid, v_row.status, v_row.headers, v_row.body, v_row.effect;
     elsif v_row.lease_until > v_now then
-      return query select 'running', null::uuid, null::integer, null::jsonb, null::bytea, null::jsonb;
+      v_left := ceil(extract(epoch from v_row.lease_until - v_now));
+      v_run := floor(extract(epoch from p_lease)) - v_left;
+      return query select 'running', null::uuid, null::integer, jsonb_build_object('retry-after', least(greatest(v_run, 1), greatest(v_left, 1))), null::bytea, null::jsonb;
     else
       update millrace.http_request r set token = v_token, lease_until = v_now + p_lease
        where r.tenant_id = v_tenant and r.scope = v_scope and r.request_key = p_key;

@@ -48,6 +48,7 @@ bool is_form(const Call& call) {
 Result<FileFields> outer_fields(const Call& call) {
   FileFields fields{.patient_id = call.parameters.text("patient_id"),
                     .owner_id = call.parameters.text("owner_id"),
+                    .pipeline = call.parameters.text("pipeline"),
                     .file_name = call.parameters.text("file_name").value_or(std::string())};
   if (const auto header = call.parameters.text("Idempotency-Key")) {
     MR_TRY(fields.idempotency_key, parse_idempotency_key(*header));
@@ -69,12 +70,14 @@ Result<void> add_form_fields(FileFields& fields, const std::map<std::string, std
   const std::map<std::string_view, std::optional<std::string>*> known{
       {"patient_id", &fields.patient_id},
       {"owner_id", &fields.owner_id},
-      {"idempotency_key", &fields.idempotency_key}};
+      {"idempotency_key", &fields.idempotency_key},
+      {"pipeline", &fields.pipeline}};
   for (const auto& [name, value] : form) {
     const auto field = known.find(name);
     if (field == known.end()) {
       return fail(ErrorKind::invalid_argument,
-                  fmt::format("field {} is not one of patient_id, owner_id, idempotency_key",
+                  fmt::format("field {} is not one of patient_id, owner_id, idempotency_key, "
+                              "pipeline",
                               json_quote(name)));
     }
     MR_TRY_VOID(take_field(*field->second, name, value));
@@ -82,8 +85,26 @@ Result<void> add_form_fields(FileFields& fields, const std::map<std::string, std
   return ok();
 }
 
+// The digest that a client says the body has.
+Result<Expected> expected_of(const Call& call) {
+  Expected expected;
+  for (const auto* name : {"Content-Digest", "Repr-Digest"}) {
+    const auto header = call.parameters.text(name);
+    if (!header) continue;
+    MR_TRY(const auto digest, parse_content_digest(*header));
+    if (digest && expected.sha256.value_or(*digest) != *digest) {
+      return fail(ErrorKind::invalid_argument,
+                  "Content-Digest and Repr-Digest must not contradict each other");
+    }
+    if (digest) expected.sha256 = digest;
+  }
+  return expected;
+}
+
 Task<Reply> receive_form(Call& call, UploadEngine& engine, FileFields fields) {
   MR_CO_TRY(const auto form, FormContent::make(call));
+  MR_CO_TRY(const auto expected, expected_of(call));
+  if (expected.sha256) form->expect(*expected.sha256);
   MR_CO_TRY_VOID(co_await form->read_fields());
   MR_CO_TRY_VOID(add_form_fields(fields, form->fields()));
   if (fields.file_name.empty()) fields.file_name = form->file_name();
@@ -101,17 +122,6 @@ std::string name_in_header(const Call& call) {
   if (!header) return {};
   const auto disposition = http::parse_content_disposition(*header);
   return disposition ? disposition->file_name.value_or(std::string()) : std::string();
-}
-
-Result<Expected> expected_of(const Call& call) {
-  Expected expected;
-  for (const auto* name : {"Content-Digest", "Repr-Digest"}) {
-    const auto header = call.parameters.text(name);
-    if (!header) continue;
-    MR_TRY(const auto digest, parse_content_digest(*header));
-    if (digest) expected.sha256 = digest;
-  }
-  return expected;
 }
 
 Task<Reply> receive_body(Call& call, UploadEngine& engine, FileFields fields) {
@@ -150,6 +160,9 @@ std::vector<Parameter> upload_parameters() {
           {.name = "owner_id",
            .description = "Of a service: the user whose file it is, where patient_id does not say.",
            .schema = kUuid},
+          {.name = "pipeline",
+           .description = "What begins with it: guardian (a scan; the default), or ingest.",
+           .schema = R"({"enum":["guardian","ingest"]})"},
           {.name = "file_name",
            .description = "As people call it.",
            .schema = R"({"type":"string","minLength":1,"maxLength":1000})"},
@@ -159,7 +172,7 @@ std::vector<Parameter> upload_parameters() {
            .schema = R"({"type":"string","minLength":1,"maxLength":257})"},
           {.in = In::header,
            .name = "Content-Digest",
-           .description = "sha-256=:…: of the content; anything else is refused (RFC 9530).",
+           .description = "sha-256=:…: of the body; anything else is refused (RFC 9530).",
            .schema = kDigest},
           {.in = In::header, .name = "Repr-Digest", .description = "The same.", .schema = kDigest}};
 }
@@ -180,6 +193,10 @@ Result<store::NewUpload> new_file(const Call& call, const FileFields& fields) {
   if (upload.idempotency_key.size() > kKeyMaxBytes) {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("idempotency_key must have {} bytes at most", kKeyMaxBytes));
+  }
+  upload.pipeline = fields.pipeline.value_or(std::string());
+  if (!upload.pipeline.empty() && upload.pipeline != "guardian" && upload.pipeline != "ingest") {
+    return fail(ErrorKind::invalid_argument, "pipeline must be guardian or ingest");
   }
   upload.file_name = clean_file_name(fields.file_name);
   upload.content_type = fields.content_type;
@@ -214,6 +231,7 @@ std::vector<Operation> upload_operations(UploadEngine& engine, UploadRouteOption
   const auto access = Access::people(Capability::write);
   auto with_key = upload_parameters();
   with_key.push_back(name_parameter("key", "The idempotency key of the file.", 255));
+  with_key.back().private_text = true;  // Clients make it of the file's name (U-03).
   std::vector<Operation> out;
   out.push_back(
       {.id = "uploads.create",
@@ -222,9 +240,9 @@ std::vector<Operation> upload_operations(UploadEngine& engine, UploadRouteOption
        .tag = "Files",
        .summary = "Upload a file: a form, or its bytes",
        .description =
-           "A form has the fields patient_id, owner_id and idempotency_key, and behind them one "
-           "file. Any other body is the file itself. The type of the file is what its content "
-           "says. Room is reserved before the first byte is read; the answer comes when content, "
+           "A form has the fields patient_id, owner_id, idempotency_key and pipeline, and behind "
+           "them one file. Any other body is the file itself. The type of the file is what its "
+           "content says. Room is reserved before the first byte is read; the answer comes when content, "
            "file and first job are durable.",
        .access = access,
        .parameters = upload_parameters(),

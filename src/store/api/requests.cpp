@@ -1,7 +1,9 @@
 #include "store/api/requests.h"
 
+#include "base/json.h"
 #include "store/api/values.h"
 
+#include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,6 +20,14 @@ Result<RequestBegun> read_begun(const pg::Row& row) {
                 : answer == "mismatch" ? State::mismatch
                                        : State::done;
   begun.token = row.opt_uuid("token");
+  if (begun.state == State::running) {
+    MR_TRY(const auto headers, parse_json_object(row.opt_text("headers").value_or("{}")));
+    const auto* seconds = headers.if_contains("retry-after");
+    if (seconds != nullptr && seconds->is_int64()) {
+      begun.retry_after = std::chrono::seconds(seconds->get_int64());
+    }
+    return begun;
+  }
   if (const auto status = row.opt_i64("status")) begun.answer.status = static_cast<int>(*status);
   begun.answer.headers_json = row.opt_text("headers").value_or("");
   begun.answer.effect_json = row.opt_text("effect").value_or("");

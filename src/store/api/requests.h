@@ -38,8 +38,10 @@ struct KeptAnswer {
 struct RequestBegun {
   enum class State { started, running, mismatch, done };
   State state = State::started;
-  std::optional<Uuid> token;  // Of one that was started.
-  KeptAnswer answer;          // Of one that is done.
+  std::optional<Uuid> token = {};  // Of one that was started.
+  KeptAnswer answer = {};          // Of one that is done.
+  // Of one that runs: when to ask again. As long as it has run already, and not past its lease.
+  std::chrono::seconds retry_after{1};
 };
 
 struct RequestTimes {
