@@ -91,11 +91,11 @@ function(millrace_library name)
   endif()
 endfunction()
 
-# millrace_test(base_test SOURCES ... DEPS base [POSTGRES] [TIMEOUT 60] [LABELS unit]): a gtest
-# program, one ctest entry per case.
+# millrace_test(base_test SOURCES ... DEPS base [POSTGRES] [TIMEOUT 60] [LABELS unit]
+# [PROPERTIES name value ...]): a gtest program, one ctest entry per case, each with the properties.
 # POSTGRES: needs the throw-away server of tests/support.
 function(millrace_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "POSTGRES" "TIMEOUT;LABELS" "SOURCES;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "POSTGRES" "TIMEOUT;LABELS" "SOURCES;DEPS;PROPERTIES")
   _millrace_targets(deps ${arg_DEPS})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -119,7 +119,7 @@ function(millrace_test name)
       set(arg_LABELS unit)
     endif()
   endif()
-  list(APPEND properties LABELS ${arg_LABELS})
+  list(APPEND properties LABELS ${arg_LABELS} ${arg_PROPERTIES})
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES ${properties})
 endfunction()

@@ -1,5 +1,6 @@
 // Every operation of the server's own document, as nobody, as others, and with every role.
 #include "api_world.h"
+#include "belongings.h"
 #include "contract.h"
 
 #include <boost/json/array.hpp>
@@ -8,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace millrace::test {
@@ -25,19 +27,11 @@ const std::set<std::string> kOpenPaths = {"/livez",   "/readyz",       "/health"
 
 class ApiWalk : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    world_ = std::make_unique<ApiWorld>();
-    const auto document = world_->get("/openapi.json");
-    ASSERT_EQ(document.status, 200);
-    contract_ = std::make_unique<Contract>(document.json().as_object());
-  }
-  static void TearDownTestSuite() {
-    contract_.reset();
-    world_.reset();
-  }
+  static void SetUpTestSuite() { world_ = std::make_unique<ApiWorld>(Belongings::options()); }
+  static void TearDownTestSuite() { world_.reset(); }
 
   static ApiWorld& world() { return *world_; }
-  static Contract& contract() { return *contract_; }
+  static Contract& contract() { return world_->contract(); }
 
   static std::map<std::string, std::string> unknown_ids() {
     return {{"id", "0190a000-0000-7000-8000-00000000ffff"},
@@ -62,11 +56,9 @@ class ApiWalk : public testing::Test {
 
  private:
   static std::unique_ptr<ApiWorld> world_;
-  static std::unique_ptr<Contract> contract_;
 };
 
 std::unique_ptr<ApiWorld> ApiWalk::world_;
-std::unique_ptr<Contract> ApiWalk::contract_;
 
 TEST_F(ApiWalk, OnlyTheFewPagesThatMustBeOpenAreOpen) {  // I08, I09, T-01
   std::set<std::string> open;
@@ -104,7 +96,7 @@ TEST_F(ApiWalk, ATokenThatWasSignedBySomebodyElseOpensNothing) {
 }
 
 // What is opened by a signature is closed to everybody who cannot make one, whoever they are.
-TEST_F(ApiWalk, WhoeverCannotSignGetsNothingOfWhatIsSigned) {  // T-10, T-13
+TEST_F(ApiWalk, WhoeverCannotSignGetsNothingOfWhatIsSigned) {  // T-13
   for (const auto& operation : contract().operations()) {
     if (operation.access() != "signature") continue;
     for (const auto& token : {std::string(), world().credentials(Role::admin)}) {
@@ -170,63 +162,103 @@ TEST_F(ApiWalk, CredentialsOfOneTenantReachNothingThatBelongsToAll) {
   }
 }
 
-// What the first tenant has, nobody of the second ever sees, by id or in a list.
+// Everybody who may call, and to whom nothing of the owner belongs.
+std::vector<std::string> strangers_to(ApiWorld& world, TenantId first, identity::UserId owner) {
+  const auto second = world.new_tenant();
+  std::vector<std::string> tokens;
+  for (const auto role : {Role::service_role, Role::reader, Role::operator_, Role::admin}) {
+    tokens.push_back(world.credentials(role, second));
+  }
+  tokens.push_back(world.jwt(Role::authenticated, second, world.new_user()));
+  tokens.push_back(world.jwt(Role::authenticated, first, world.new_user()));
+  // The owner's id in another tenant is another user.
+  tokens.push_back(world.jwt(Role::authenticated, second, owner));
+  return tokens;
+}
+
+// A stranger is told nothing but what it said itself.
+void expect_nothing_of(const Belongings& things, const Ask& ask, const Answered& answered) {
+  EXPECT_THAT(answered.body, Not(HasSubstr(kMarker))) << ask.method << " " << ask.path;
+  EXPECT_LT(answered.status, 500) << ask.method << " " << ask.path << " " << answered.body;
+  const auto said = ask.path + ask.body.value_or("");
+  for (const auto& id : things.ids()) {
+    if (said.contains(id)) continue;
+    EXPECT_THAT(answered.body, Not(HasSubstr(id))) << ask.method << " " << ask.path;
+  }
+}
+
+// What the first tenant has, nobody of the second ever sees or changes: by id, by name, in a list,
+// in a body, or by a key that was used before.
 TEST_F(ApiWalk, AnotherTenantSeesNothingOfTheFirst) {  // T-02, F05, I08
   const auto first = world().new_tenant();
-  const auto second = world().new_tenant();
   const auto owner = world().new_user();
-  const auto service = world().jwt(Role::service_role, first);
-  const auto job = world().post(
-      "/api/v1/jobs", service,
-      fmt::format(
-          R"({{"job_type":"noop","payload":{{"note":"{}"}},"owner_id":"{}","job_name":"{}"}})",
-          kMarker, owner, kMarker));
-  ASSERT_EQ(job.status, 201) << job.body;
-  const auto batch = world().post(
-      "/api/v1/batches", service,
-      fmt::format(R"({{"name":"{0}","jobs":[{{"job_type":"noop","payload":{{"note":"{0}"}}}}]}})",
-                  kMarker));
-  ASSERT_EQ(batch.status, 201) << batch.body;
-  const auto profile =
-      world().post("/api/v1/profiles", world().jwt(Role::authenticated, first, owner),
-                   fmt::format(R"({{"display_name":"{}"}})", kMarker));
-  ASSERT_EQ(profile.status, 201) << profile.body;
-
-  const std::vector<std::string> ids{std::string(job.json().at("job_id").as_string()),
-                                     std::string(batch.json().at("batch_id").as_string()),
-                                     std::string(profile.json().at("id").as_string()),
-                                     first.to_string()};
-  std::vector<std::string> strangers;
-  for (const auto role : {Role::service_role, Role::reader, Role::operator_, Role::admin}) {
-    strangers.push_back(world().credentials(role, second));
-  }
-  strangers.push_back(world().jwt(Role::authenticated, second, world().new_user()));
-  strangers.push_back(world().jwt(Role::authenticated, first, world().new_user()));
-  // The owner's id in another tenant is another user.
-  strangers.push_back(world().jwt(Role::authenticated, second, owner));
-  for (const auto& token : strangers) {
+  const Belongings things(world(), first, owner, std::string(kMarker));
+  const auto before = things.rows();
+  for (const auto& token : strangers_to(world(), first, owner)) {
     for (const auto& operation : contract().operations()) {
       if (!asks_who(operation)) continue;
       const bool by_id = operation.path.contains("id}");
+      // What the path is about, and then everything else in its place.
+      auto ids = by_id && !operation.long_lived() ? things.ids() : std::vector<std::string>();
+      ids.insert(ids.begin(), things.values_for(operation).at("id"));
       for (const auto& id : ids) {
-        auto values = unknown_ids();
-        for (const auto* name : {"id", "job_id", "batch_id", "history_id"}) values[name] = id;
-        const auto answered = call(operation, token, values);
-        EXPECT_THAT(answered.body, Not(HasSubstr(kMarker))) << operation.id;
-        EXPECT_LT(answered.status, 500) << operation.id << " " << answered.body;
+        auto values = things.values_for(operation);
+        values["id"] = id;
+        auto ask = things.aimed(contract().sample_request(operation, token, values));
+        if (operation.takes_key()) ask.headers.emplace_back("Idempotency-Key", things.key());
+        const auto answered = world().ask(ask);
+        expect_nothing_of(things, ask, answered);
         // A stream of the source says it in an event.
         if (by_id && !answered.streams) {
           EXPECT_GE(answered.status, 400) << operation.id << " " << answered.body;
         }
-        if (!by_id) break;
       }
     }
+    for (const auto* table : {"shell_files", "export_jobs", "export_history", "user_profiles",
+                              "job_queue", "upload_jobs", "job"}) {
+      const Ask ask{.path = fmt::format("/rest/v1/{}", table), .token = token};
+      expect_nothing_of(things, ask, world().ask(ask));
+    }
   }
-  // Nothing was changed, and the owner still sees it.
+  EXPECT_EQ(things.rows(), before) << "something of the first tenant was changed";
   const auto after =
-      world().get("/api/v1/jobs/" + ids[0], world().jwt(Role::authenticated, first, owner));
-  ASSERT_EQ(after.status, 200) << after.body;
-  EXPECT_EQ(after.json().at("status"), json::Value("pending"));
+      world().get("/api/v1/jobs/" + things.job(), world().jwt(Role::authenticated, first, owner));
+  EXPECT_EQ(after.status, 200) << after.body;
+}
+
+// A link opens what it was made for, also to whoever found it, and nothing beside that.
+TEST_F(ApiWalk, ALinkOpensOneThing) {  // T-13, H-04
+  const auto first = world().new_tenant();
+  const auto owner = world().new_user();
+  const Belongings things(world(), first, owner, std::string(kMarker));
+  for (const auto& link : things.links()) {
+    const auto opened = world().get(link);
+    EXPECT_EQ(opened.status, 200) << link << " " << opened.body;
+    if (!opened.streams) {
+      EXPECT_THAT(opened.body, HasSubstr(kMarker)) << link;
+    }
+  }
+  const auto before = things.rows();
+  for (const auto& link : things.links()) {
+    const auto path = link.substr(0, link.find('?'));
+    const auto token = link.substr(link.find("token=") + 6);
+    for (const auto& operation : contract().operations()) {
+      if (operation.open()) continue;
+      auto ask =
+          things.aimed(contract().sample_request(operation, {}, things.values_for(operation)));
+      ask.path.erase(std::min(ask.path.find("?token="), ask.path.size()));  // Of the sample.
+      const bool same_object = path.ends_with(things.object()) &&
+                               ask.path.ends_with(things.object()) &&
+                               operation.access() == "signature";
+      if (same_object || (ask.method == "GET" && ask.path == path)) continue;
+      ask.path += fmt::format("{}token={}", ask.path.contains('?') ? "&" : "?", token);
+      const auto answered = world().ask(ask);
+      expect_nothing_of(things, ask, answered);
+      EXPECT_GE(answered.status, 400) << operation.id << " " << link << " " << answered.body;
+    }
+    EXPECT_EQ(world().get("/api/v1/me", token).status, 401) << link;
+  }
+  EXPECT_EQ(things.rows(), before) << "something was changed by a link";
 }
 
 // Bodies, paths and headers that no client would send: never a 5xx, never a hang.
@@ -261,6 +293,7 @@ TEST_F(ApiWalk, HostileInputIsRefusedAndNothingBreaks) {
       nowhere["queue"] = "nobody-made-it";
       auto ask = contract().sample_request(operation, token, nowhere);
       ask.body = body;
+      ask.bent = true;
       const auto answered = world().ask(ask);
       EXPECT_LT(answered.status, 500) << operation.id << " " << body << answered.body;
       EXPECT_GE(answered.status, 400) << operation.id << " " << body << answered.body;
@@ -271,7 +304,9 @@ TEST_F(ApiWalk, HostileInputIsRefusedAndNothingBreaks) {
       for (const char c : id) encoded += c == ' ' ? "%20" : std::string(1, c);
       std::map<std::string, std::string> values;
       for (const auto& [name, unused] : unknown_ids()) values[name] = encoded;
-      const auto answered = call(operation, token, values);
+      auto ask = contract().sample_request(operation, token, values);
+      ask.bent = true;
+      const auto answered = world().ask(ask);
       EXPECT_LT(answered.status, 500) << operation.id << " " << id << " " << answered.body;
       EXPECT_GT(answered.status, 0) << operation.id << " " << id;
     }

@@ -4,10 +4,16 @@
 // The test makes tokens itself with the secret it gave the server; API keys come from `millrace
 // token create`. sql() is the eye and hand of the test. One world per test suite: starting costs
 // some hundred milliseconds.
+//
+// Whatever ask() hears is held against the server's own document, and which operation answered with
+// which status is left in a folder of the build, where server.every_operation looks whether each
+// has succeeded in some test.
 #pragma once
 
 #include "base/json.h"
 #include "base/random.h"
+#include "contract.h"
+#include "exchange.h"
 #include "http/server_fixture.h"
 #include "identity/token_maker.h"
 #include "program.h"
@@ -17,29 +23,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millrace::test {
-
-struct Ask {
-  std::string method = "GET";
-  std::string path;
-  std::string token = {};  // Sent as bearer; empty: nobody.
-  std::optional<std::string> body = {};
-  std::vector<http::Header> headers = {};
-  std::string content_type = "application/json";  // Of the body.
-};
-
-struct Answered {
-  int status = 0;
-  std::vector<http::Header> headers = {};
-  std::string body = {};
-  bool streams = false;  // An event stream, of which the body is the beginning.
-
-  std::string header(std::string_view name) const;
-  json::Value json() const;  // Throws when the body is none.
-};
 
 class ApiWorld {
  public:
@@ -75,6 +64,8 @@ class ApiWorld {
   const json::Object& ready() const { return ready_; }
   BackgroundProgram& program() { return *program_; }
   http::ListenAddress address() const { return address_; }
+  // What the server says of itself.
+  Contract& contract();
 
   TenantId new_tenant() { return TenantId{random_.uuid()}; }
   identity::UserId new_user() { return identity::UserId{random_.uuid()}; }
@@ -83,6 +74,8 @@ class ApiWorld {
 
  private:
   std::map<std::string, std::string> environment(std::string_view user) const;
+  Answered hear(const Ask& ask);
+  void leave_marks() const;
 
   SystemClock clock_;
   SystemRandom random_;
@@ -92,7 +85,9 @@ class ApiWorld {
   std::unique_ptr<BackgroundProgram> program_;
   json::Object ready_;
   http::ListenAddress address_;
-  std::unique_ptr<WireClient> client_;  // Kept open between requests.
+  std::unique_ptr<WireClient> client_;          // Kept open between requests.
+  std::unique_ptr<Contract> contract_;          // Read when it is needed first.
+  std::set<std::pair<std::string, int>> seen_;  // Operations and how they answered.
   identity::TokenMaker tokens_;
 };
 

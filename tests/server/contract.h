@@ -2,12 +2,13 @@
 // answer keeps its word.
 #pragma once
 
-#include "api_world.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "exchange.h"
 #include "schema/schema.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,15 @@ struct ContractOperation {
   std::string method;  // "GET"
   std::string path;    // "/api/v1/jobs/{id}"
   json::Object spec;
+  std::vector<std::string> segments;  // Of the path.
+  bool takes_rest = false;            // Its last parameter takes slashes too.
 
   bool open() const { return access() == "open"; }
   std::string access() const;
   bool admits(std::string_view role) const;
   bool for_all_tenants() const;
   bool long_lived() const;  // A stream, or an answer that may be waited for.
+  bool takes_key() const;   // An Idempotency-Key.
   // A path with every parameter filled in.
   std::string path_with(const std::map<std::string, std::string>& values) const;
 };
@@ -35,6 +39,9 @@ class Contract {
 
   const std::vector<ContractOperation>& operations() const { return operations_; }
   const json::Object& document() const { return document_; }
+  // The operation that a request means, as the router finds it: a literal before a parameter, and
+  // that before the rest of a path; HEAD is a GET unless it is described. Null: there is none.
+  const ContractOperation* operation_of(std::string_view method, std::string_view target) const;
 
   // A JSON body that the operation's schema allows; nothing for operations without one.
   std::optional<std::string> sample_body(const ContractOperation& operation) const;
@@ -47,6 +54,8 @@ class Contract {
   // What is wrong with the answer; empty when it is as the document says. Of files and streams
   // status, headers and content type are looked at.
   std::string judge(const ContractOperation& operation, const Answered& answered);
+  // The same for the operation that the request means; what succeeds must be described.
+  std::string judge(const Ask& ask, const Answered& answered);
   // The status that is meant: Storage says 400 outside and the true one inside.
   static int meant_status(const Answered& answered);
   // The same for what the server refuses before it knows an operation.

@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +21,9 @@ constexpr std::chrono::milliseconds kStreamBeginning{30};
 
 int connect_to(const http::ListenAddress& address) {
   const int fd = ::socket(address.is_unix() ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // Of connecting too: a server that takes nothing in is not waited for without end.
+  const timeval most{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   bool connected = false;
   if (address.is_unix()) {
     sockaddr_un name{};
