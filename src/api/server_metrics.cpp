@@ -68,15 +68,11 @@ StageMetrics::StageMetrics(MetricRegistry& registry)
       errors(registry.family({.name = "processing_stage_errors_total",
                               .help = "Stages that failed.",
                               .labels = {"stage", "error_type"}})),
-      buffer_sizes(registry.family({.name = "buffer_table_sizes",
-                                    .help = "Rows in the buffer tables.",
-                                    .kind = MetricKind::gauge,
-                                    .labels = {"table"}})),
       external_calls(registry.family({.name = "external_api_calls_total",
                                       .help = "Calls of outside services.",
                                       .labels = {"service", "status"}})),
       costs(registry.family({.name = "processing_costs_total",
-                             .help = "What outside services cost, in cents.",
+                             .help = "What stages say that outside services cost, in cents.",
                              .labels = {"service"}})) {}
 
 }  // namespace millrace::api

@@ -34,13 +34,13 @@ class ServerMetrics {
 };
 
 // The sources' families, for whoever runs stages: declared in one place, so that all agree on
-// labels and bounds.
+// labels and bounds. The fifth of them, buffer_table_sizes{table}, comes with the database's
+// counts.
 struct StageMetrics {
   explicit StageMetrics(MetricRegistry& registry);
 
   MetricFamily& durations;       // processing_stage_duration_seconds{stage,status}
   MetricFamily& errors;          // processing_stage_errors_total{stage,error_type}
-  MetricFamily& buffer_sizes;    // buffer_table_sizes{table}
   MetricFamily& external_calls;  // external_api_calls_total{service,status}
   MetricFamily& costs;           // processing_costs_total{service}, in cents
 };

@@ -72,6 +72,7 @@ Result<http::Request> Remote::prepare(const Call& call) const {
   request.total_timeout = limits_.request_timeout;
   request.idle_timeout = limits_.request_timeout;
   request.response_max_bytes = kAnswerMaxBytes;
+  request.service = store_;
   if (call.part) {
     request.body_source = std::make_shared<SpoolSource>(*call.part->spool, call.part->offset,
                                                         call.part->size_bytes, services_.disk);
@@ -120,6 +121,9 @@ Task<T> Remote::repeat(Call call, Once<T> once) {
     const auto pause = worth_repeating(answer.error()) ? repeats.pause(retry_after) : std::nullopt;
     if (!pause) co_return fail(named(call, std::move(answer).error()));
     co_await services_.clock.sleep_for(*pause);
+    if (call.before_repeat) {
+      MR_CO_TRY_VOID(co_await call.before_repeat());
+    }
   }
 }
 
@@ -136,6 +140,18 @@ Result<void> make_spool_folder(const RemoteLimits& limits) {
     return fail(ErrorKind::invalid_argument, "spool_folder is not set");
   }
   return make_folder(limits.spool_folder);
+}
+
+Result<void> check_older(const Result<BlobInfo>& info, Clock::Wall before) {
+  if (!info) return fail(info.error());
+  if (info->modified + std::chrono::seconds(1) <= before) return ok();
+  return fail(ErrorKind::conflict, "the blob was written again");
+}
+
+Result<bool> removal_of(Error error) {
+  if (error.kind == ErrorKind::not_found) return true;
+  if (error.kind == ErrorKind::conflict) return false;
+  return fail(std::move(error));
 }
 
 ErrorKind kind_of_status(int status) {

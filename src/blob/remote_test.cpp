@@ -3,6 +3,7 @@
 
 #include "base/run.h"
 #include "blob/remote_reader.h"
+#include "http/kept_calls.h"
 #include "http/scripted_server.h"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -24,6 +25,7 @@ using http::answer;
 using http::ScriptedServer;
 using http::Step;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
@@ -81,7 +83,8 @@ class BlobRemote : public testing::Test {
   asio::thread_pool pool_{1};
   ManualClock clock_;
   SeededRandom random_{7};
-  http::Client client_{io_.get_executor()};
+  http::KeptCalls calls_;
+  http::Client client_{io_.get_executor(), {.call_watch = &calls_}};
   std::optional<ScriptedServer> server_;
   std::optional<CountingDialect> dialect_;
   std::optional<Remote> remote_;
@@ -97,6 +100,8 @@ TEST_F(BlobRemote, RepeatsWhatMayHelpWithGrowingPausesAndANewSignature) {
   EXPECT_EQ(send({.what = "w"})->body, "yes");
   EXPECT_THAT(server_->requests()[0], HasSubstr("signature=verysecret1 "));
   EXPECT_THAT(server_->requests()[1], HasSubstr("signature=verysecret2 "));
+  // Every attempt is a call of the store.
+  EXPECT_THAT(calls_.calls(), ElementsAre("s3 500", "s3 0", "s3 200", "s3 200"));
   ASSERT_THAT(pauses_, SizeIs(2));
   EXPECT_GE(pauses_[0], 50ms);
   EXPECT_LE(pauses_[0], 150ms);

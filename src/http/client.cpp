@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -33,6 +34,27 @@ void init_curl() {
   static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
   MR_ASSERT(code == CURLE_OK);
 }
+
+// Tells the watch of one call when it has ended.
+class Told {
+ public:
+  Told(CallWatch* watch, const std::string& service)
+      : watch_(service.empty() ? nullptr : watch), service_(service) {}
+
+  void answered(int status) const {
+    if (watch_ != nullptr) watch_->called(service_, status, Steady::now() - began_);
+  }
+  void failed(const Error& error) const {
+    const bool is_theirs =
+        error.kind == ErrorKind::unavailable || error.kind == ErrorKind::in_doubt;
+    if (is_theirs) answered(0);
+  }
+
+ private:
+  CallWatch* watch_;
+  std::string service_;
+  Steady::time_point began_ = Steady::now();
+};
 
 // One of libcurl's sockets: libcurl opens and closes it, Asio says when it is ready.
 struct Watch {
@@ -75,16 +97,30 @@ class Client::Impl final : public std::enable_shared_from_this<Client::Impl> {
   // Both keep the Impl for as long as they run, whatever happens to the client.
   static Task<Response> send(std::shared_ptr<Impl> impl, Request request, CancelToken cancel) {
     const Executor strand = impl->strand_;
-    co_return co_await asio::co_spawn(
+    const Told told(impl->options_.call_watch, request.service);
+    auto answer = co_await asio::co_spawn(
         strand, send_here(std::move(impl), std::move(request), std::move(cancel)),
         asio::use_awaitable);
+    if (answer) {
+      told.answered(answer->status);
+    } else {
+      told.failed(answer.error());
+    }
+    co_return answer;
   }
   static Task<ResponseStream> open(std::shared_ptr<Impl> impl, Request request,
                                    CancelToken cancel) {
     const Executor strand = impl->strand_;
-    co_return co_await asio::co_spawn(
+    const Told told(impl->options_.call_watch, request.service);
+    auto stream = co_await asio::co_spawn(
         strand, open_here(std::move(impl), std::move(request), std::move(cancel)),
         asio::use_awaitable);
+    if (stream) {
+      told.answered(stream->head().status);
+    } else {
+      told.failed(stream.error());
+    }
+    co_return stream;
   }
   static void stop(std::shared_ptr<Impl> impl) {
     const Executor strand = impl->strand_;

@@ -21,17 +21,29 @@
 #include "base/task.h"
 #include "http/message.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace millrace::http {
 
+// Whoever wants to know of requests that have a service's name: metrics.
+class CallWatch {
+ public:
+  virtual ~CallWatch() = default;
+  // The answer came, of open() its head; or none did, and `status` is 0. Not told of requests that
+  // were not sendable or that our side took back: those say nothing about the service. Any thread.
+  virtual void called(std::string_view service, int status, std::chrono::nanoseconds took) = 0;
+};
+
 struct ClientOptions {
   std::string user_agent = "millrace";
-  std::string ca_file;  // PEM; empty: the system's certificates.
+  std::string ca_file = {};  // PEM; empty: the system's certificates.
   std::size_t idle_connections_max = 64;
+  CallWatch* call_watch = nullptr;  // Outlives the client and what it has under way.
 };
 
 // An answer whose body is read piece by piece. One reader at a time; a server that sends faster

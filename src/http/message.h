@@ -46,6 +46,7 @@ struct Request {
   std::chrono::milliseconds total_timeout{60'000};
   std::chrono::milliseconds idle_timeout{60'000};  // After open(): for each piece of the body.
   std::size_t response_max_bytes = 1024 * 1024;    // Of the body, for send().
+  std::string service = {};  // What the client's watch counts it as; empty: not at all.
 };
 
 struct Response {

@@ -28,7 +28,8 @@ http::Request request_for(const JwksOptions& options) {
           .headers = {{"Accept", "application/jwk-set+json, application/json"}},
           .connect_timeout = options.fetch_timeout,
           .total_timeout = options.fetch_timeout,
-          .response_max_bytes = kKeySetMaxBytes};
+          .response_max_bytes = kKeySetMaxBytes,
+          .service = "jwks"};
 }
 
 Result<KeySet> read_answer(const http::Response& response) {

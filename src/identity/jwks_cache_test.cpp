@@ -18,6 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -53,6 +54,7 @@ TEST_F(JwksCacheTest, FetchesOnceAndKeepsTheSetForItsAge) {
   EXPECT_EQ(requests(), 1U);
   EXPECT_THAT(server_->requests().front(),
               HasSubstr("GET /auth/v1/.well-known/jwks.json HTTP/1.1"));
+  EXPECT_THAT(calls_.calls(), ElementsAre("jwks 200"));
 }
 
 TEST_F(JwksCacheTest, MayFetchBeforeAnybodyAsks) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/run.h"
 #include "http/client.h"
+#include "http/kept_calls.h"
 #include "http/scripted_server.h"
 #include "identity/jwks_cache.h"
 #include "identity/refusal_matcher.h"
@@ -51,7 +52,8 @@ class JwksWorld : public testing::Test {
   std::vector<std::string> logged_;
   Logger log_{clock_, [this](std::string_view line) { logged_.emplace_back(line); },
               Logger::Format::json};
-  http::Client client_{io_.get_executor()};
+  http::KeptCalls calls_;
+  http::Client client_{io_.get_executor(), {.call_watch = &calls_}};
   std::optional<http::ScriptedServer> server_;
   std::optional<JwksCache> cache_;
 };

@@ -132,7 +132,7 @@ TEST_F(Scale, o03_labels_of_metrics_are_bounded) {
   EXPECT_EQ(
       sql.value(
           "select string_agg(distinct label, ' ' order by label) from millrace.metrics_snapshot()"),
-      "provider queue state");
+      "provider queue state table");
   EXPECT_EQ(sql.number("select count(*) from millrace.metrics_snapshot() where value is null"), 0);
 }
 

@@ -22,7 +22,8 @@ begin
     from millrace.api_rate_limits p
     cross join lateral (values ('provider_active_requests', p.active_requests::bigint), ('provider_limit_refusals_total', p.rate_limit_violations),
       ('provider_breaker_open', case p.breaker_state when 'closed' then 0 else 1 end::bigint), ('provider_requests_minute', p.current_requests_minute),
-      ('provider_tokens_minute', p.current_tokens_minute)) m(metric, value);
+      ('provider_tokens_minute', p.current_tokens_minute), ('provider_limit_minute', p.requests_per_minute::bigint)) m(metric, value)
+   where m.value is not null;
   return query
   select 'workers', 'state', s.state, count(*)::double precision
     from millrace.worker w
@@ -30,6 +31,12 @@ begin
   return query select 'worker_slots', null::text, null::text, coalesce(sum(w.slots), 0)::double precision from millrace.worker w where w.lease_until > v_now;
   return query select 'uploads_open', null::text, null::text, count(*)::double precision from millrace.upload u where u.state = 'open' and u.expires_at > v_now;
   return query select 'handoff_notes', null::text, null::text, (select count(*) from (select from millrace.handoff limit 10000) h)::double precision;
+  -- Rows in the tables where work waits for somebody to take it on; how far above ten thousand they are says nothing more.
+  return query
+  select 'buffer_table_sizes', 'table', b.name, b.size::double precision
+    from (values ('handoff', (select count(*) from (select from millrace.handoff limit 10000) h)),
+                 ('orphan_note', (select count(*) from (select from millrace.orphan_note limit 10000) o)),
+                 ('upload_part', (select count(*) from (select from millrace.upload_part limit 10000) u))) b(name, size);
   return query select 'audit_unsealed_seconds', null::text, null::text, coalesce(extract(epoch from v_now - (
     select a.at from millrace.audit a, millrace.audit_seal_state s where (a.xid, a.audit_id) > (s.sealed_xid, s.sealed_audit_id) order by a.xid, a.audit_id limit 1)), 0)::double precision;
   return query select 'keeper_silent_seconds', null::text, null::text, coalesce(greatest(extract(epoch from v_now - (

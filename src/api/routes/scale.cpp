@@ -30,6 +30,12 @@ std::string escape_label(std::string_view text) {
   return out;
 }
 
+// The one that a source has named stands as it is (O-03).
+std::string name_of(std::string_view metric) {
+  if (metric == "buffer_table_sizes") return std::string(metric);
+  return fmt::format("millrace_{}", metric);
+}
+
 json::Object load_json(const store::QueueLoad& load) {
   json::Object out{{"demand", load.demand}, {"oldest_age_s", load.oldest_age_s}};
   out["drain_s"] = load.drain_s ? json::Value(*load.drain_s) : json::Value(nullptr);
@@ -58,12 +64,12 @@ std::string render_samples(std::vector<store::MetricSample> samples) {
     if (sample.metric != family) {
       family = sample.metric;
       const auto* type = family.ends_with("_total") ? "counter" : "gauge";
-      out += fmt::format("# TYPE millrace_{} {}\n", family, type);
+      out += fmt::format("# TYPE {} {}\n", name_of(family), type);
     }
     const auto labels = sample.label.empty() ? std::string()
                                              : fmt::format("{{{}=\"{}\"}}", sample.label,
                                                            escape_label(sample.label_value));
-    out += fmt::format("millrace_{}{} {}\n", sample.metric, labels, json_number(sample.value));
+    out += fmt::format("{}{} {}\n", name_of(sample.metric), labels, json_number(sample.value));
   }
   return out;
 }

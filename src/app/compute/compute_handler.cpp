@@ -1,7 +1,6 @@
 #include "app/compute/compute_handler.h"
 
 #include "api/raw_json.h"
-#include "api/server_metrics.h"
 #include "app/compute/compute_outcome.h"
 #include "app/context.h"
 #include "worker/handlers/http_handler.h"
@@ -131,6 +130,7 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
   auto request = worker::http_request(job, call, context->run_timeout(), context->clock().wall());
   request.body = std::move(question->inputs_json);
   request.response_max_bytes = kAnswerMaxBytes;
+  request.service = "app_server";
   const auto began = context->clock().now();
   auto response = co_await parts_.client.send(std::move(request), context->token());
   Outcome outcome;
@@ -147,7 +147,6 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
     }
   }
   const auto status = response ? std::to_string(response->status) : std::string("none");
-  if (parts_.calls != nullptr) parts_.calls->counter({"app_server", status}).add();
   parts_.log.info("call_appserver", {{"cid", job.correlation_id},
                                      {"job_id", job.id},
                                      {"app_id", name.app_id},
@@ -195,7 +194,6 @@ Result<std::unique_ptr<worker::Handler>> make_compute_handler(Context& context,
       ComputeHandler::Parts{.client = client,
                             .contracts = *std::move(contracts),
                             .log = context.log,
-                            .calls = &api::StageMetrics(context.metrics).external_calls,
                             .blobs = blobs ? *std::move(blobs) : nullptr},
       ComputeOptions{.url = settings.text("compute.app_server_url"),
                      .token = Secret<std::string>(settings.text("compute.app_server_token"))});

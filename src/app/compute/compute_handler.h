@@ -11,7 +11,6 @@
 #include "app/compute/worker_blobs.h"
 #include "app/config/settings.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "base/secret.h"
 #include "http/client.h"
 #include "worker/handler.h"
@@ -39,7 +38,6 @@ class ComputeHandler final : public worker::Handler {
     http::Client& client;
     std::unique_ptr<api::ContractDirectory> contracts;
     const Logger& log;
-    MetricFamily* calls = nullptr;            // external_api_calls_total{service,status}
     std::unique_ptr<WorkerBlobs> blobs = {};  // Nothing: answers with artifacts fail their jobs.
   };
 

@@ -4,7 +4,9 @@
 #include "app/compute/compute_handler.h"
 #include "base/run.h"
 #include "blob/digest.h"
+#include "http/kept_calls.h"
 #include "http/scripted_server.h"
+#include "worker/handlers/http_handler.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -168,7 +170,7 @@ class ComputeCalls : public ComputeAnswers {
  protected:
   Outcome run(const http::Step& step, const std::string& payload = kPayload) {
     http::ScriptedServer server(io_, {step});
-    http::Client client(io_.get_executor());
+    http::Client client(io_.get_executor(), {.call_watch = &calls_});
     ComputeHandler handler(
         {.client = client,
          .contracts = api::ContractDirectory::open(folder_, log_).value(),
@@ -183,7 +185,11 @@ class ComputeCalls : public ComputeAnswers {
   static inline const std::string kPayload =
       R"({"app_id": "app", "definition": "beam", "version": "1.0.0", "inputs": {"x": 1.50}})";
   boost::asio::io_context io_{1};
-  Logger log_ = Logger::silent();
+  std::vector<std::string> logged_;
+  SystemClock clock_;
+  Logger log_{clock_, [this](std::string_view line) { logged_.emplace_back(line); },
+              Logger::Format::json, LogLevel::debug};
+  http::KeptCalls calls_;
   std::vector<std::string> requests_;
 };
 
@@ -198,6 +204,20 @@ TEST_F(ComputeCalls, TheInputsAreTheBodyAndIdsComeAlong) {  // J-06, A-07, F08
   EXPECT_THAT(request, HasSubstr("Idempotency-Key: "));
   EXPECT_THAT(request, HasSubstr("X-Millrace-Timeout-Ms: 10000\r\n"));
   EXPECT_THAT(request, HasSubstr("Authorization: Bearer hush\r\n"));
+  EXPECT_THAT(calls_.calls(), testing::ElementsAre("app_server 200"));
+}
+
+TEST_F(ComputeCalls, TheWorkerWaitsLongerThanItTellsTheAppServer) {  // J-09, D13
+  http::Client client(io_.get_executor());
+  const ComputeHandler handler({.client = client,
+                                .contracts = api::ContractDirectory::open(folder_, log_).value(),
+                                .log = log_},
+                               {.url = "http://x/{def}:{ver}", .token = {}});
+  for (const auto timeout : {10ms, 1000ms, 240'000ms}) {
+    const auto request = worker::http_request({}, {.url = "http://x/"}, timeout, {});
+    EXPECT_GE(request.total_timeout * 10, timeout * 11);
+    EXPECT_GE(handler.wait_limit(timeout) * 10, request.total_timeout * 11);
+  }
 }
 
 TEST_F(ComputeCalls, AnAnswerThatIsCutOffIsTriedAgain) {

@@ -1,4 +1,5 @@
 // What metrics and traces are told of runs, and what of the settings is refused.
+#include "app/observe/call_metrics.h"
 #include "app/observe/process_metrics.h"
 #include "app/observe/run_telemetry.h"
 #include "app/observe/telemetry.h"
@@ -113,6 +114,21 @@ TEST_F(Runs, StagesHaveTheSourcesMetrics) {  // O-03
   EXPECT_THAT(page, Not(HasSubstr("Jane")));
 }
 
+TEST_F(Runs, StagesSayWhatTheyHavePaid) {  // O-03
+  job_.stage = "ocr";
+  run(Outcome::ok(R"({"pages":3,"costs":{"azure_di":1.5,"openai":2}})"));
+  run(Outcome::ok(R"({"costs":{"openai":0.25,"free":0,"owed":-3,"unknown":"4","odd":{}}})"));
+  run(Outcome::ok(R"({"pages":"costs"})"));
+  job_.stage.clear();
+  run(Outcome::ok(R"({"costs":{"openai":100}})"));
+  const auto page = registry_.render();
+  EXPECT_THAT(page, HasSubstr("processing_costs_total{service=\"azure_di\"} 1.5\n"));
+  EXPECT_THAT(page, HasSubstr("processing_costs_total{service=\"openai\"} 2.25\n"));
+  for (const auto* const other : {"free", "owed", "unknown", "odd"}) {
+    EXPECT_THAT(page, Not(HasSubstr(std::string("service=\"") + other)));
+  }
+}
+
 TEST_F(Runs, TheLatencyCountsFromTheIdOfTheJob) {  // O-05
   const auto made = made_at(job_.id);
   ASSERT_TRUE(made);
@@ -163,6 +179,21 @@ TEST_F(Runs, OfAJobWithoutATraceMayBeginOne) {
   ASSERT_EQ(tracer_.spans.size(), 1U);
   EXPECT_EQ(tracer_.spans[0].parent_id[0], '\0');
   EXPECT_TRUE(tracer_.spans[0].error.empty());
+}
+
+TEST(CallsOfOthers, AreCountedByAnswerAndMeasured) {  // O-03, O-08, O-09
+  MetricRegistry registry;
+  CallMetrics calls(registry);
+  calls.called("app_server", 200, 1500ms);
+  calls.called("app_server", 429, 500ms);
+  calls.called("app_server", 0, 10s);
+  const auto page = registry.render();
+  for (const auto* const status : {"200", "429", "none"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("external_api_calls_total{service=\"app_server\",") +
+                                "status=\"" + status + "\"} 1\n"));
+  }
+  EXPECT_THAT(page, HasSubstr("millrace_external_call_seconds_count{service=\"app_server\"} 3\n"));
+  EXPECT_THAT(page, HasSubstr("millrace_external_call_seconds_sum{service=\"app_server\"} 12\n"));
 }
 
 TEST(ProcessUse, IsWhatTheKernelSays) {  // O-10

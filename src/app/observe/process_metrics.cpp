@@ -11,6 +11,8 @@
 namespace millrace::app {
 namespace {
 
+constexpr std::chrono::seconds kReadAge{1};
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
@@ -34,7 +36,8 @@ ProcessUse read_process_use() {
 }
 
 ProcessMetrics::ProcessMetrics(MetricRegistry& registry, const Clock& clock)
-    : resident_(registry
+    : clock_(clock),
+      resident_(registry
                     .family({.name = "millrace_process_resident_bytes",
                              .help = "Resident memory of this process.",
                              .kind = MetricKind::gauge})
@@ -65,10 +68,14 @@ ProcessMetrics::ProcessMetrics(MetricRegistry& registry, const Clock& clock)
 }
 
 ProcessUse ProcessMetrics::update() {
+  const auto now = clock_.now();
+  const std::lock_guard lock(mutex_);
+  if (read_at_ && now - *read_at_ < kReadAge) return last_;
   const auto use = read_process_use();
+  read_at_ = now;
+  last_ = use;
   resident_.set(static_cast<double>(use.resident_bytes));
   files_.set(static_cast<double>(use.open_files));
-  const std::lock_guard lock(mutex_);
   if (use.cpu_seconds > counted_cpu_) {
     cpu_.add(use.cpu_seconds - counted_cpu_);
     counted_cpu_ = use.cpu_seconds;

@@ -1,7 +1,9 @@
 // ProcessMetrics: memory, time and files of this process, as the kernel counts them.
 //
-// ProcessMetrics is read anew for every page; whoever serves the pages has the only one.
-// Threading: any. Lifetime: the registry outlives it.
+// ProcessMetrics is read anew for a page, once a second at most: the pages are open to everybody,
+// and counting the open files of a busy server takes a while. Whoever serves the pages has the only
+// one.
+// Threading: any. Lifetime: registry and clock outlive it.
 #pragma once
 
 #include "base/clock.h"
@@ -9,6 +11,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 namespace millrace::app {
 
@@ -27,11 +30,14 @@ class ProcessMetrics {
   ProcessUse update();
 
  private:
+  const Clock& clock_;
   Gauge& resident_;
   Counter& cpu_;
   Gauge& files_;
-  std::mutex mutex_;  // Guards counted_cpu_.
+  std::mutex mutex_;  // Guards all below.
   double counted_cpu_ = 0;
+  std::optional<Clock::Steady> read_at_;
+  ProcessUse last_;
 };
 
 }  // namespace millrace::app

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,8 @@ namespace {
 
 constexpr std::size_t kSeriesMax = 1000;
 constexpr std::string_view kLeaseLost = "lease_lost";
+constexpr std::string_view kCosts = "\"costs\"";
+constexpr JsonLimits kResultLimits{.max_bytes = 256 * 1024, .max_depth = 128};
 
 double seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -39,6 +43,22 @@ std::string error_type(const worker::RunEnd& end) {
   if (!error) return "unknown";
   const auto* type = error->if_contains("error_type");
   return type != nullptr && type->is_string() ? std::string(type->get_string()) : "unknown";
+}
+
+// {"costs": {"<service>": <cents>}} of a result. A run that is repeated was paid for twice.
+void count_costs(std::string_view result_json, MetricFamily& costs) {
+  const auto result = parse_json_object(result_json, kResultLimits);
+  const auto* named = result ? result->if_contains("costs") : nullptr;
+  const auto* services = named != nullptr ? named->if_object() : nullptr;
+  if (services == nullptr) return;
+  for (const auto& service : *services) {
+    boost::system::error_code error;
+    const auto cents = service.value().to_number<double>(error);
+    if (!error && cents > 0 && std::isfinite(cents)) {
+      const std::string name(service.key());
+      costs.counter({name}).add(cents);
+    }
+  }
 }
 
 std::vector<LogField> attributes_of(const worker::RunEnd& end) {
@@ -148,6 +168,9 @@ void RunTelemetry::count(const worker::RunEnd& end) {
 void RunTelemetry::count_stage(const worker::RunEnd& end) {
   stages_.durations.histogram({end.job.stage, outcome_of(end)}).observe(seconds(end.took));
   if (is_failure(end)) stages_.errors.counter({end.job.stage, error_type(end)}).add();
+  if (end.outcome != nullptr && end.outcome->result_json.contains(kCosts)) {
+    count_costs(end.outcome->result_json, stages_.costs);
+  }
 }
 
 // The job's traceparent is that of the run by now: its trace and, in the place of the parent, the

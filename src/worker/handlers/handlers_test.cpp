@@ -131,6 +131,7 @@ TEST(HttpRequest, CarriesKeyDeadlineAndCorrelation) {
   job.generation = 3;
   job.correlation_id = "c\r\nx: y";
   job.traceparent = "00-abc-def-01";
+  job.job_type = "solve";
   const auto request =
       http_request(job, {.url = "http://x/solve", .headers = {{"Authorization", "t"}}}, 10s,
                    std::chrono::system_clock::time_point(1500ms));
@@ -147,6 +148,7 @@ TEST(HttpRequest, CarriesKeyDeadlineAndCorrelation) {
   EXPECT_EQ(header("X-Millrace-Timeout-Ms"), "10000");
   EXPECT_EQ(header("traceparent"), "00-abc-def-01");
   EXPECT_EQ(header("Authorization"), "t");
+  EXPECT_EQ(request.service, "http:solve");
 }
 
 TEST(D13, TimeoutsNestByATenthOrMore) {

@@ -57,6 +57,7 @@ http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
   request.connect_timeout = std::min(options.connect_timeout, run_timeout);
   request.total_timeout = a_tenth_longer(run_timeout);
   request.response_max_bytes = kAnswerMaxBytes;
+  request.service = fmt::format("http:{}", job.job_type);
   return request;
 }
 
