@@ -54,11 +54,11 @@ begin
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
         ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
-        ('create_profile', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
+        ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),
         ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'),
-        ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
+        ('version_of', 'ARSC'), ('require_version', 'ASC'), ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('list_parts', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
         ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('revoked_holders', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
@@ -67,7 +67,7 @@ begin
         ('register_remote_worker', 'W'), ('check_remote_worker', 'W'), ('settle_remote', 'W'),
         ('scale_hint', 'KARS'), ('queue_load', 'ARS'), ('health_counts', 'ARS'), ('metrics_snapshot', 'AR'),
         -- Administrators.
-        ('create_tenant', 'A'), ('set_tenant_quota', 'A'), ('disable_tenant', 'A'), ('enable_tenant', 'A'), ('list_tenants', 'AR'), ('tenant_policy', 'A'),
+        ('create_tenant', 'A'), ('create_tenant_row', 'A'), ('set_tenant_quota', 'A'), ('disable_tenant', 'A'), ('enable_tenant', 'A'), ('list_tenants', 'AR'), ('tenant_policy', 'A'),
         ('create_api_token', 'A'), ('list_api_tokens', 'AR'), ('revoke_api_token', 'A'),
         -- Operators.
         ('redrive_jobs', 'A'), ('run_now', 'A'), ('retry_job', 'A'), ('reschedule_jobs', 'A'), ('pause_queue', 'A'), ('resume_queue', 'A'),

@@ -335,19 +335,24 @@ TEST_F(ApiStorePg, EventsAreFollowedAndTakenUpAgain) {
 // --- Tenants, tokens ---
 
 TEST_F(ApiStorePg, TenantsProfilesAndTokensAreKept) {
-  const auto tenant =
-      run(api.tenants->create_tenant(staff(), "clinic", uuid(kTenant), {{"quota_bytes", 5}}));
-  EXPECT_EQ(member(sql, run(api.tenants->get_tenant(staff(), tenant)), "quota_bytes"), "5");
+  const auto made =
+      run(api.tenants->create_tenant(staff(), "clinic", uuid(kTenant), {{"quota_bytes", 5}}, {}));
+  EXPECT_EQ(member(sql, made, "tenant_id"), kTenant);
+  EXPECT_EQ(member(sql, made, "quota_bytes"), "5");
+  const auto tenant = uuid(kTenant);
+  EXPECT_EQ(member(sql, run(api.tenants->get_tenant(staff(), tenant)).json, "quota_bytes"), "5");
   EXPECT_EQ(refused(api.tenants->get_tenant(staff(), uuid(kOther))).sqlstate, "MR034");
-  run(api.tenants->set_tenant_quota(staff(), tenant, {{"requests_per_minute", 7}}));
+  run(api.tenants->set_tenant_quota(staff(), tenant, {{"requests_per_minute", 7}}, {}));
   EXPECT_EQ(run(api.tenants->tenant_policy({tenant})).requests_per_minute, 7);
-  const auto profile = run(api.tenants->create_profile(person(kAda), "Ada", {}, {}));
-  run(api.tenants->rename_profile(person(kAda), profile, "A"));
-  EXPECT_EQ(member(sql, run(api.tenants->get_profile(person(kAda), profile)), "display_name"), "A");
+  const auto profile =
+      uuid(member(sql, run(api.tenants->create_profile(person(kAda), "Ada", {}, {}, {})), "id"));
+  run(api.tenants->rename_profile(person(kAda), profile, "A", {}));
+  EXPECT_EQ(member(sql, run(api.tenants->get_profile(person(kAda), profile)).json, "display_name"),
+            "A");
   EXPECT_EQ(refused(api.tenants->get_profile(person(kBob), profile)).sqlstate, "MR036");
   EXPECT_THAT(run(api.tenants->list_profiles(service(), {}, uuid(kAda))),
               HasSubstr(profile.to_string()));
-  run(api.tenants->delete_profile(person(kAda), profile));
+  run(api.tenants->delete_profile(person(kAda), profile, {}));
   run(api.tenants->disable_tenant(staff(), tenant, "unpaid"));
   EXPECT_TRUE(run(api.tenants->tenant_policy({tenant})).disabled);
   EXPECT_EQ(refused(api.jobs_read->list_jobs(person(kAda), {})).sqlstate, "MR026");
@@ -414,7 +419,8 @@ TEST_F(ApiStorePg, AComputeQuestionIsAnsweredWithItsArtifacts) {
 class RestPg : public ApiStorePg {
  protected:
   store::RestSurfacePtr surface = run(api.rest->rest_surface());
-  std::string profile = run(api.tenants->create_profile(person(kAda), "Ada", {}, {})).to_string();
+  std::string profile =
+      member(sql, run(api.tenants->create_profile(person(kAda), "Ada", {}, {}, {})), "id");
   store::RestInsert upsert(const std::string& path, const std::string& key) {
     return {
         .table = "shell_files",
@@ -636,28 +642,31 @@ TEST_F(ApiStorePg, ARemoteWorkerWorksUnderItsTokenAlone) {
 
 TEST_F(ApiStorePg, OperatorsSeeAndChangeWhatRuns) {
   auto& operations = *api.operations;
-  run(operations.set_queue(staff(), "mine", R"({"max_attempts": 3})"));
+  run(operations.set_queue(staff(), "mine", R"({"max_attempts": 3})", {}));
   run(operations.pause_queue(staff(), "mine", "because"));
-  EXPECT_EQ(member(sql, run(operations.get_queue(staff(), "mine")), "paused_reason"), "because");
+  EXPECT_EQ(member(sql, run(operations.get_queue(staff(), "mine")).json, "paused_reason"),
+            "because");
   run(operations.resume_queue(staff(), "mine"));
   EXPECT_THAT(run(operations.list_queues(staff())), HasSubstr("\"mine\""));
   EXPECT_EQ(refused(operations.get_queue(staff(), "no")).kind, ErrorKind::not_found);
   run(operations.set_job_type(staff(), "t", R"({"queue": "mine"})"));
   EXPECT_THAT(run(operations.list_job_types(staff())), HasSubstr("\"t\""));
   const store::ProviderName name{"p", "e"};
-  run(operations.set_limit(staff(), name, R"({"requests_per_minute": 5})"));
+  run(operations.set_limit(staff(), name, R"({"requests_per_minute": 5})", {}));
   run(operations.override_limit(
       staff(), name, {.values_json = R"({"requests_per_minute": 1})", .reason = "r", .ttl = 60s}));
   EXPECT_THAT(run(operations.list_limits(staff())), HasSubstr("\"overridden\":true"));
   run(operations.clear_override(staff(), name));
   run(operations.reset_breaker(staff(), name));
-  run(operations.set_cron(staff(), {.name = "c",
-                                    .schedule = "@daily",
-                                    .job_json = R"({"job_type": "noop", "payload": {"n": 1}})"}));
+  run(operations.set_cron(staff(),
+                          {.name = "c",
+                           .schedule = "@daily",
+                           .job_json = R"({"job_type": "noop", "payload": {"n": 1}})"},
+                          {}));
   EXPECT_THAT(run(operations.list_cron(staff())), HasSubstr("@daily"));
-  run(operations.cron_now(staff(), "c"));
-  run(operations.delete_cron(staff(), "c"));
-  EXPECT_EQ(refused(operations.delete_cron(staff(), "c")).kind, ErrorKind::not_found);
+  EXPECT_THAT(run(operations.cron_now(staff(), "c", {})), HasSubstr("job_id"));
+  run(operations.delete_cron(staff(), "c", {}));
+  EXPECT_EQ(refused(operations.delete_cron(staff(), "c", {})).kind, ErrorKind::not_found);
   EXPECT_EQ(run(operations.list_workers(staff())), "[]");
   run(operations.set_configuration(staff(), "partition.days", "3"));
   EXPECT_THAT(run(operations.list_configuration(staff())), HasSubstr("partition.days"));

@@ -22,8 +22,15 @@ Task<Reply> list_limits(Call& call, OperationStore& operations) {
   co_return list_reply(rows);
 }
 
+Task<Reply> get_limit(Call& call, OperationStore& operations) {
+  MR_CO_TRY(auto limit,
+            co_await operations.get_limit(call.context().by_server(), provider_of(call)));
+  co_return Reply::json_text(std::move(limit.json)).in_version(std::move(limit.version));
+}
+
 Task<Reply> set_limit(Call& call, OperationStore& operations) {
-  MR_CO_TRY_VOID(co_await operations.set_limit(call.context(), provider_of(call), call.body_text));
+  MR_CO_TRY_VOID(co_await operations.set_limit(call.context(), provider_of(call), call.body_text,
+                                               call.if_match));
   co_return Reply::empty();
 }
 
@@ -80,6 +87,17 @@ std::vector<Operation> limit_operations(OperationStore& operations) {
                  .access = Access::staff(Capability::read),
                  .answers = {{.status = 200, .description = "All of them.", .schema = "Limits"}},
                  .handler = [&operations](Call& call) { return list_limits(call, operations); }});
+  out.push_back({.id = "limits.get",
+                 .method = "GET",
+                 .path = "/api/v1/limits/{provider}/{endpoint}",
+                 .tag = "Limits",
+                 .summary = "One provider: its limits, what is used of them, its breaker",
+                 .access = Access::staff(Capability::read),
+                 .parameters = {name_parameter("provider", "The provider."),
+                                name_parameter("endpoint", "Its endpoint.")},
+                 .answers = {{.status = 200, .description = "The limit.", .schema = "Limit"}},
+                 .conditional = true,
+                 .handler = [&operations](Call& call) { return get_limit(call, operations); }});
   for (const auto& entry : kChanges) {
     Operation operation{
         .id = entry.id,
@@ -93,6 +111,7 @@ std::vector<Operation> limit_operations(OperationStore& operations) {
         .answers = {{.status = 204, .description = "Done."}},
         .handler = [&operations, verb = entry.verb](Call& call) { return verb(call, operations); }};
     if (entry.schema != nullptr) operation.body = RequestBody{.schema = entry.schema};
+    operation.guards_change = entry.verb == set_limit;
     out.push_back(std::move(operation));
   }
   return out;

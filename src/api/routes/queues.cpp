@@ -22,31 +22,29 @@ Task<Reply> list_queues(Call& call, OperationStore& operations) {
   co_return list_reply(rows);
 }
 
+// The queue as it is now.
 Task<Reply> get_queue(Call& call, OperationStore& operations) {
-  MR_CO_TRY(auto text,
+  MR_CO_TRY(auto queue,
             co_await operations.get_queue(reading(call), call.parameters.required("queue")));
-  co_return Reply::json_text(std::move(text));
+  co_return Reply::json_text(std::move(queue.json)).in_version(std::move(queue.version));
 }
 
 Task<Reply> set_queue(Call& call, OperationStore& operations) {
-  const auto& queue = call.parameters.required("queue");
-  MR_CO_TRY_VOID(co_await operations.set_queue(call.context(), queue, call.body_text));
-  MR_CO_TRY(auto text, co_await operations.get_queue(reading(call), queue));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY_VOID(co_await operations.set_queue(call.context(), call.parameters.required("queue"),
+                                               call.body_text, call.if_match));
+  co_return co_await get_queue(call, operations);
 }
 
 Task<Reply> pause_queue(Call& call, OperationStore& operations) {
-  const auto& queue = call.parameters.required("queue");
-  MR_CO_TRY_VOID(co_await operations.pause_queue(call.context(), queue, call.text("reason")));
-  MR_CO_TRY(auto text, co_await operations.get_queue(reading(call), queue));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY_VOID(co_await operations.pause_queue(call.context(), call.parameters.required("queue"),
+                                                 call.text("reason")));
+  co_return co_await get_queue(call, operations);
 }
 
 Task<Reply> resume_queue(Call& call, OperationStore& operations) {
-  const auto& queue = call.parameters.required("queue");
-  MR_CO_TRY_VOID(co_await operations.resume_queue(call.context(), queue));
-  MR_CO_TRY(auto text, co_await operations.get_queue(reading(call), queue));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY_VOID(
+      co_await operations.resume_queue(call.context(), call.parameters.required("queue")));
+  co_return co_await get_queue(call, operations);
 }
 
 Task<Reply> list_job_types(Call& call, OperationStore& operations) {
@@ -95,6 +93,7 @@ std::vector<Operation> queue_operations(OperationStore& operations) {
                       "Make a queue, or change its policy at once for all workers", operate,
                       handler_of(set_queue, operations));
   set.body = RequestBody{.schema = "QueuePolicy"};
+  set.guards_change = true;
   out.push_back(std::move(set));
   auto pause =
       on_queue("queues.pause", "POST", "/api/v1/queues/{queue}/pause",

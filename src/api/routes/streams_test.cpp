@@ -27,13 +27,16 @@ using testing::Not;
 // The queue `default` is there.
 class FakeOperations final : public store::OperationStore {
  public:
-  Task<std::string> get_queue(store::CallContext, std::string queue) override {
-    if (queue == "default") co_return "{}";
+  Task<store::Versioned> get_queue(store::CallContext, std::string queue) override {
+    if (queue == "default") co_return store::Versioned{.json = "{}", .version = "v"};
     co_return fail(Error{
         .kind = ErrorKind::not_found, .message = "queue does not exist", .sqlstate = "MR007"});
   }
   Task<std::string> list_queues(store::CallContext) override { co_return "[]"; }
-  Task<void> set_queue(store::CallContext, std::string, std::string) override { co_return ok(); }
+  Task<void> set_queue(store::CallContext, std::string, std::string,
+                       store::WantedVersions) override {
+    co_return ok();
+  }
   Task<void> pause_queue(store::CallContext, std::string, std::optional<std::string>) override {
     co_return ok();
   }
@@ -41,7 +44,11 @@ class FakeOperations final : public store::OperationStore {
   Task<std::string> list_job_types(store::CallContext) override { co_return "[]"; }
   Task<void> set_job_type(store::CallContext, std::string, std::string) override { co_return ok(); }
   Task<std::string> list_limits(store::CallContext) override { co_return "[]"; }
-  Task<void> set_limit(store::CallContext, store::ProviderName, std::string) override {
+  Task<store::Versioned> get_limit(store::CallContext, store::ProviderName) override {
+    co_return store::Versioned();
+  }
+  Task<void> set_limit(store::CallContext, store::ProviderName, std::string,
+                       store::WantedVersions) override {
     co_return ok();
   }
   Task<void> override_limit(store::CallContext, store::ProviderName,
@@ -51,9 +58,18 @@ class FakeOperations final : public store::OperationStore {
   Task<void> clear_override(store::CallContext, store::ProviderName) override { co_return ok(); }
   Task<void> reset_breaker(store::CallContext, store::ProviderName) override { co_return ok(); }
   Task<std::string> list_cron(store::CallContext) override { co_return "[]"; }
-  Task<Uuid> set_cron(store::CallContext, store::CronEntry) override { co_return Uuid(); }
-  Task<void> delete_cron(store::CallContext, std::string) override { co_return ok(); }
-  Task<JobId> cron_now(store::CallContext, std::string) override { co_return JobId(); }
+  Task<store::Versioned> get_cron(store::CallContext, std::string) override {
+    co_return store::Versioned();
+  }
+  Task<Uuid> set_cron(store::CallContext, store::CronEntry, store::WantedVersions) override {
+    co_return Uuid();
+  }
+  Task<void> delete_cron(store::CallContext, std::string, store::WantedVersions) override {
+    co_return ok();
+  }
+  Task<std::string> cron_now(store::CallContext, std::string, store::RequestKey) override {
+    co_return "{}";
+  }
   Task<std::string> list_workers(store::CallContext) override { co_return "[]"; }
   Task<std::string> list_configuration(store::CallContext) override { co_return "[]"; }
   Task<void> set_configuration(store::CallContext, std::string, std::string) override {

@@ -2,10 +2,12 @@
 
 #include "api/call.h"
 #include "api/page.h"
+#include "api/raw_json.h"
 #include "api/routes/handler_of.h"
 #include "api/routes/path.h"
 
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -24,16 +26,33 @@ json::Object limits_of(const Call& call) {
   return limits;
 }
 
+// A row as the answer to its making, the first time and again.
+Reply created(std::string effect, std::string_view list, std::string_view key) {
+  const auto id = raw_member(effect, key).value_or("");
+  auto location = fmt::format("{}/{}", list, id.size() > 2 ? id.substr(1, id.size() - 2) : id);
+  return Reply::json_text(std::move(effect), 201).with("Location", std::move(location));
+}
+
+Reply tenant_created(std::string effect) {
+  return created(std::move(effect), "/api/v1/tenants", "tenant_id");
+}
+
+Reply profile_created(std::string effect) {
+  return created(std::move(effect), "/api/v1/profiles", "id");
+}
+
+Reply versioned(store::Versioned one) {
+  return Reply::json_text(std::move(one.json)).in_version(std::move(one.version));
+}
+
 Task<Reply> create_tenant(Call& call, TenantStore& tenants) {
   std::optional<Uuid> id;
   if (const auto text = call.text("tenant_id")) {
     MR_CO_TRY(id, Uuid::parse(*text));
   }
-  MR_CO_TRY(const auto tenant, co_await tenants.create_tenant(call.context(), *call.text("name"),
-                                                              id, limits_of(call)));
-  MR_CO_TRY(auto text, co_await tenants.get_tenant(call.context(), tenant));
-  co_return Reply::json_text(std::move(text), 201)
-      .with("Location", "/api/v1/tenants/" + tenant.to_string());
+  MR_CO_TRY(auto effect, co_await tenants.create_tenant(call.context(), *call.text("name"), id,
+                                                        limits_of(call), call.request_key));
+  co_return tenant_created(std::move(effect));
 }
 
 Task<Reply> list_tenants(Call& call, TenantStore& tenants) {
@@ -45,16 +64,17 @@ Task<Reply> list_tenants(Call& call, TenantStore& tenants) {
 }
 
 Task<Reply> get_tenant(Call& call, TenantStore& tenants) {
-  MR_CO_TRY(auto text,
+  MR_CO_TRY(auto tenant,
             co_await tenants.get_tenant(call.context(), call.parameters.id<TenantId>("id").value));
-  co_return Reply::json_text(std::move(text));
+  co_return versioned(std::move(tenant));
 }
 
 Task<Reply> set_quota(Call& call, TenantStore& tenants) {
   const auto id = call.parameters.id<TenantId>("id").value;
-  MR_CO_TRY_VOID(co_await tenants.set_tenant_quota(call.context(), id, limits_of(call)));
-  MR_CO_TRY(auto text, co_await tenants.get_tenant(call.context(), id));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY_VOID(
+      co_await tenants.set_tenant_quota(call.context(), id, limits_of(call), call.if_match));
+  MR_CO_TRY(auto tenant, co_await tenants.get_tenant(call.context(), id));
+  co_return versioned(std::move(tenant));
 }
 
 Task<Reply> switch_tenant(Call& call, TenantStore& tenants, bool disable) {
@@ -64,8 +84,8 @@ Task<Reply> switch_tenant(Call& call, TenantStore& tenants, bool disable) {
   } else {
     MR_CO_TRY_VOID(co_await tenants.enable_tenant(call.context(), id));
   }
-  MR_CO_TRY(auto text, co_await tenants.get_tenant(call.context(), id));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY(auto tenant, co_await tenants.get_tenant(call.context(), id));
+  co_return versioned(std::move(tenant));
 }
 
 Task<Reply> create_profile(Call& call, TenantStore& tenants) {
@@ -77,11 +97,9 @@ Task<Reply> create_profile(Call& call, TenantStore& tenants) {
   if (const auto text = call.text("id")) {
     MR_CO_TRY(id, Uuid::parse(*text));
   }
-  MR_CO_TRY(const auto profile,
-            co_await tenants.create_profile(call.context(), *call.text("display_name"), owner, id));
-  MR_CO_TRY(auto text, co_await tenants.get_profile(call.context(), profile));
-  co_return Reply::json_text(std::move(text), 201)
-      .with("Location", "/api/v1/profiles/" + profile.to_string());
+  MR_CO_TRY(auto effect, co_await tenants.create_profile(call.context(), *call.text("display_name"),
+                                                         owner, id, call.request_key));
+  co_return profile_created(std::move(effect));
 }
 
 Task<Reply> list_profiles(Call& call, TenantStore& tenants) {
@@ -97,21 +115,22 @@ Task<Reply> list_profiles(Call& call, TenantStore& tenants) {
 }
 
 Task<Reply> get_profile(Call& call, TenantStore& tenants) {
-  MR_CO_TRY(auto text,
+  MR_CO_TRY(auto profile,
             co_await tenants.get_profile(call.context(), call.parameters.id<TenantId>("id").value));
-  co_return Reply::json_text(std::move(text));
+  co_return versioned(std::move(profile));
 }
 
 Task<Reply> rename_profile(Call& call, TenantStore& tenants) {
   const auto id = call.parameters.id<TenantId>("id").value;
-  MR_CO_TRY_VOID(co_await tenants.rename_profile(call.context(), id, *call.text("display_name")));
-  MR_CO_TRY(auto text, co_await tenants.get_profile(call.context(), id));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY_VOID(co_await tenants.rename_profile(call.context(), id, *call.text("display_name"),
+                                                 call.if_match));
+  MR_CO_TRY(auto profile, co_await tenants.get_profile(call.context(), id));
+  co_return versioned(std::move(profile));
 }
 
 Task<Reply> delete_profile(Call& call, TenantStore& tenants) {
-  MR_CO_TRY_VOID(
-      co_await tenants.delete_profile(call.context(), call.parameters.id<TenantId>("id").value));
+  MR_CO_TRY_VOID(co_await tenants.delete_profile(
+      call.context(), call.parameters.id<TenantId>("id").value, call.if_match));
   co_return Reply::empty();
 }
 
@@ -131,6 +150,8 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .access = installation,
                  .body = RequestBody{.schema = "NewTenant"},
                  .answers = {{.status = 201, .description = "The tenant.", .schema = "Tenant"}},
+                 .idempotency_key = true,
+                 .replay = tenant_created,
                  .handler = handler_of(create_tenant, tenants)});
   out.push_back({.id = "tenants.list",
                  .method = "GET",
@@ -160,6 +181,7 @@ std::vector<Operation> tenant_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The tenant.")},
                  .body = RequestBody{.schema = "TenantQuota"},
                  .answers = one,
+                 .guards_change = true,
                  .handler = handler_of(set_quota, tenants)});
   for (const bool disable : {true, false}) {
     Operation operation{
@@ -194,6 +216,8 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .access = write,
                  .body = RequestBody{.schema = "NewProfile"},
                  .answers = {{.status = 201, .description = "The profile.", .schema = "Profile"}},
+                 .idempotency_key = true,
+                 .replay = profile_created,
                  .handler = handler_of(create_profile, tenants)});
   out.push_back({.id = "profiles.list",
                  .method = "GET",
@@ -227,6 +251,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .parameters = {id_parameter("The profile.")},
                  .body = RequestBody{.schema = "ProfileName"},
                  .answers = one,
+                 .guards_change = true,
                  .handler = handler_of(rename_profile, tenants)});
   out.push_back({.id = "profiles.delete",
                  .method = "DELETE",
@@ -236,6 +261,7 @@ std::vector<Operation> profile_operations(TenantStore& tenants) {
                  .access = write,
                  .parameters = {id_parameter("The profile.")},
                  .answers = {{.status = 204, .description = "It is gone."}},
+                 .guards_change = true,
                  .handler = handler_of(delete_profile, tenants)});
   return out;
 }

@@ -39,25 +39,26 @@ class PgOperationStore final : public OperationStore {
                             fmt::format("{} order by q.queue", kQueues));
   }
 
-  Task<std::string> get_queue(CallContext caller, std::string queue) override {
-    MR_CO_TRY(auto text,
-              co_await session_.text_as(
-                  std::move(caller), MR_POINT("api_operate_read"), Access::read,
-                  {.sql = fmt::format("select row_to_json(t)::text from ({} where q.queue = $1) t",
-                                      kQueues),
-                   .params = pg::params(queue),
-                   .name = "mr_api_get_queue"}));
-    if (text.empty()) {
-      co_return fail(Error{.kind = ErrorKind::not_found,
-                           .message = fmt::format("queue '{}' does not exist", queue),
-                           .sqlstate = "MR007"});
-    }
-    co_return text;
+  Task<Versioned> get_queue(CallContext caller, std::string queue) override {
+    const Error missing{.kind = ErrorKind::not_found,
+                        .message = fmt::format("queue '{}' does not exist", queue),
+                        .sqlstate = "MR007"};
+    co_return co_await one(
+        std::move(caller),
+        {.sql = fmt::format("select row_to_json(t)::text, millrace.version_of('queue', t.queue)"
+                            " from ({} where q.queue = $1) t",
+                            kQueues),
+         .params = pg::params(queue),
+         .name = "mr_api_get_queue"},
+        missing);
   }
 
-  Task<void> set_queue(CallContext caller, std::string queue, std::string policy_json) override {
-    co_return co_await write(std::move(caller), "select millrace.set_queue($1, $2)",
-                             pg::params(queue, policy_json));
+  Task<void> set_queue(CallContext caller, std::string queue, std::string policy_json,
+                       WantedVersions wanted) override {
+    co_return co_await change(std::move(caller),
+                              guarded_change("queue", queue, wanted,
+                                             {.sql = "select millrace.set_queue($1, $2)",
+                                              .params = pg::params(queue, policy_json)}));
   }
 
   Task<void> pause_queue(CallContext caller, std::string queue,
@@ -91,9 +92,28 @@ class PgOperationStore final : public OperationStore {
                             "select * from millrace.limits_overview()");
   }
 
-  Task<void> set_limit(CallContext caller, ProviderName name, std::string values_json) override {
-    co_return co_await write(std::move(caller), "select millrace.set_limit($1, $2, $3)",
-                             pg::params(name.provider, name.endpoint, values_json));
+  Task<Versioned> get_limit(CallContext caller, ProviderName name) override {
+    const Error missing{
+        .kind = ErrorKind::not_found,
+        .message = fmt::format("there is no limit of {} {}", name.provider, name.endpoint),
+        .sqlstate = "MR013"};
+    co_return co_await one(std::move(caller),
+                           {.sql = "select row_to_json(t)::text, millrace.version_of('limit', "
+                                   "$1::text || ':' || $2::text)"
+                                   " from millrace.limits_overview() t"
+                                   " where t.provider_name = $1 and t.api_endpoint = $2",
+                            .params = pg::params(name.provider, name.endpoint),
+                            .name = "mr_api_get_limit"},
+                           missing);
+  }
+
+  Task<void> set_limit(CallContext caller, ProviderName name, std::string values_json,
+                       WantedVersions wanted) override {
+    co_return co_await change(
+        std::move(caller),
+        guarded_change("limit", fmt::format("{}:{}", name.provider, name.endpoint), wanted,
+                       {.sql = "select millrace.set_limit($1, $2, $3)",
+                        .params = pg::params(name.provider, name.endpoint, values_json)}));
   }
 
   Task<void> override_limit(CallContext caller, ProviderName name, LimitOverride values) override {
@@ -123,28 +143,49 @@ class PgOperationStore final : public OperationStore {
                             "select * from millrace.cron_overview()");
   }
 
-  Task<Uuid> set_cron(CallContext caller, CronEntry entry) override {
+  Task<Versioned> get_cron(CallContext caller, std::string name) override {
+    const Error missing{.kind = ErrorKind::not_found,
+                        .message = fmt::format("cron entry '{}' does not exist", name),
+                        .sqlstate = "MR024"};
+    co_return co_await one(
+        std::move(caller),
+        {.sql = "select row_to_json(t)::text, millrace.version_of('cron', t.name)"
+                " from millrace.cron_overview() t"
+                " where t.tenant_id = millrace.current_tenant() and t.name = $1",
+         .params = pg::params(name),
+         .name = "mr_api_get_cron"},
+        missing);
+  }
+
+  Task<Uuid> set_cron(CallContext caller, CronEntry entry, WantedVersions wanted) override {
     MR_CO_TRY(const auto rows,
-              co_await session_.as(std::move(caller), MR_POINT("api_operate_write"), Access::write,
-                                   {.sql = "select millrace.set_cron($1, $2, $3, $4)",
-                                    .params = pg::params(entry.name, entry.schedule, entry.job_json,
-                                                         entry.options_json)}));
+              co_await session_.as(
+                  std::move(caller), MR_POINT("api_operate_write"), Access::write,
+                  guarded_change("cron", entry.name, wanted,
+                                 {.sql = "select millrace.set_cron($1, $2, $3, $4)",
+                                  .params = pg::params(entry.name, entry.schedule, entry.job_json,
+                                                       entry.options_json)})));
     co_return rows[0].uuid(0);
   }
 
-  Task<void> delete_cron(CallContext caller, std::string name) override {
-    auto deleted =
-        co_await write(std::move(caller), "select millrace.delete_cron($1)", pg::params(name));
+  Task<void> delete_cron(CallContext caller, std::string name, WantedVersions wanted) override {
+    auto deleted = co_await change(
+        std::move(caller),
+        guarded_change("cron", name, wanted,
+                       {.sql = "select millrace.delete_cron($1)", .params = pg::params(name)}));
     if (!deleted) co_return fail(name_not_found(std::move(deleted).error()));
     co_return ok();
   }
 
-  Task<JobId> cron_now(CallContext caller, std::string name) override {
-    auto rows =
-        co_await session_.as(std::move(caller), MR_POINT("api_operate_write"), Access::write,
-                             {.sql = "select millrace.cron_now($1)", .params = pg::params(name)});
-    if (!rows) co_return fail(name_not_found(std::move(rows).error()));
-    co_return (*rows)[0].id<JobId>(0);
+  Task<std::string> cron_now(CallContext caller, std::string name, RequestKey key) override {
+    auto params = key_params(key);
+    params.add(name);
+    auto effect = co_await session_.text_as(
+        std::move(caller), MR_POINT("api_operate_write"), Access::write,
+        kept_effect("mr_api_cron_now", "select jsonb_build_object('job_id', millrace.cron_now($4))",
+                    std::move(params)));
+    if (!effect) co_return fail(name_not_found(std::move(effect).error()));
+    co_return effect;
   }
 
   Task<std::string> list_workers(CallContext caller) override {
@@ -173,6 +214,19 @@ class PgOperationStore final : public OperationStore {
   Task<std::string> read(CallContext caller, std::string name, std::string select) {
     co_return co_await session_.text_as(std::move(caller), MR_POINT("api_operate_read"),
                                         Access::read, rows_as_json(std::move(name), select, {}));
+  }
+  // (JSON, version) of one thing.
+  Task<Versioned> one(CallContext caller, pg::Statement statement, Error missing) {
+    MR_CO_TRY(const auto rows, co_await session_.as(std::move(caller), MR_POINT("api_operate_read"),
+                                                    Access::read, std::move(statement)));
+    if (rows.empty()) co_return fail(std::move(missing));
+    co_return Versioned{.json = std::string(rows[0].text(0)),
+                        .version = rows[0].opt_text(1).value_or("")};
+  }
+  Task<void> change(CallContext caller, std::vector<pg::Statement> statements) {
+    MR_CO_TRY_VOID(co_await session_.as(std::move(caller), MR_POINT("api_operate_write"),
+                                        Access::write, std::move(statements)));
+    co_return ok();
   }
   Task<void> write(CallContext caller, std::string sql, pg::Params params) {
     MR_CO_TRY_VOID(co_await session_.as(std::move(caller), MR_POINT("api_operate_write"),

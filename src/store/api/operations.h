@@ -1,11 +1,13 @@
 // OperationStore: what operators look at and change while the engine runs: queues, job types,
 // limits, cron, workers, configuration. One call per SQL function or question, under the caller's
-// role; lists as JSON text. Every change is audited. Threading and lifetime: as ApiSession, which
-// outlives it.
+// role; lists as JSON text. Every change is audited. `wanted`: only while it is in one of these
+// versions (MR040). Threading and lifetime: as ApiSession, which outlives it.
 #pragma once
 
 #include "base/task.h"
+#include "store/api/requests.h"
 #include "store/api/session.h"
+#include "store/api/versions.h"
 
 #include <chrono>
 #include <memory>
@@ -39,8 +41,9 @@ class OperationStore {
 
   // Queues with their policies and counts (from counters), and job types.
   virtual Task<std::string> list_queues(CallContext caller) = 0;
-  virtual Task<std::string> get_queue(CallContext caller, std::string queue) = 0;
-  virtual Task<void> set_queue(CallContext caller, std::string queue, std::string policy_json) = 0;
+  virtual Task<Versioned> get_queue(CallContext caller, std::string queue) = 0;
+  virtual Task<void> set_queue(CallContext caller, std::string queue, std::string policy_json,
+                               WantedVersions wanted) = 0;
   virtual Task<void> pause_queue(CallContext caller, std::string queue,
                                  std::optional<std::string> reason) = 0;
   virtual Task<void> resume_queue(CallContext caller, std::string queue) = 0;
@@ -49,17 +52,22 @@ class OperationStore {
                                   std::string policy_json) = 0;
 
   virtual Task<std::string> list_limits(CallContext caller) = 0;
-  virtual Task<void> set_limit(CallContext caller, ProviderName name, std::string values_json) = 0;
+  // not_found (MR013) where there is none, here and of cron (MR024) below.
+  virtual Task<Versioned> get_limit(CallContext caller, ProviderName name) = 0;
+  virtual Task<void> set_limit(CallContext caller, ProviderName name, std::string values_json,
+                               WantedVersions wanted) = 0;
   virtual Task<void> override_limit(CallContext caller, ProviderName name,
                                     LimitOverride values) = 0;
   virtual Task<void> clear_override(CallContext caller, ProviderName name) = 0;
   virtual Task<void> reset_breaker(CallContext caller, ProviderName name) = 0;
 
   virtual Task<std::string> list_cron(CallContext caller) = 0;
-  virtual Task<Uuid> set_cron(CallContext caller, CronEntry entry) = 0;
-  // not_found where there is no entry of this name.
-  virtual Task<void> delete_cron(CallContext caller, std::string name) = 0;
-  virtual Task<JobId> cron_now(CallContext caller, std::string name) = 0;
+  // Of the tenant of the call.
+  virtual Task<Versioned> get_cron(CallContext caller, std::string name) = 0;
+  virtual Task<Uuid> set_cron(CallContext caller, CronEntry entry, WantedVersions wanted) = 0;
+  virtual Task<void> delete_cron(CallContext caller, std::string name, WantedVersions wanted) = 0;
+  // The job, as the JSON that is kept: {"job_id"}.
+  virtual Task<std::string> cron_now(CallContext caller, std::string name, RequestKey key) = 0;
 
   virtual Task<std::string> list_workers(CallContext caller) = 0;
   virtual Task<std::string> list_configuration(CallContext caller) = 0;

@@ -12,16 +12,14 @@ class PgTenantStore final : public TenantStore {
  public:
   explicit PgTenantStore(ApiSession& session) : session_(session) {}
 
-  Task<Uuid> create_tenant(CallContext caller, std::string name, std::optional<Uuid> id,
-                           json::Object limits) override {
-    pg::Params params;
+  Task<std::string> create_tenant(CallContext caller, std::string name, std::optional<Uuid> id,
+                                  json::Object limits, RequestKey key) override {
+    auto params = key_params(key);
     params.add(name).add(id).add_json(limits);
-    MR_CO_TRY(const auto rows,
-              co_await session_.as(std::move(caller), MR_POINT("api_tenant_write"), Access::write,
-                                   {.sql = "select millrace.create_tenant($1, $2, $3)",
-                                    .params = std::move(params),
-                                    .name = "mr_api_create_tenant"}));
-    co_return rows[0].uuid(0);
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_tenant_write"), Access::write,
+        kept_effect("mr_api_create_tenant", "select millrace.create_tenant_row($4, $5, $6)",
+                    std::move(params)));
   }
 
   Task<std::string> list_tenants(CallContext caller, IdPage page) override {
@@ -31,33 +29,41 @@ class PgTenantStore final : public TenantStore {
                      pg::params(page.after, page.limit)));
   }
 
-  Task<std::string> get_tenant(CallContext caller, Uuid tenant) override {
-    MR_CO_TRY(auto text,
-              co_await session_.text_as(
-                  std::move(caller), MR_POINT("api_tenant_read"), Access::read,
-                  {.sql = "select row_to_json(t)::text from millrace.list_tenants(null, 1, $1) t",
-                   .params = pg::params(tenant),
-                   .name = "mr_api_get_tenant"}));
-    if (text.empty()) co_return fail(no_tenant(tenant));
-    co_return text;
+  Task<Versioned> get_tenant(CallContext caller, Uuid tenant) override {
+    co_return co_await one(
+        std::move(caller),
+        {.sql = "select row_to_json(t)::text, millrace.version_of('tenant', t.tenant_id::text)"
+                " from millrace.list_tenants(null, 1, $1) t",
+         .params = pg::params(tenant),
+         .name = "mr_api_get_tenant"},
+        {.kind = ErrorKind::not_found,
+         .message = fmt::format("tenant {} does not exist", tenant),
+         .sqlstate = "MR034"});
   }
 
-  Task<void> set_tenant_quota(CallContext caller, Uuid tenant, json::Object limits) override {
+  Task<void> set_tenant_quota(CallContext caller, Uuid tenant, json::Object limits,
+                              WantedVersions wanted) override {
     pg::Params params;
     params.add(tenant).add_json(limits);
-    co_return co_await write(std::move(caller), "select millrace.set_tenant_quota($1, $2)",
-                             std::move(params));
+    co_return co_await change(std::move(caller),
+                              guarded_change("tenant", tenant.to_string(), wanted,
+                                             {.sql = "select millrace.set_tenant_quota($1, $2)",
+                                              .params = std::move(params)}));
   }
 
   Task<void> disable_tenant(CallContext caller, Uuid tenant,
                             std::optional<std::string> reason) override {
-    co_return co_await write(std::move(caller), "select millrace.disable_tenant($1, $2)",
-                             pg::params(tenant, reason));
+    co_return co_await change(std::move(caller),
+                              guarded_change("tenant", tenant.to_string(), {},
+                                             {.sql = "select millrace.disable_tenant($1, $2)",
+                                              .params = pg::params(tenant, reason)}));
   }
 
   Task<void> enable_tenant(CallContext caller, Uuid tenant) override {
-    co_return co_await write(std::move(caller), "select millrace.enable_tenant($1)",
-                             pg::params(tenant));
+    co_return co_await change(
+        std::move(caller),
+        guarded_change("tenant", tenant.to_string(), {},
+                       {.sql = "select millrace.enable_tenant($1)", .params = pg::params(tenant)}));
   }
 
   Task<TenantRules> tenant_policy(TenantId tenant) override {
@@ -71,14 +77,14 @@ class PgTenantStore final : public TenantStore {
                           .requests_per_minute = rows[0].opt_i64(1)};
   }
 
-  Task<Uuid> create_profile(CallContext caller, std::string name, std::optional<Uuid> owner,
-                            std::optional<Uuid> id) override {
-    MR_CO_TRY(const auto rows,
-              co_await session_.as(std::move(caller), MR_POINT("api_tenant_write"), Access::write,
-                                   {.sql = "select millrace.create_profile($1, $2, $3)",
-                                    .params = pg::params(name, owner, id),
-                                    .name = "mr_api_create_profile"}));
-    co_return rows[0].uuid(0);
+  Task<std::string> create_profile(CallContext caller, std::string name, std::optional<Uuid> owner,
+                                   std::optional<Uuid> id, RequestKey key) override {
+    auto params = key_params(key);
+    params.add(name).add(owner).add(id);
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_tenant_write"), Access::write,
+        kept_effect("mr_api_create_profile", "select millrace.create_profile_row($4, $5, $6)",
+                    std::move(params)));
   }
 
   Task<std::string> list_profiles(CallContext caller, IdPage page,
@@ -90,42 +96,46 @@ class PgTenantStore final : public TenantStore {
                      pg::params(page.after, page.limit, owner)));
   }
 
-  Task<std::string> get_profile(CallContext caller, Uuid profile) override {
-    MR_CO_TRY(auto text,
-              co_await session_.text_as(
-                  std::move(caller), MR_POINT("api_tenant_read"), Access::read,
-                  {.sql = "select row_to_json(t)::text from millrace.list_profiles(null, 1, $1) t",
-                   .params = pg::params(profile),
-                   .name = "mr_api_get_profile"}));
-    if (text.empty()) {
-      co_return fail(Error{.kind = ErrorKind::not_found,
-                           .message = fmt::format("profile {} does not exist", profile),
-                           .sqlstate = "MR036"});
-    }
-    co_return text;
+  Task<Versioned> get_profile(CallContext caller, Uuid profile) override {
+    co_return co_await one(
+        std::move(caller),
+        {.sql = "select row_to_json(t)::text, millrace.version_of('profile', t.id::text)"
+                " from millrace.list_profiles(null, 1, $1) t",
+         .params = pg::params(profile),
+         .name = "mr_api_get_profile"},
+        {.kind = ErrorKind::not_found,
+         .message = fmt::format("profile {} does not exist", profile),
+         .sqlstate = "MR036"});
   }
 
-  Task<void> rename_profile(CallContext caller, Uuid profile, std::string name) override {
-    co_return co_await write(std::move(caller), "select millrace.rename_profile($1, $2)",
-                             pg::params(profile, name));
+  Task<void> rename_profile(CallContext caller, Uuid profile, std::string name,
+                            WantedVersions wanted) override {
+    co_return co_await change(std::move(caller),
+                              guarded_change("profile", profile.to_string(), wanted,
+                                             {.sql = "select millrace.rename_profile($1, $2)",
+                                              .params = pg::params(profile, name)}));
   }
 
-  Task<void> delete_profile(CallContext caller, Uuid profile) override {
-    co_return co_await write(std::move(caller), "select millrace.delete_profile($1)",
-                             pg::params(profile));
+  Task<void> delete_profile(CallContext caller, Uuid profile, WantedVersions wanted) override {
+    co_return co_await change(std::move(caller),
+                              guarded_change("profile", profile.to_string(), wanted,
+                                             {.sql = "select millrace.delete_profile($1)",
+                                              .params = pg::params(profile)}));
   }
 
  private:
-  static Error no_tenant(const Uuid& tenant) {
-    return {.kind = ErrorKind::not_found,
-            .message = fmt::format("tenant {} does not exist", tenant),
-            .sqlstate = "MR034"};
+  // (JSON, version) of one thing.
+  Task<Versioned> one(CallContext caller, pg::Statement statement, Error missing) {
+    MR_CO_TRY(const auto rows, co_await session_.as(std::move(caller), MR_POINT("api_tenant_read"),
+                                                    Access::read, std::move(statement)));
+    if (rows.empty()) co_return fail(std::move(missing));
+    co_return Versioned{.json = std::string(rows[0].text(0)),
+                        .version = rows[0].opt_text(1).value_or("")};
   }
 
-  Task<void> write(CallContext caller, std::string sql, pg::Params params) {
+  Task<void> change(CallContext caller, std::vector<pg::Statement> statements) {
     MR_CO_TRY_VOID(co_await session_.as(std::move(caller), MR_POINT("api_tenant_write"),
-                                        Access::write,
-                                        {.sql = std::move(sql), .params = std::move(params)}));
+                                        Access::write, std::move(statements)));
     co_return ok();
   }
 
