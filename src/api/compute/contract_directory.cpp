@@ -15,12 +15,14 @@ namespace fs = std::filesystem;
 constexpr int kDepthMax = 4;
 constexpr std::size_t kFilesMax = 100'000;
 
-// Names, sizes and times of all schemas below: equal when nothing has changed. A file that goes
-// away meanwhile is left out, and the next look sees the rest.
+// Names, sizes and times of all schemas below, also behind links, which is where deployments put
+// them: equal when nothing has changed. A file that goes away meanwhile is left out, and the next
+// look sees the rest. Links that lead in a circle end at the depth.
 std::string look_of(const fs::path& folder) {
   std::vector<std::string> lines;
   std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::follow_directory_symlink,
+                                         error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     if (entry.depth() >= kDepthMax) entry.disable_recursion_pending();
     if (!entry->path().native().ends_with(".json")) continue;
@@ -71,8 +73,9 @@ Result<bool> ContractDirectory::refresh() {
   // Looked at before it is read: what changes in between is read again next time.
   auto look = look_of(folder_);
   if (look == seen_) return false;
-  seen_ = std::move(look);
+  // What could not be read is read again at the next look, changed or not: the reason may pass.
   MR_TRY(auto loaded, ContractSet::load(folder_));
+  seen_ = std::move(look);
   auto fresh = std::make_shared<const ContractSet>(std::move(loaded));
   const std::lock_guard lock(mutex_);
   set_ = std::move(fresh);
@@ -86,6 +89,7 @@ void ContractDirectory::watch(std::chrono::milliseconds interval) {
 
 void ContractDirectory::look(std::stop_token stopping, std::chrono::milliseconds interval) {
   std::mutex waiting;  // Nobody else wants it: the wait ends with time or with stop().
+  std::string told;    // Said once, not at every look.
   while (!stopping.stop_requested()) {
     {
       std::unique_lock lock(waiting);
@@ -94,8 +98,11 @@ void ContractDirectory::look(std::stop_token stopping, std::chrono::milliseconds
     if (stopping.stop_requested()) return;
     const auto changed = refresh();
     if (!changed) {
-      log_.warn("contracts_not_loaded", {{"error", changed.error().message}});
+      if (changed.error().message == told) continue;
+      told = changed.error().message;
+      log_.warn("contracts_not_loaded", {{"error", told}});
     } else if (*changed) {
+      told.clear();
       log_.info("contracts_loaded", {{"contracts", current()->size()}});
     }
   }

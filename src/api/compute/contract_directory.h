@@ -36,7 +36,7 @@ class ContractDirectory {
   std::shared_ptr<const Contract> find(const ContractName& name) const;
   std::vector<std::shared_ptr<const Contract>> all() const;
 
-  // Loads again if a file has changed since the last look; true when there are new contracts.
+  // Loads again if a file has changed since they were loaded; true when there are new contracts.
   Result<bool> refresh();
   void watch(std::chrono::milliseconds interval = kWatchInterval);  // Safe twice.
   void stop();                                                      // Safe twice.
@@ -48,7 +48,7 @@ class ContractDirectory {
 
   const std::filesystem::path folder_;
   const Logger& log_;
-  // What the files looked like at the last look; the owner's, then the watching thread's.
+  // What the files looked like when they were loaded; the owner's, then the watching thread's.
   std::optional<std::string> seen_;
 
   mutable std::mutex mutex_;  // Guards set_.

@@ -139,10 +139,30 @@ TEST_F(Contracts, ThatBecomeBrokenLeaveTheOldOnesInUse) {
   write("beam/1.0.0/inputs.schema.json", "{");
   EXPECT_FALSE(directory.refresh().has_value());
   EXPECT_NE(directory.find({.app_id = "", .definition = "beam", .version = "1.0.0"}), nullptr);
-  // Said once; the next look is at the next change.
-  EXPECT_FALSE(directory.refresh().value());
+  // Tried again, since what kept it from being read may have passed.
+  EXPECT_FALSE(directory.refresh().has_value());
   write("beam/1.0.0/inputs.schema.json", "{} ");
   EXPECT_TRUE(directory.refresh().value());
+}
+
+// As ConfigMaps and `current ->` deployments have it: what a link leads to is replaced.
+TEST_F(Contracts, BehindALinkAreReadAgainToo) {
+  write("old/beam/1.0.0/inputs.schema.json", kInputs);
+  write("new/beam/1.0.0/inputs.schema.json", kInputs);
+  write("new/beam/2.0.0/inputs.schema.json", "{}");
+  fs::create_directory(folder_ / "contracts");
+  const auto link = folder_ / "contracts" / "beam";
+  fs::create_directory_symlink(folder_ / "old" / "beam", link);
+  fs::create_directory_symlink(folder_, folder_ / "old" / "beam" / "1.0.0" / "circle");
+  const auto opened = ContractDirectory::open(folder_ / "contracts", log_);
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  auto& directory = **opened;
+  EXPECT_EQ(directory.all().size(), 1U);
+  EXPECT_FALSE(directory.refresh().value());
+  fs::remove(link);
+  fs::create_directory_symlink(folder_ / "new" / "beam", link);
+  EXPECT_TRUE(directory.refresh().value());
+  EXPECT_EQ(directory.all().size(), 2U);
 }
 
 TEST_F(Contracts, AFolderThatIsNotThereIsAnErrorAndNoFolderIsNone) {
