@@ -73,8 +73,8 @@ struct BlobPage {
 
 struct RemoveOptions {
   // Keeps it when it was written at or after that time. Where the store cannot compare and remove
-  // in one step (S3, Supabase) a write in the same moment may be lost: docs/storage.md says who
-  // must not run at the same time.
+  // in one step (S3, Supabase) a write in the same moment may be lost: docs/storage.md says how
+  // the database keeps such content from being referred to.
   std::optional<Clock::Wall> if_modified_before = {};
 };
 

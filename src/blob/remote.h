@@ -3,21 +3,23 @@
 //
 // Flow: a store describes what it wants as a Call; its Dialect turns that into a signed request and
 // the store's refusals into Errors; Remote sends, waits and repeats. Every Call can be repeated:
-// the same bytes go to the same name. What is repeated: no connection, no whole answer, throttled,
-// failing server; up to attempts_max times within retry_for, with growing pauses, or those the
-// server asks for.
+// the same bytes go to the same name; a removal that depends on the age looks at it again. What is
+// repeated: no connection, no whole answer, throttled, failing server; up to attempts_max times
+// within retry_for, with growing pauses, or those the server asks for.
 // Threading: any. Lifetime: client, clock, random, dialect and spools outlive the calls.
 #pragma once
 
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "blob/blob_store.h"
 #include "blob/spool.h"
 #include "blob/url.h"
 #include "http/client.h"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +62,8 @@ struct Call {
   std::string body = {};
   std::optional<Part> part = {};  // In place of body.
   std::vector<int> answers = {};  // Statuses that the caller wants to see, besides 2xx.
+  // Asked before the call is repeated; its error is the answer then. May be nothing.
+  std::function<Task<void>()> before_repeat = {};
 };
 
 class Dialect {
@@ -111,6 +115,12 @@ class Remote {
 
 // Blocks. invalid_argument when the folder is not set.
 Result<void> make_spool_folder(const RemoteLimits& limits);
+
+// For stores that cannot compare the age and remove in one step. conflict: the blob was written at
+// or after `before`, or may have been, since they tell whole seconds.
+Result<void> check_older(const Result<BlobInfo>& info, Clock::Wall before);
+// What a removal that ended with this error has come to. What is not there counts as removed.
+Result<bool> removal_of(Error error);
 
 // The kind that a status stands for when the store says nothing better.
 ErrorKind kind_of_status(int status);

@@ -11,8 +11,6 @@
 namespace millrace::blob {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::uint64_t kPartMin = 5ULL << 20;
 constexpr std::uint64_t kPartMax = 1ULL << 30;
 
@@ -113,19 +111,23 @@ Task<BlobInfo> S3Store::stat(BlobKey key) {
   co_return info_of(answer, key, remote_.wall());
 }
 
+Task<void> S3Store::check_old(BlobKey key, Clock::Wall before) {
+  co_return check_older(co_await stat(key), before);
+}
+
 Task<bool> S3Store::remove(BlobKey key, RemoveOptions options) {
-  if (options.if_modified_before) {
-    const auto found = co_await stat(key);
-    if (!found && found.error().kind == ErrorKind::not_found) co_return true;
-    if (!found) co_return fail(found.error());
-    // S3 tells whole seconds: what may have been written in that very second stays.
-    if (found->modified + 1s > *options.if_modified_before) co_return false;
-  }
   Call call{.what = fmt::format("delete {}", key.text()),
             .method = "DELETE",
             .path = path_of(key),
             .answers = {404}};
-  MR_CO_TRY_VOID(co_await remote_.send(std::move(call)));
+  if (options.if_modified_before) {
+    const auto before = *options.if_modified_before;
+    const auto old = co_await check_old(key, before);
+    if (!old) co_return removal_of(old.error());
+    call.before_repeat = [this, key, before] { return check_old(key, before); };
+  }
+  const auto sent = co_await remote_.send(std::move(call));
+  if (!sent) co_return removal_of(sent.error());
   co_return true;
 }
 

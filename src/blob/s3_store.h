@@ -56,6 +56,7 @@ class S3Store final : public BlobStore, private Uploader, private RemoteObjects 
 
   std::string path_of(const BlobKey& key) const;
   Call get(const BlobKey& key) const override;
+  Task<void> check_old(BlobKey key, Clock::Wall before);
   Task<BlobInfo> upload(Upload upload) override;
 
   // s3_upload.cpp

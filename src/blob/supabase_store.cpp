@@ -9,8 +9,6 @@
 namespace millrace::blob {
 namespace {
 
-using namespace std::chrono_literals;
-
 bool is_name_char(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '-';
@@ -85,21 +83,25 @@ Task<BlobInfo> SupabaseStore::stat(BlobKey key) {
   co_return info_of(stream.head(), key, remote_.wall());
 }
 
+Task<void> SupabaseStore::check_old(BlobKey key, Clock::Wall before) {
+  co_return check_older(co_await stat(key), before);
+}
+
 Task<bool> SupabaseStore::remove(BlobKey key, RemoveOptions options) {
-  if (options.if_modified_before) {
-    const auto found = co_await stat(key);
-    if (!found && found.error().kind == ErrorKind::not_found) co_return true;
-    if (!found) co_return fail(found.error());
-    // Headers tell whole seconds: what may have been written in that very second stays.
-    if (found->modified + 1s > *options.if_modified_before) co_return false;
-  }
   const json::Object body = {{"prefixes", json::Array{options_.prefix + key.text()}}};
   Call call{.what = fmt::format("delete {}", key.text()),
             .method = "DELETE",
             .path = fmt::format("/object/{}", options_.bucket),
             .headers = {{"Content-Type", "application/json"}},
             .body = to_json(body)};
-  MR_CO_TRY_VOID(co_await remote_.send(std::move(call)));
+  if (options.if_modified_before) {
+    const auto before = *options.if_modified_before;
+    const auto old = co_await check_old(key, before);
+    if (!old) co_return removal_of(old.error());
+    call.before_repeat = [this, key, before] { return check_old(key, before); };
+  }
+  const auto sent = co_await remote_.send(std::move(call));
+  if (!sent) co_return removal_of(sent.error());
   co_return true;
 }
 

@@ -69,6 +69,7 @@ class SupabaseStore final : public BlobStore, private Uploader, private RemoteOb
 
   std::string object_path(const BlobKey& key, std::string_view verb = {}) const;
   Call get(const BlobKey& key) const override;
+  Task<void> check_old(BlobKey key, Clock::Wall before);
   Task<BlobInfo> upload(Upload upload) override;
 
   // supabase_upload.cpp
