@@ -1,6 +1,7 @@
 #include "api/pipeline.h"
 
 #include "api/etag.h"
+#include "api/stream/come_again.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -164,7 +165,10 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
   if (!refused) refused = check_condition(call);
   if (!refused) refused = read_key(call);
   if (refused) {
-    write(problem_reply(*refused, checked.operation.form, request.correlation_id), response);
+    auto later = come_again(checked.operation, request, refused->fault.status);
+    write(later ? *std::move(later)
+                : problem_reply(*refused, checked.operation.form, request.correlation_id),
+          response);
     co_return ok();
   }
   auto reply = co_await run(call);
@@ -172,7 +176,13 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
     // A stream that has begun cannot be taken back; cutting it tells the client. What is wrong with
     // a body that a handler reads is the server's to answer, as above.
     if (response.started() || call.body_failed) co_return fail(std::move(reply).error());
-    reply_error(reply.error(), request, response);
+    const auto fault = fault_of(reply.error(), checked.operation.form);
+    if (auto later = come_again(checked.operation, request, fault.status)) {
+      log_error(reply.error(), fault, request);
+      write(*std::move(later), response);
+    } else {
+      reply_error(reply.error(), request, response);
+    }
     co_return ok();
   }
   if (!reply->streamed) write(finish(call, *std::move(reply)), response);
