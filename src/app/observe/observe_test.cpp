@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <memory>
 #include <variant>
 
 namespace millrace::app {
@@ -207,6 +209,20 @@ TEST(ProcessUse, IsWhatTheKernelSays) {  // O-10
   metrics.update();
   EXPECT_THAT(registry.render(), HasSubstr("millrace_process_resident_bytes "));
   EXPECT_THAT(registry.render(), HasSubstr("millrace_build_info{version=\""));
+}
+
+// The pages are open to everybody, and on a busy server a look at all its files takes a while.
+TEST(ProcessUse, IsReadOnceASecondHoweverManyAsk) {
+  MetricRegistry registry;
+  ManualClock clock;
+  ProcessMetrics metrics(registry, clock);
+  const auto before = metrics.update().open_files;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/dev/null", "r"),
+                                                             &std::fclose);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(metrics.update().open_files, before);
+  clock.advance(std::chrono::seconds(1));
+  EXPECT_EQ(metrics.update().open_files, before + 1);
 }
 
 class TraceSettings : public testing::Test {
