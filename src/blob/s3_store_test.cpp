@@ -53,11 +53,12 @@ class S3Blobs : public StoreWorld {
     return answer(200, "", fmt::format("ETag: \"e{}\"\r\n", number));
   }
   static http::Step completed() { return answer(200, "<CompleteMultipartUploadResult/>"); }
-  static http::Step head(std::size_t size) {
+  static http::Step head(std::size_t size, std::string_view day = "Tue, 01 Jan 2030") {
     return {.reply = fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n"
-                                 "Last-Modified: Tue, 01 Jan 2030 00:00:00 GMT\r\n\r\n",
-                                 size)};
+                                 "Last-Modified: {} 00:00:00 GMT\r\n\r\n",
+                                 size, day)};
   }
+  static http::Step old_head() { return head(3, "Sat, 01 Dec 2029"); }
 
   const std::string large_ = std::string(5 << 20, 'a') + "tail";
   const std::string path_ = "/docs/p/" + BlobKey{sha256(large_)}.text();
@@ -255,6 +256,31 @@ TEST_F(S3Blobs, AmazonsBucketsAreNamedByTheHost) {
             HasSubstr("&X-Amz-Expires=60&"),
             HasSubstr("response-content-disposition=attachment%3B%20filename%3D%22a.pdf%22")));
   EXPECT_EQ(url->value().expires_at, clock_.wall() + 60s);
+}
+
+TEST_F(S3Blobs, ARemovalIsRepeatedOnlyAfterAnotherLookAtTheAge) {  // U-08
+  const BlobKey key{sha256("abc")};
+  const auto before = clock_.wall() - 2h;
+  serve({old_head(), error(503, "SlowDown"), head(3)});  // Stored again in the pause.
+  const auto kept = run(store_->remove(key, {.if_modified_before = before}));
+  ASSERT_TRUE(kept.has_value()) << kept.error().message;
+  EXPECT_FALSE(*kept);
+  EXPECT_THAT(server_->requests(), SizeIs(3));
+  EXPECT_THAT(line(1), StartsWith("DELETE "));
+  EXPECT_THAT(line(2), StartsWith("HEAD "));
+
+  serve({old_head(), {.cut = 0}, old_head(), answer(204, "")});
+  EXPECT_TRUE(run(store_->remove(key, {.if_modified_before = before})).value());
+  EXPECT_THAT(line(3), StartsWith("DELETE "));
+}
+
+TEST_F(S3Blobs, ARemovalWithoutAnAnswerThatWasDoneIsDone) {
+  serve({old_head(), {.cut = 0}, {.reply = "HTTP/1.1 404 Not Found\r\n\r\n", .close = true}});
+  const auto removed =
+      run(store_->remove(BlobKey{sha256("abc")}, {.if_modified_before = clock_.wall() - 2h}));
+  ASSERT_TRUE(removed.has_value()) << removed.error().message;
+  EXPECT_TRUE(*removed);
+  EXPECT_THAT(server_->requests(), SizeIs(3));
 }
 
 TEST_F(S3Blobs, OptionsThatCannotWorkAreRefusedByName) {
