@@ -104,6 +104,10 @@ class FakeUploads final : public store::UploadStore {
                                       std::optional<Uuid>) override {
     co_return fail(ErrorKind::internal, "not used");
   }
+  Task<std::vector<store::UploadPart>> list_parts(store::CallContext, store::UploadId,
+                                                  std::optional<Uuid>, std::int64_t, int) override {
+    co_return fail(ErrorKind::internal, "not used");
+  }
   Task<store::UploadState> take_upload(store::CallContext, store::UploadId, std::optional<Uuid>,
                                        Uuid, std::chrono::seconds) override {
     co_return fail(ErrorKind::internal, "not used");
@@ -116,10 +120,11 @@ class FakeUploads final : public store::UploadStore {
                          std::optional<std::int64_t>) override {
     co_return fail(ErrorKind::internal, "not used");
   }
-  Task<std::string> finish_upload(store::CallContext, store::UploadId, std::optional<Uuid>,
-                                  store::StoredBlob) override {
+  Task<store::FinishedUpload> finish_upload(store::CallContext, store::UploadId,
+                                            std::optional<Uuid>, store::StoredBlob) override {
     co_return fail(ErrorKind::internal, "not used");
   }
+  Task<bool> clear_removal(std::string, Uuid) override { co_return false; }
   Task<bool> abort_upload(store::CallContext, store::UploadId, std::optional<Uuid>) override {
     co_return false;
   }
@@ -127,6 +132,8 @@ class FakeUploads final : public store::UploadStore {
     co_return std::vector<store::DeadPart>();
   }
   Task<void> forget_parts(std::vector<store::DeadPart>) override { co_return ok(); }
+  Task<void> delay_parts(std::vector<store::DeadPart>) override { co_return ok(); }
+  Task<void> clear_removal(std::string, Uuid) override { co_return ok(); }
 
   store::NewUpload begun;
 };
@@ -160,8 +167,8 @@ class TextBlobs final : public blob::BlobStore {
   Task<std::unique_ptr<blob::BlobWriter>> create(blob::PutOptions) override {
     co_return fail(ErrorKind::internal, "not used");
   }
-  Task<blob::BlobInfo> stat(blob::BlobKey) override {
-    co_return fail(ErrorKind::internal, "not used");
+  Task<blob::BlobInfo> stat(blob::BlobKey key) override {
+    co_return blob::BlobInfo{.key = key, .size_bytes = kContent.size(), .modified = {}};
   }
   Task<bool> remove(blob::BlobKey, blob::RemoveOptions) override { co_return false; }
   Task<blob::BlobPage> list(blob::ListOptions) override { co_return blob::BlobPage(); }

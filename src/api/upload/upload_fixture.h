@@ -48,6 +48,7 @@ class MemoryBlobs final : public blob::BlobStore {
     co_return std::make_unique<Writer>(*this, std::move(options));
   }
   Task<std::unique_ptr<blob::BlobReader>> open(blob::BlobKey key, blob::ByteRange range) override {
+    ++opened;
     const auto found = kept.find(key.text());
     if (found == kept.end()) co_return fail(ErrorKind::not_found, "no blob " + key.text());
     const auto& bytes = found->second.bytes;
@@ -82,6 +83,7 @@ class MemoryBlobs final : public blob::BlobStore {
   }
   Task<std::optional<blob::SignedUrl>> signed_url(blob::BlobKey key,
                                                   blob::SignOptions options) override {
+    MR_CO_TRY_VOID(blob::check_options(options));
     if (!signs) co_return std::nullopt;
     co_return blob::SignedUrl{
         .url = Secret<std::string>("https://objects.example/" + key.text() + "?sig=1"),
@@ -98,6 +100,7 @@ class MemoryBlobs final : public blob::BlobStore {
 
   std::map<std::string, Kept> kept;
   std::size_t writers = 0;  // That are neither finished nor dropped.
+  std::size_t opened = 0;
   std::size_t staged = 0;
   std::size_t page_max = 1000;
   bool away = false;
@@ -174,7 +177,7 @@ class MemoryUploads final : public store::UploadStore {
     store::UploadState state;
     store::NewUpload announced;
     std::optional<Uuid> writer;
-    std::string sha256;
+    std::vector<store::UploadPart> parts;
   };
 
   MemoryUploads(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
@@ -182,7 +185,7 @@ class MemoryUploads final : public store::UploadStore {
   Task<store::UploadBegun> begin_upload(store::CallContext, store::NewUpload upload) override {
     store::UploadBegun begun;
     if (const auto file = files.find(upload.idempotency_key);
-        !upload.idempotency_key.empty() && file != files.end()) {
+        !upload.idempotency_key.empty() && file != files.end() && !upload.resumable) {
       begun.existing_json = file->second;
       begun.existing_sha256 = member(file->second, "sha256");
       co_return begun;
@@ -213,6 +216,19 @@ class MemoryUploads final : public store::UploadStore {
     if (row == nullptr) co_return unknown();
     co_return row->state;
   }
+  Task<std::vector<store::UploadPart>> list_parts(store::CallContext, store::UploadId id,
+                                                  std::optional<Uuid> user, std::int64_t from_bytes,
+                                                  int limit) override {
+    auto* row = find(id, user);
+    if (row == nullptr) co_return unknown();
+    std::vector<store::UploadPart> parts;
+    for (const auto& part : row->parts) {
+      const bool fits = std::ssize(parts) < std::min(limit, parts_at_once);
+      if (part.offset_bytes >= from_bytes && fits) parts.push_back(part);
+    }
+    ++lists;
+    co_return parts;
+  }
   Task<store::UploadState> take_upload(store::CallContext, store::UploadId id,
                                        std::optional<Uuid> user, Uuid writer,
                                        std::chrono::seconds lease) override {
@@ -234,7 +250,7 @@ class MemoryUploads final : public store::UploadStore {
       co_return busy(std::to_string(row->state.offset_bytes));
     }
     row->state.offset_bytes += part.size_bytes;
-    row->state.parts.push_back(part);
+    row->parts.push_back(part);
     ++advances;
     co_return row->state.offset_bytes;
   }
@@ -243,6 +259,7 @@ class MemoryUploads final : public store::UploadStore {
                          std::optional<std::int64_t> size_bytes) override {
     auto* row = find(id, user);
     if (row == nullptr) co_return unknown();
+    if (row->state.state != "open") co_return ended(*row);
     const auto more = std::max(reserved_bytes, size_bytes.value_or(0));
     if (reserved() - row->state.reserved_bytes + more > quota_bytes) co_return refused("MR027");
     row->state.reserved_bytes = std::max(row->state.reserved_bytes, more);
@@ -250,17 +267,26 @@ class MemoryUploads final : public store::UploadStore {
     ++grows;
     co_return ok();
   }
-  Task<std::string> finish_upload(store::CallContext, store::UploadId id, std::optional<Uuid> user,
-                                  store::StoredBlob blob) override {
+  Task<store::FinishedUpload> finish_upload(store::CallContext, store::UploadId id,
+                                            std::optional<Uuid> user,
+                                            store::StoredBlob blob) override {
     ++finishes;
+    if (!refusals.empty()) {
+      auto error = std::move(refusals.front());
+      refusals.pop_front();
+      co_return fail(std::move(error));
+    }
     auto* row = find(id, user);
     if (row == nullptr) co_return unknown();
-    if (row->state.state == "done") co_return row->state.answer_json;
+    if (row->state.state == "done") {
+      co_return store::FinishedUpload{row->state.answer_json, row->state.replayed};
+    }
     if (row->state.state != "open") co_return ended(*row);
     const auto key =
         row->announced.idempotency_key.empty() ? id.to_string() : row->announced.idempotency_key;
     auto& file = files[key];
     if (!file.empty() && member(file, "sha256") != blob.sha256) co_return refused("MR011");
+    row->state.replayed = !file.empty();
     if (file.empty()) {
       file = to_json(json::Object{{"id", random_.uuid().to_string()},
                                   {"job_id", random_.uuid().to_string()},
@@ -272,13 +298,18 @@ class MemoryUploads final : public store::UploadStore {
     }
     row->state.state = "done";
     row->state.answer_json = file;
+    row->state.size_bytes = blob.size_bytes;
     row->state.reserved_bytes = 0;
     if (!lost_answers.empty()) {
       const auto kind = lost_answers.front();
       lost_answers.pop_front();
       co_return fail(kind, "the connection was lost");
     }
-    co_return file;
+    co_return store::FinishedUpload{file, row->state.replayed};
+  }
+  Task<bool> clear_removal(std::string, Uuid) override {
+    ++cleared;
+    co_return true;
   }
   Task<bool> abort_upload(store::CallContext, store::UploadId id,
                           std::optional<Uuid> user) override {
@@ -292,7 +323,17 @@ class MemoryUploads final : public store::UploadStore {
   Task<std::vector<store::DeadPart>> expire_uploads(int) override { co_return dead; }
   Task<void> forget_parts(std::vector<store::DeadPart> parts) override {
     forgotten += parts.size();
-    dead.clear();
+    for (const auto& part : parts) {
+      std::erase_if(dead, [&](const auto& other) { return other.handle == part.handle; });
+    }
+    co_return ok();
+  }
+  Task<void> delay_parts(std::vector<store::DeadPart> parts) override {
+    delayed += parts.size();
+    co_return ok();
+  }
+  Task<void> clear_removal(std::string store_key, Uuid removal) override {
+    if (removals[store_key] == removal.to_string()) removals.erase(store_key);
     co_return ok();
   }
 
@@ -311,14 +352,32 @@ class MemoryUploads final : public store::UploadStore {
   std::map<std::string, std::string> files;  // JSON by idempotency key.
   std::vector<store::DeadPart> dead;
   std::deque<ErrorKind> lost_answers;  // Of finish_upload, which did it all the same.
+  std::deque<Error> refusals;          // Of finish_upload, which did nothing.
+  int parts_at_once = 1000;
   std::int64_t quota_bytes = 1LL << 40;
   std::int64_t size_max_bytes = 1LL << 30;
   std::size_t advances = 0;
   std::size_t grows = 0;
   std::size_t finishes = 0;
+  std::size_t lists = 0;
+  std::size_t cleared = 0;
   std::size_t forgotten = 0;
+  std::size_t delayed = 0;
+  // Of keys: "removing", or the removal that has ended.
+  std::map<std::string, std::string> removals;
 
  private:
+  // As millrace.check_removal.
+  std::optional<Error> removed(const std::string& store_key) const {
+    const auto found = removals.find(store_key);
+    if (found == removals.end()) return std::nullopt;
+    const bool under_way = found->second == "removing";
+    return Error{.kind = ErrorKind::unavailable,
+                 .message = "the content may have been removed",
+                 .sqlstate = "MR037",
+                 .hint = {},
+                 .detail = under_way ? found->second : found->second + " " + store_key};
+  }
   Row* find(store::UploadId id, std::optional<Uuid> user) {
     const auto found = rows.find(id);
     if (found == rows.end() || (user && found->second.state.user != user)) return nullptr;
@@ -357,7 +416,8 @@ class MemoryFiles final : public store::FileStore {
   struct Kept {
     store::StoredObject object;
     std::string file_name;
-    std::string owner;  // The subject of the caller who may see it.
+    std::string owner;                             // The subject of the caller who may see it.
+    std::string content_type = "application/pdf";  // As found in it.
   };
 
   Task<std::string> get_file(store::CallContext caller, Uuid file) override {
@@ -439,6 +499,7 @@ class MemoryFiles final : public store::FileStore {
                                 {"bucket", kept.object.bucket},
                                 {"storage_path", kept.object.name},
                                 {"file_name", kept.file_name},
+                                {"content_type", kept.content_type},
                                 {"size_bytes", kept.object.size_bytes},
                                 {"sha256", kept.object.sha256}});
   }
