@@ -65,8 +65,10 @@ class ApiStorePg : public EngineTest {
                                                               .file_name = "a.txt",
                                                               .idempotency_key = key}));
     if (!begun.upload) return begun.existing_json;
-    return run(
-        api.uploads->finish_upload(person(user), begun.upload->id, uuid(user), blob(content)));
+    return finish(user, begun.upload->id, content);
+  }
+  std::string finish(std::string_view user, store::UploadId id, std::string_view content) {
+    return run(api.uploads->finish_upload(person(user), id, uuid(user), blob(content))).json;
   }
   std::string object(std::string_view user, const std::string& name, std::string_view content) {
     auto begun = run(api.uploads->begin_upload(person(user), {.kind = store::UploadKind::object,
@@ -74,8 +76,7 @@ class ApiStorePg : public EngineTest {
                                                               .size_bytes = content.size(),
                                                               .bucket = "medical-docs",
                                                               .object_name = name}));
-    return run(
-        api.uploads->finish_upload(person(user), begun.upload->id, uuid(user), blob(content)));
+    return finish(user, begun.upload->id, content);
   }
 
   boost::asio::io_context io{1};
@@ -256,15 +257,37 @@ TEST_F(ApiStorePg, PiecesOfAnUploadAreAcceptedBehindTheFence) {
   EXPECT_EQ(wrong.kind, ErrorKind::conflict);
   EXPECT_EQ(wrong.detail, "4");
   const auto state = run(api.uploads->get_upload(person(kAda), id, uuid(kAda)));
-  ASSERT_EQ(state.parts.size(), 1U);
-  EXPECT_EQ(state.parts[0].handle, "p1");
+  EXPECT_EQ(state.parts_left, taken.parts_left - 1);
+  EXPECT_EQ(state.size_max_bytes, begun.upload->size_max_bytes);
+  const auto parts = run(api.uploads->list_parts(person(kAda), id, uuid(kAda), 0, 10));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].handle, "p1");
+  EXPECT_EQ(parts[0].size_bytes, 4);
+  EXPECT_TRUE(run(api.uploads->list_parts(person(kAda), id, uuid(kAda), 4, 10)).empty());
   EXPECT_EQ(refused(api.uploads->get_upload(person(kAda), id, uuid(kBob))).kind,
+            ErrorKind::not_found);
+  EXPECT_EQ(refused(api.uploads->list_parts(person(kAda), id, uuid(kBob), 0, 10)).kind,
             ErrorKind::not_found);
   EXPECT_TRUE(run(api.uploads->abort_upload(person(kAda), id, uuid(kAda))));
   auto dead = run(api.uploads->expire_uploads(10));
   ASSERT_EQ(dead.size(), 1U);
   run(api.uploads->forget_parts(std::move(dead)));
   EXPECT_TRUE(run(api.uploads->expire_uploads(10)).empty());
+}
+
+// The one that came second is told so, and the file's JSON says nothing of it.
+TEST_F(ApiStorePg, TheLoserOfTwoUploadsWithOneKeyIsToldSo) {  // F03
+  const store::NewUpload announced{.user = uuid(kAda), .size_bytes = 5, .idempotency_key = "k"};
+  const auto one = run(api.uploads->begin_upload(person(kAda), announced)).upload->id;
+  const auto two = run(api.uploads->begin_upload(person(kAda), announced)).upload->id;
+  const auto first = run(api.uploads->finish_upload(person(kAda), one, uuid(kAda), blob("hello")));
+  const auto second = run(api.uploads->finish_upload(person(kAda), two, uuid(kAda), blob("hello")));
+  EXPECT_FALSE(first.replayed);
+  EXPECT_TRUE(second.replayed);
+  EXPECT_EQ(second.json, first.json);
+  const auto state = run(api.uploads->get_upload(person(kAda), two, uuid(kAda)));
+  EXPECT_TRUE(state.replayed);
+  EXPECT_EQ(state.answer_json, first.json);
 }
 
 TEST_F(ApiStorePg, AnUploadOfUnknownSizeGrows) {

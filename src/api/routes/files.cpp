@@ -61,6 +61,7 @@ Task<SentContent> content_of(FileServices services, store::CallContext context, 
   MR_CO_TRY(const auto stored, co_await services.files.get_object(
                                    std::move(context), member("bucket"), member("storage_path")));
   auto content = sent_content(stored);
+  content.content_type = member("content_type");  // As found in it; the object has what was said.
   content.file_name = member("file_name");
   co_return content;
 }
@@ -80,7 +81,8 @@ Task<Reply> make_link(Call& call, FileServices services) {
   const auto id = id_of(call);
   const std::chrono::seconds ttl(call.integer("expires_in").value_or(kLinkTtl.count()));
   MR_CO_TRY(auto content, co_await content_of(services, call.context(), id));
-  if (const auto name = call.text("file_name")) content.file_name = clean_file_name(*name);
+  // A file may have a longer name than stores put into their links.
+  content.file_name = clean_file_name(call.text("file_name").value_or(content.file_name));
   MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
   MR_CO_TRY(
       const auto direct,

@@ -26,11 +26,7 @@ constexpr std::string_view kExtensions =
     "creation,creation-with-upload,creation-defer-length,expiration,checksum,termination";
 constexpr int kChecksumMismatch = 460;
 
-struct TusServices {
-  UploadEngine& engine;
-  store::FileStore& files;
-};
-using Verb = Task<Reply> (*)(Call& call, TusServices services);
+using Verb = Task<Reply> (*)(Call& call, UploadEngine& engine);
 
 Reply problem(const Call& call, int status, std::string_view code, std::string detail) {
   return problem_reply({.fault = {.status = status, .code = code, .detail = std::move(detail)}},
@@ -44,13 +40,13 @@ Reply gone(const Call& call) {
   return problem(call, 410, "upload_gone", "the upload was given up or has expired");
 }
 
-Task<Reply> run_verb(Call& call, TusServices services, Verb verb) {
+Task<Reply> run_verb(Call& call, UploadEngine& engine, Verb verb) {
   call.response.header("Tus-Resumable", kTusVersion);
   if (call.parameters.text("Tus-Resumable") != std::string(kTusVersion)) {
     call.response.header("Tus-Version", kTusVersion);
     co_return problem(call, 412, "tus_version", "the header Tus-Resumable must be 1.0.0");
   }
-  auto reply = co_await verb(call, services);
+  auto reply = co_await verb(call, engine);
   if (!reply && is_gone(reply.error())) co_return gone(call);
   co_return reply;
 }
@@ -68,6 +64,7 @@ Reply&& with_state(Reply&& reply, const UploadState& upload) {
   if (const auto file = text_member(upload.answer_json, "id"); !file.empty()) {
     headers.emplace_back("Content-Location", "/api/v1/files/" + file);
   }
+  if (upload.replayed) headers.emplace_back("Idempotent-Replayed", "true");
   return std::move(reply);
 }
 
@@ -97,6 +94,7 @@ Result<store::NewUpload> read_announcement(const Call& call) {
       .patient_id = first_of(metadata, {"patient_id"}),
       .owner_id = first_of(metadata, {"owner_id"}),
       .idempotency_key = first_of(metadata, {"idempotency_key"}),
+      .pipeline = first_of(metadata, {"pipeline"}),
       .file_name = first_of(metadata, {"filename", "file_name", "name"}).value_or(std::string()),
       .content_type = first_of(metadata, {"filetype", "content_type", "contentType", "type"})
                           .value_or(std::string())};
@@ -138,27 +136,8 @@ Task<Reply> append(Call& call, UploadEngine& engine, UploadId id, AppendRequest 
   co_return with_state(std::move(success), appended.upload);
 }
 
-// The key has made a file before: it stands for an upload that is done.
-Result<Reply> already_there(const Call& call, const store::UploadBegun& begun,
-                            std::optional<std::int64_t> size_bytes) {
-  MR_TRY(const auto file, parse_json_object(begun.existing_json));
-  const auto* size = file.if_contains("size_bytes");
-  if (size_bytes && size != nullptr && size->is_int64() && size->get_int64() != *size_bytes) {
-    return fail(Error{.kind = ErrorKind::conflict,
-                      .message = "the idempotency key was used before with other content",
-                      .sqlstate = "MR011"});
-  }
-  call.note("file_id", text_member(begun.existing_json, "id"));
-  const auto id = text_member(begun.existing_json, "id");
-  return Reply::empty(201)
-      .with("Location", location_of(id))
-      .with("Content-Location", "/api/v1/files/" + id)
-      .with("Idempotent-Replayed", "true");
-}
-
-Task<Reply> create(Call& call, TusServices services) {
+Task<Reply> create(Call& call, UploadEngine& engine) {
   MR_CO_TRY(auto upload, read_announcement(call));
-  const auto size_bytes = upload.size_bytes;
   const auto type = call.request.header("content-type").value_or(std::string_view());
   const bool with_upload = http::same_name(type, kPieceType);
   if (!with_upload && call.request.body_length().value_or(1) > 0) {
@@ -167,63 +146,28 @@ Task<Reply> create(Call& call, TusServices services) {
   }
   MR_CO_TRY(auto request, read_append(call, 0));
   request.size_bytes.reset();
-  MR_CO_TRY(auto begun, co_await services.engine.begin(call.context(), std::move(upload)));
-  if (!begun.upload) co_return already_there(call, begun, size_bytes);
-  const auto& state = *begun.upload;
+  MR_CO_TRY(const auto state, co_await engine.begin(call.context(), std::move(upload)));
   auto created = Reply::empty(201).with("Location", location_of(state.id.to_string()));
   if (!with_upload || state.state == "done") co_return with_state(std::move(created), state);
-  co_return co_await append(call, services.engine, state.id, std::move(request),
-                            std::move(created));
+  co_return co_await append(call, engine, state.id, std::move(request), std::move(created));
 }
 
-bool is_unknown(const Error& error) {
-  return error.kind == ErrorKind::not_found && !is_gone(error);
-}
-
-// The file that a key had made before, as the upload that it stands for.
-Task<UploadState> find_file(Call& call, TusServices services) {
-  MR_CO_TRY(auto file, co_await services.files.get_file(call.context(), id_of(call).value));
-  MR_CO_TRY(const auto object, parse_json_object(file));
-  const auto* size = object.if_contains("size_bytes");
-  UploadState state;
-  state.id = id_of(call);
-  state.state = "done";
-  state.size_bytes = size != nullptr && size->is_int64() ? size->get_int64() : 0;
-  state.offset_bytes = *state.size_bytes;
-  state.answer_json = std::move(file);
-  co_return state;
-}
-
-Task<UploadState> find(Call& call, TusServices services) {
-  auto upload = co_await services.engine.look(call.context(), id_of(call), uploads_of(call));
-  if (upload || !is_unknown(upload.error())) co_return upload;
-  auto file = co_await find_file(call, services);
-  if (file) co_return file;
-  co_return upload;
-}
-
-Task<Reply> patch(Call& call, TusServices services) {
+Task<Reply> patch(Call& call, UploadEngine& engine) {
   const auto type = call.request.header("content-type").value_or(std::string_view());
   if (!http::same_name(type, kPieceType)) {
     co_return problem(call, 415, "unsupported_media_type",
                       fmt::format("the Content-Type must be {}", kPieceType));
   }
   MR_CO_TRY(auto request, read_append(call, call.parameters.integer("Upload-Offset").value_or(0)));
-  auto reply =
-      co_await append(call, services.engine, id_of(call), std::move(request), Reply::empty(204));
-  if (reply || !is_unknown(reply.error())) co_return reply;
-  // A client that began anew with a key of before goes on at 0: it is told to ask where that
-  // stands.
-  if (!co_await find_file(call, services)) co_return reply;
-  co_return fail(ErrorKind::conflict, "the upload has ended; ask where it stands");
+  co_return co_await append(call, engine, id_of(call), std::move(request), Reply::empty(204));
 }
 
 bool has_ended(const UploadState& upload) {
   return upload.state != "open" && upload.state != "done";
 }
 
-Task<Reply> head(Call& call, TusServices services) {
-  MR_CO_TRY(const auto upload, co_await find(call, services));
+Task<Reply> head(Call& call, UploadEngine& engine) {
+  MR_CO_TRY(const auto upload, co_await engine.look(call.context(), id_of(call), uploads_of(call)));
   if (has_ended(upload)) co_return gone(call);
   auto reply = Reply::empty(200).with("Cache-Control", "no-store");
   if (upload.size_bytes) {
@@ -237,8 +181,8 @@ Task<Reply> head(Call& call, TusServices services) {
   co_return with_state(std::move(reply), upload);
 }
 
-Task<Reply> show(Call& call, TusServices services) {
-  MR_CO_TRY(const auto upload, co_await find(call, services));
+Task<Reply> show(Call& call, UploadEngine& engine) {
+  MR_CO_TRY(const auto upload, co_await engine.look(call.context(), id_of(call), uploads_of(call)));
   if (has_ended(upload)) co_return gone(call);
   json::Object out{{"upload_id", upload.id.to_string()},
                    {"state", upload.state},
@@ -254,9 +198,9 @@ Task<Reply> show(Call& call, TusServices services) {
   co_return Reply::json(out).with("Cache-Control", "no-store");
 }
 
-Task<Reply> terminate(Call& call, TusServices services) {
+Task<Reply> terminate(Call& call, UploadEngine& engine) {
   MR_CO_TRY(const bool given_up,
-            co_await services.engine.abandon(call.context(), id_of(call), uploads_of(call)));
+            co_await engine.abandon(call.context(), id_of(call), uploads_of(call)));
   if (given_up) co_return Reply::empty();
   co_return fail(ErrorKind::conflict, "the upload has become a file; delete the file instead");
 }
@@ -290,8 +234,8 @@ Parameter checksum_header() {
                 R"({"type":"string","minLength":1,"maxLength":200})");
 }
 
-OperationHandler verb_of(Verb verb, TusServices services) {
-  return [verb, services](Call& call) { return run_verb(call, services, verb); };
+OperationHandler verb_of(Verb verb, UploadEngine& engine) {
+  return [verb, &engine](Call& call) { return run_verb(call, engine, verb); };
 }
 
 RequestBody piece_body(bool required) {
@@ -301,7 +245,7 @@ RequestBody piece_body(bool required) {
           .required = required};
 }
 
-Operation create_operation(TusServices services, UploadRouteOptions options) {
+Operation create_operation(UploadEngine& engine, UploadRouteOptions options) {
   return {
       .id = "tus.create",
       .method = "POST",
@@ -309,8 +253,8 @@ Operation create_operation(TusServices services, UploadRouteOptions options) {
       .tag = "Files",
       .summary = "Begin a resumable upload",
       .description =
-          "tus 1.0. Upload-Metadata may hold filename, filetype, patient_id, owner_id and "
-          "idempotency_key. First bytes may come along.",
+          "tus 1.0. Upload-Metadata may hold filename, filetype, patient_id, owner_id, "
+          "idempotency_key and pipeline. First bytes may come along.",
       .access = Access::people(Capability::write),
       .parameters = {version_header(), header("Upload-Length", "Of the whole file.", kBytesSchema),
                      header("Upload-Defer-Length", "1: the length is said later.",
@@ -325,10 +269,10 @@ Operation create_operation(TusServices services, UploadRouteOptions options) {
       .errors = {404, 408, 412, 413, 422, 460, 507},
       .body_max_bytes = blob::kBlobMaxBytes,
       .time_max = options.time_max,
-      .handler = verb_of(create, services)};
+      .handler = verb_of(create, engine)};
 }
 
-Operation patch_operation(TusServices services, UploadRouteOptions options) {
+Operation patch_operation(UploadEngine& engine, UploadRouteOptions options) {
   return {.id = "tus.append",
           .method = "PATCH",
           .path = std::string(kTusPath) + "/{id}",
@@ -342,10 +286,10 @@ Operation patch_operation(TusServices services, UploadRouteOptions options) {
                          checksum_header()},
           .body = piece_body(false),
           .answers = {{.status = 204, .description = "Upload-Offset says where it stands."}},
-          .errors = {404, 408, 409, 410, 412, 413, 460, 507},
+          .errors = {404, 408, 409, 410, 412, 413, 422, 460, 507},
           .body_max_bytes = blob::kBlobMaxBytes,
           .time_max = options.time_max,
-          .handler = verb_of(patch, services)};
+          .handler = verb_of(patch, engine)};
 }
 
 }  // namespace
@@ -373,9 +317,7 @@ Result<std::map<std::string, std::string>> parse_tus_metadata(std::string_view h
   return out;
 }
 
-std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& files,
-                                      UploadRouteOptions options) {
-  const TusServices services{.engine = engine, .files = files};
+std::vector<Operation> tus_operations(UploadEngine& engine, UploadRouteOptions options) {
   const auto path = std::string(kTusPath) + "/{id}";
   std::vector<Operation> out;
   out.push_back({.id = "tus.discover",
@@ -386,8 +328,8 @@ std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& fi
                  .access = Access::people(Capability::read),
                  .answers = {{.status = 204, .description = "In headers Tus-*."}},
                  .handler = discover});
-  out.push_back(create_operation(services, options));
-  out.push_back(patch_operation(services, options));
+  out.push_back(create_operation(engine, options));
+  out.push_back(patch_operation(engine, options));
   out.push_back({.id = "tus.offset",
                  .method = "HEAD",
                  .path = path,
@@ -397,7 +339,7 @@ std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& fi
                  .parameters = {id_parameter("The upload."), version_header()},
                  .answers = {{.status = 200, .description = "Upload-Offset says it."}},
                  .errors = {404, 410, 412},
-                 .handler = verb_of(head, services)});
+                 .handler = verb_of(head, engine)});
   out.push_back({.id = "tus.get",
                  .method = "GET",
                  .path = path,
@@ -407,7 +349,7 @@ std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& fi
                  .parameters = {id_parameter("The upload.")},
                  .answers = {{.status = 200, .description = "The upload.", .schema = "Upload"}},
                  .errors = {404, 410},
-                 .handler = [services](Call& call) { return show(call, services); }});
+                 .handler = [&engine](Call& call) { return show(call, engine); }});
   out.push_back({.id = "tus.terminate",
                  .method = "DELETE",
                  .path = path,
@@ -417,7 +359,7 @@ std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& fi
                  .parameters = {id_parameter("The upload."), version_header()},
                  .answers = {{.status = 204, .description = "Its room is free."}},
                  .errors = {404, 409, 410, 412},
-                 .handler = verb_of(terminate, services)});
+                 .handler = verb_of(terminate, engine)});
   return out;
 }
 

@@ -9,7 +9,6 @@
 #include "api/operation.h"
 #include "api/routes/uploads.h"
 #include "api/upload/upload_engine.h"
-#include "store/api/files.h"
 
 #include <map>
 #include <string>
@@ -21,9 +20,8 @@ namespace millrace::api {
 inline constexpr std::string_view kTusVersion = "1.0.0";
 inline constexpr std::string_view kTusPath = "/api/v1/tus";
 
-// Engine and files outlive the operations. Files answer for keys that have made a file already.
-std::vector<Operation> tus_operations(UploadEngine& engine, store::FileStore& files,
-                                      UploadRouteOptions options);
+// The engine outlives the operations.
+std::vector<Operation> tus_operations(UploadEngine& engine, UploadRouteOptions options);
 
 // "filename d29ybGQ=,is_confidential" → names and decoded values. invalid_argument names the rule:
 // names are unique and visible ASCII, values base64.

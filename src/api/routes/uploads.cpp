@@ -242,7 +242,8 @@ std::vector<Operation> upload_operations(UploadEngine& engine, UploadRouteOption
        .description =
            "A form has the fields patient_id, owner_id, idempotency_key and pipeline, and behind "
            "them one file. Any other body is the file itself. The type of the file is what its "
-           "content says. Room is reserved before the first byte is read; the answer comes when content, "
+           "content says. Room is reserved before the first byte is read; the answer comes when "
+           "content, "
            "file and first job are durable.",
        .access = access,
        .parameters = upload_parameters(),

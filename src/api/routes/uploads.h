@@ -28,6 +28,7 @@ struct FileFields {
   std::optional<std::string> patient_id = {};
   std::optional<std::string> owner_id = {};
   std::optional<std::string> idempotency_key = {};
+  std::optional<std::string> pipeline = {};
   std::string file_name = {};
   std::string content_type = {};
 };

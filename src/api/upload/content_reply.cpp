@@ -48,6 +48,12 @@ Reply refused(const Call& call, int status, std::string_view code, std::string d
                        call.operation().form, call.request.correlation_id);
 }
 
+// A row without its content is a broken installation, and nothing the client did.
+Error not_there(Error error, const std::string& store_key) {
+  if (error.kind != ErrorKind::not_found) return error;
+  return {.kind = ErrorKind::internal, .message = fmt::format("content {} is missing", store_key)};
+}
+
 Task<void> copy_out(Call& call, blob::BlobReader& reader) {
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
   for (;;) {
@@ -113,11 +119,14 @@ Task<Reply> send_content(Call& call, blob::BlobStore& blobs, SentContent content
   const bool part = range.kind == RangeAnswer::Kind::part;
   const auto length = part ? range.last - range.first + 1 : size;
   MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
-  auto reader = co_await blobs.open(key, {.offset = part ? range.first : 0, .length = length});
-  if (!reader) {
-    // A row without its content is a broken installation, and nothing the client did.
-    if (reader.error().kind != ErrorKind::not_found) co_return fail(std::move(reader).error());
-    co_return fail(ErrorKind::internal, fmt::format("content {} is missing", content.store_key));
+  std::unique_ptr<blob::BlobReader> reader;
+  if (call.request.method == "HEAD") {  // Nobody would read what a store begins to send.
+    const auto found = co_await blobs.stat(key);
+    if (!found) co_return fail(not_there(found.error(), content.store_key));
+  } else {
+    auto opened = co_await blobs.open(key, {.offset = part ? range.first : 0, .length = length});
+    if (!opened) co_return fail(not_there(std::move(opened).error(), content.store_key));
+    reader = *std::move(opened);
   }
   add_headers(call, content, tag);
   if (part) {
@@ -125,8 +134,8 @@ Task<Reply> send_content(Call& call, blob::BlobStore& blobs, SentContent content
                          fmt::format("bytes {}-{}/{}", range.first, range.last, size));
   }
   MR_CO_TRY_VOID(co_await call.response.start(part ? 206 : 200, content.content_type, length));
-  if (call.request.method != "HEAD") {
-    MR_CO_TRY_VOID(co_await copy_out(call, **reader));
+  if (reader) {
+    MR_CO_TRY_VOID(co_await copy_out(call, *reader));
   }
   MR_CO_TRY_VOID(co_await call.response.finish());
   co_return Reply::done();

@@ -66,6 +66,7 @@ Task<http::MultipartEvent> FormContent::next() {
       co_return http::MultipartEvent{.kind = Kind::end};
     }
     read_bytes_ += size;
+    if (expected_) sha256_.update({buffer_.get(), size});
     input_ = {reinterpret_cast<const char*>(buffer_.get()), size};
   }
 }
@@ -136,8 +137,18 @@ Task<void> FormContent::read_rest() {
                            ? "a form must have one file"
                            : "the fields of the form must come before its file");
   }
+  if (expected_) {
+    MR_CO_TRY_VOID(co_await check_digest());
+  }
   ended_ = true;
   co_return ok();
+}
+
+// What stands behind the last boundary belongs to the body, too.
+Task<void> FormContent::check_digest() {
+  MR_CO_TRY_VOID(co_await next());
+  if (sha256_.finish() == *expected_) co_return ok();
+  co_return bad_form("the body does not have the digest that was sent with it");
 }
 
 std::string clean_file_name(std::string_view name) {

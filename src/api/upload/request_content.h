@@ -8,6 +8,7 @@
 
 #include "api/call.h"
 #include "api/upload/upload_engine.h"
+#include "blob/digest.h"
 #include "http/multipart.h"
 
 #include <cstdint>
@@ -39,6 +40,9 @@ class FormContent final : public ContentSource {
   // From the request's Content-Type.
   static Result<std::unique_ptr<FormContent>> make(Call& call);
 
+  // What the body, boundaries and all, must have (RFC 9530); anything else is invalid_argument when
+  // it ends. Before anything is read.
+  void expect(blob::Digest sha256) { expected_ = sha256; }
   // Reads up to the file. invalid_argument names what is wrong: a field that is too long, not text
   // or there twice, or no file at all.
   Task<void> read_fields();
@@ -57,6 +61,7 @@ class FormContent final : public ContentSource {
   Task<http::MultipartEvent> next();
   Task<void> read_field();
   Task<void> read_rest();
+  Task<void> check_digest();
 
   BodyContent body_;
   http::MultipartParser parser_;
@@ -66,6 +71,8 @@ class FormContent final : public ContentSource {
   std::string_view file_data_;    // Of the file: not yet taken.
   std::uint64_t read_bytes_ = 0;  // Of the body.
   bool ended_ = false;
+  std::optional<blob::Digest> expected_;
+  blob::Sha256Stream sha256_;  // Of the body, where a digest is expected.
   std::map<std::string, std::string> fields_;
   std::string file_name_;
   std::string content_type_;

@@ -11,7 +11,6 @@ namespace millrace::api {
 namespace {
 
 constexpr std::chrono::seconds kRelease{1};  // As short as a lease can be.
-constexpr int kRenewalsInALease = 3;
 
 std::unexpected<Error> somebody_else(store::UploadId id) {
   return fail(Error{.kind = ErrorKind::conflict,
@@ -30,36 +29,54 @@ std::unexpected<Error> stands_elsewhere(const store::UploadState& upload, std::i
                     .detail = std::to_string(upload.offset_bytes)});
 }
 
-bool has_ended_well(const Error& error) {
-  return error.sqlstate == "MR028" && error.detail == "done";
+std::unexpected<Error> too_many_pieces(store::UploadId id) {
+  return fail(Error{
+      .kind = ErrorKind::invalid_argument,
+      .message = fmt::format("upload {} came in too many pieces; send more bytes in each", id),
+      .sqlstate = "MR038"});
 }
 
 }  // namespace
 
+struct UploadEngine::Impl::Place {
+  std::atomic<bool> replaced = false;
+  bool finishing = false;  // Guarded by turns_mutex.
+};
+
 // One request that appends, until a later one of this process takes its place: its client has
-// come back, and the connection this one waits for is dead.
+// come back, and the connection this one waits for is dead. One that makes the file is let end:
+// what it does takes long and would only be begun again.
 struct UploadEngine::Impl::Turn {
-  Turn(Impl& owner, store::UploadId upload)
-      : impl(owner), id(upload), replaced(std::make_shared<std::atomic<bool>>(false)) {
-    const std::lock_guard lock(impl.turns_mutex);
-    auto& place = impl.turns[id];
-    if (place) *place = true;
-    place = replaced;
+  // Nothing while another makes the file.
+  static std::unique_ptr<Turn> take(Impl& owner, store::UploadId upload) {
+    const std::lock_guard lock(owner.turns_mutex);
+    auto& now = owner.turns[upload];
+    if (now && now->finishing) return nullptr;
+    if (now) now->replaced = true;
+    now = std::make_shared<Place>();
+    return std::make_unique<Turn>(owner, upload, now);
   }
+  Turn(Impl& owner, store::UploadId upload, std::shared_ptr<Place> own)
+      : impl(owner), id(upload), place(std::move(own)) {}
   ~Turn() {
     const std::lock_guard lock(impl.turns_mutex);
     const auto found = impl.turns.find(id);
-    if (found != impl.turns.end() && found->second == replaced) impl.turns.erase(found);
+    if (found != impl.turns.end() && found->second == place) impl.turns.erase(found);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  bool over() const { return *replaced; }
+  bool over() const { return place->replaced; }
+  // From now on nobody takes its place. False: somebody has.
+  bool hold() {
+    const std::lock_guard lock(impl.turns_mutex);
+    place->finishing = !place->replaced;
+    return place->finishing;
+  }
 
   Impl& impl;
   store::UploadId id;
-  std::shared_ptr<std::atomic<bool>>
-      replaced;  // Shared with the table, where the next one finds it.
+  std::shared_ptr<Place> place;  // Shared with the table, where the next one finds it.
 };
 
 // A part of a request, written and not yet made a blob.
@@ -73,22 +90,43 @@ struct UploadEngine::Impl::Piece {
 
 Task<Appended> UploadEngine::Impl::append(UploadName name, AppendRequest request,
                                           ContentSource& content) {
-  const Turn turn(*this, name.id);
   auto taken = co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer,
                                                      limits.writer_lease);
   if (!taken) {
     if (!has_ended_well(taken.error())) co_return fail(std::move(taken).error());
     co_return co_await already_done(std::move(name), request.offset_bytes);
   }
+  if (request.offset_bytes != taken->offset_bytes) {
+    if (!has_turn(name.id)) (void)co_await release_writer(name);
+    co_return stands_elsewhere(*taken, request.offset_bytes);
+  }
+  // Only now: who may not go on, or not from there, takes nobody's place.
+  const auto turn = Turn::take(*this, name.id);
+  if (!turn) co_return somebody_else(name.id);
   auto appended =
-      co_await append_pieces(name, *std::move(taken), std::move(request), content, turn);
+      co_await append_pieces(name, *std::move(taken), std::move(request), content, *turn);
   const bool done = appended && appended->upload.state == "done";
-  if (done || turn.over()) co_return appended;
-  // The next request may come to another server.
-  const auto released =
-      co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer, kRelease);
+  if (done || turn->over()) co_return appended;
+  const auto released = co_await release_writer(std::move(name));
   if (appended && released) appended->upload.expires_at = released->expires_at;
   co_return appended;
+}
+
+bool UploadEngine::Impl::has_turn(store::UploadId id) {
+  const std::lock_guard lock(turns_mutex);
+  return turns.contains(id);
+}
+
+Task<store::UploadState> UploadEngine::Impl::release_writer(UploadName name) {
+  co_return co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer,
+                                                  kRelease);
+}
+
+Task<void> UploadEngine::Impl::keep_writer(UploadName name) {
+  const auto taken = co_await services.uploads.take_upload(name.caller, name.id, name.user,
+                                                           own_writer, limits.writer_lease);
+  if (taken || may_pass(taken.error()) || has_ended_well(taken.error())) co_return ok();
+  co_return fail(taken.error());
 }
 
 Task<Appended> UploadEngine::Impl::already_done(UploadName name, std::int64_t offset_bytes) {
@@ -100,12 +138,12 @@ Task<Appended> UploadEngine::Impl::already_done(UploadName name, std::int64_t of
 
 Task<Appended> UploadEngine::Impl::append_pieces(UploadName name, store::UploadState upload,
                                                  AppendRequest request, ContentSource& content,
-                                                 const Turn& turn) {
-  if (request.offset_bytes != upload.offset_bytes) {
-    co_return stands_elsewhere(upload, request.offset_bytes);
-  }
+                                                 Turn& turn) {
   if (request.size_bytes) {
     MR_CO_TRY_VOID(co_await say_size(name, upload, *request.size_bytes));
+  }
+  if (upload.parts_left <= 0 && upload.size_bytes != upload.offset_bytes) {
+    co_return too_many_pieces(upload.id);
   }
   Appended appended;
   for (;;) {
@@ -120,6 +158,7 @@ Task<Appended> UploadEngine::Impl::append_pieces(UploadName name, store::UploadS
     }
     // The last piece of all is not noted: an upload of which everything is noted would look done.
     if (upload.size_bytes == upload.offset_bytes + piece.size_bytes) {
+      if (!turn.hold()) co_return somebody_else(upload.id);
       MR_CO_TRY_VOID(co_await complete(name, upload, std::move(info)));
       break;
     }
@@ -142,19 +181,24 @@ Task<void> UploadEngine::Impl::say_size(UploadName name, store::UploadState& upl
                                "stays",
                                upload.id, *upload.size_bytes));
   }
-  MR_CO_TRY_VOID(
-      co_await services.uploads.grow_upload(name.caller, name.id, name.user, 0, size_bytes));
+  // Where nothing is missing any more it is said by finishing: until then a client that asks where
+  // the upload stands must not take it for done.
+  if (size_bytes != upload.offset_bytes) {
+    MR_CO_TRY_VOID(
+        co_await services.uploads.grow_upload(name.caller, name.id, name.user, 0, size_bytes));
+    upload.reserved_bytes = std::max(upload.reserved_bytes, size_bytes);
+  }
   upload.size_bytes = size_bytes;
   co_return ok();
 }
 
 Task<UploadEngine::Impl::Piece> UploadEngine::Impl::read_piece(UploadName name,
-                                                               const store::UploadState& upload,
+                                                               store::UploadState& upload,
                                                                const AppendRequest& request,
                                                                ContentSource& content,
                                                                const Turn& turn) {
-  const auto size_max = upload.size_bytes.value_or(static_cast<std::int64_t>(blob::kBlobMaxBytes));
-  const auto room = size_max - upload.offset_bytes;
+  const auto size_max = size_limit(upload);
+  const auto room = std::max<std::int64_t>(size_max - upload.offset_bytes, 0);
   const auto limit = request.checksum ? room : std::min(room, limits.piece_bytes);
   std::optional<ChecksumStream> checksum;
   if (request.checksum) checksum.emplace(request.checksum->kind);
@@ -176,6 +220,11 @@ Task<UploadEngine::Impl::Piece> UploadEngine::Impl::read_piece(UploadName name,
       break;
     }
     const auto bytes = space.first(*got);
+    const auto needed = upload.offset_bytes + piece.size_bytes + static_cast<std::int64_t>(*got);
+    if (needed > upload.reserved_bytes) {
+      MR_CO_TRY(upload.reserved_bytes,
+                co_await grow(name, upload.reserved_bytes, needed, size_max));
+    }
     if (!piece.writer) {
       MR_CO_TRY(piece.writer, co_await services.blobs.create({}));
     }
@@ -184,8 +233,7 @@ Task<UploadEngine::Impl::Piece> UploadEngine::Impl::read_piece(UploadName name,
     piece.size_bytes += static_cast<std::int64_t>(*got);
     buffer.note(piece.size_bytes);
     if (services.clock.now() - renewed_at < limits.writer_lease / kRenewalsInALease) continue;
-    MR_CO_TRY_VOID(co_await services.uploads.take_upload(name.caller, name.id, name.user,
-                                                         own_writer, limits.writer_lease));
+    MR_CO_TRY_VOID(co_await keep_writer(name));
     renewed_at = services.clock.now();
   }
   if (piece.size_bytes == room && !piece.last && !piece.broken) {
@@ -209,90 +257,12 @@ Task<void> UploadEngine::Impl::note_piece(UploadName name, store::UploadState& u
   store::UploadPart part{.offset_bytes = upload.offset_bytes,
                          .size_bytes = static_cast<std::int64_t>(info.size_bytes),
                          .handle = info.key.text()};
-  const auto call = [this, name = std::move(name), part] {
+  const auto call = [this, name = std::move(name), part = std::move(part)] {
     return services.uploads.advance_upload(name.caller, name.id, own_writer, part);
   };
   MR_CO_TRY(upload.offset_bytes, co_await until_known<std::int64_t>(call));
   MR_FAULT("upload.piece_noted");
-  upload.parts.push_back(std::move(part));
   co_return ok();
-}
-
-Task<void> UploadEngine::Impl::complete(UploadName name, store::UploadState& upload,
-                                        std::optional<blob::BlobInfo> last) {
-  const bool whole = upload.parts.empty() && last.has_value();
-  store::StoredBlob blob;
-  if (last) {
-    upload.parts.push_back({.offset_bytes = upload.offset_bytes,
-                            .size_bytes = static_cast<std::int64_t>(last->size_bytes),
-                            .handle = last->key.text()});
-  }
-  if (whole) {
-    MR_CO_TRY(auto type, co_await type_of(upload));
-    blob = stored_blob(*last, std::move(type));
-  } else {
-    MR_CO_TRY(blob, co_await assemble(name, upload));
-  }
-  MR_FAULT("upload.assembled");
-  MR_CO_TRY(upload.answer_json, co_await finish(std::move(name), std::move(blob)));
-  MR_FAULT("upload.finished");
-  upload.state = "done";
-  upload.offset_bytes = upload.size_bytes.value_or(upload.offset_bytes);
-  upload.parts.clear();
-  co_return ok();
-}
-
-Task<store::StoredBlob> UploadEngine::Impl::assemble(UploadName name,
-                                                     const store::UploadState& upload) {
-  MR_CO_TRY(auto type, co_await type_of(upload));
-  blob::PutOptions put{.content_type = type};
-  if (upload.size_bytes) put.size_bytes = static_cast<std::uint64_t>(*upload.size_bytes);
-  MR_CO_TRY(auto target, co_await services.blobs.create(std::move(put)));
-  MR_CO_TRY_VOID(co_await copy_parts(name, upload, *target));
-  MR_CO_TRY(const auto info, co_await finish_blob(std::move(name), *target));
-  co_return stored_blob(info, std::move(type));
-}
-
-Task<std::int64_t> UploadEngine::Impl::copy_parts(UploadName name, const store::UploadState& upload,
-                                                  blob::BlobWriter& target) {
-  TransferBuffer buffer;
-  std::int64_t total = 0;
-  auto renewed_at = services.clock.now();
-  for (const auto& part : upload.parts) {
-    if (part.offset_bytes != total) {
-      co_return fail(ErrorKind::internal, "the pieces of an upload do not join");
-    }
-    MR_CO_TRY(const auto key, blob::BlobKey::parse(part.handle));
-    MR_CO_TRY(auto reader, co_await services.blobs.open(key, {}));
-    for (;;) {
-      MR_CO_TRY(const auto size, co_await reader->read(buffer.space()));
-      if (size == 0) break;
-      MR_CO_TRY_VOID(co_await target.write(buffer.space().first(size)));
-      total += static_cast<std::int64_t>(size);
-      buffer.note(total);
-      if (services.clock.now() - renewed_at < limits.writer_lease / kRenewalsInALease) continue;
-      // Others are kept from doing the same; where they are not, both end with the same content.
-      (void)co_await services.uploads.take_upload(name.caller, name.id, name.user, own_writer,
-                                                  limits.writer_lease);
-      renewed_at = services.clock.now();
-    }
-  }
-  co_return total;
-}
-
-Task<std::string> UploadEngine::Impl::type_of(const store::UploadState& upload) {
-  ContentHead head;
-  if (!upload.parts.empty()) {
-    MR_CO_TRY(const auto key, blob::BlobKey::parse(upload.parts.front().handle));
-    MR_CO_TRY(auto reader, co_await services.blobs.open(key, {.offset = 0, .length = kSniffBytes}));
-    TransferBuffer buffer;
-    for (;;) {
-      MR_CO_TRY(const auto size, co_await reader->read(buffer.space()));
-      if (size == 0) break;
-      head.take(buffer.space().first(size));
-    }
-  }
-  co_return head.type(upload.content_type);
 }
 
 }  // namespace millrace::api

@@ -7,14 +7,27 @@
 #include <utility>
 
 namespace millrace::api {
-namespace {
 
-// Its size is known and all bytes of it are noted: the server died when its size was said.
-bool waits_for_its_end(const store::UploadState& upload) {
-  return upload.state == "open" && upload.size_bytes && *upload.size_bytes == upload.offset_bytes;
+bool may_pass(const Error& error) {
+  return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::in_doubt ||
+         error.kind == ErrorKind::throttled;
 }
 
-}  // namespace
+bool is_stale(const Error& error) { return error.sqlstate == "MR037"; }
+
+bool has_ended_well(const Error& error) {
+  return error.sqlstate == "MR028" && error.detail == "done";
+}
+
+std::unexpected<Error> must_be_sent_again() {
+  return fail(ErrorKind::unavailable, "the content must be sent again");
+}
+
+std::int64_t size_limit(const store::UploadState& upload) {
+  return upload.size_bytes.value_or(upload.size_max_bytes > 0
+                                        ? upload.size_max_bytes
+                                        : static_cast<std::int64_t>(blob::kBlobMaxBytes));
+}
 
 std::unexpected<Error> too_large(std::int64_t size_max_bytes) {
   return fail(Error{.kind = ErrorKind::invalid_argument,
@@ -39,11 +52,24 @@ store::StoredBlob stored_blob(const blob::BlobInfo& info, std::string content_ty
 UploadEngine::Impl::Impl(Services parts, Limits chosen)
     : services(parts), limits(chosen), own_writer(parts.random.uuid()) {}
 
-Task<std::string> UploadEngine::Impl::finish(UploadName name, store::StoredBlob blob) {
+Task<store::FinishedUpload> UploadEngine::Impl::finish(UploadName name, store::StoredBlob blob) {
   const auto call = [this, name = std::move(name), blob = std::move(blob)] {
     return services.uploads.finish_upload(name.caller, name.id, name.user, blob);
   };
-  co_return co_await until_known<std::string>(call);
+  co_return co_await until_known<store::FinishedUpload>(call);
+}
+
+Task<void> UploadEngine::Impl::look_for(Error stale) {
+  if (stale.detail == "removing") co_return ok();
+  const std::string_view detail = stale.detail;
+  const auto blank = std::min(detail.find(' '), detail.size());
+  const auto removal = Uuid::parse(detail.substr(0, blank));
+  const auto key = blob::BlobKey::parse(detail.substr(std::min(blank + 1, detail.size())));
+  if (!removal || !key) co_return must_be_sent_again();  // It was stored too long ago.
+  const auto found = co_await services.blobs.stat(*key);
+  if (!found) co_return must_be_sent_again();
+  MR_CO_TRY_VOID(co_await services.uploads.clear_removal(key->text(), *removal));
+  co_return ok();
 }
 
 UploadEngine::UploadEngine(Services services, Limits limits)
@@ -55,23 +81,22 @@ Task<UploadAnswer> UploadEngine::receive(store::CallContext caller, store::NewUp
   return impl_->receive(std::move(caller), std::move(upload), content, expected);
 }
 
-Task<store::UploadBegun> UploadEngine::begin(store::CallContext caller, store::NewUpload upload) {
+Task<store::UploadState> UploadEngine::begin(store::CallContext caller, store::NewUpload upload) {
   if (!upload.ttl) upload.ttl = impl_->limits.resumable_for;
+  upload.resumable = true;
   const auto user = upload.user;
   MR_CO_TRY(auto begun, co_await impl_->services.uploads.begin_upload(caller, std::move(upload)));
-  if (begun.upload && waits_for_its_end(*begun.upload)) {
-    MR_CO_TRY_VOID(
-        co_await impl_->complete({std::move(caller), begun.upload->id, user}, *begun.upload, {}));
+  if (!begun.upload) co_return fail(ErrorKind::internal, "a resumable upload was not opened");
+  auto state = *std::move(begun.upload);
+  if (state.size_bytes == 0) {  // There is no piece to wait for.
+    MR_CO_TRY_VOID(co_await impl_->complete({std::move(caller), state.id, user}, state, {}));
   }
-  co_return begun;
+  co_return state;
 }
 
 Task<store::UploadState> UploadEngine::look(store::CallContext caller, store::UploadId id,
                                             std::optional<Uuid> user) {
-  MR_CO_TRY(auto upload, co_await impl_->services.uploads.get_upload(caller, id, user));
-  if (waits_for_its_end(upload)) {
-    MR_CO_TRY_VOID(co_await impl_->complete({std::move(caller), id, user}, upload, {}));
-  }
+  MR_CO_TRY(auto upload, co_await impl_->services.uploads.get_upload(std::move(caller), id, user));
   if (upload.state == "done" && upload.size_bytes) upload.offset_bytes = *upload.size_bytes;
   co_return upload;
 }

@@ -97,13 +97,16 @@ class UploadEngine {
   Task<UploadAnswer> receive(store::CallContext caller, store::NewUpload upload,
                              ContentSource& content, Expected expected);
 
-  // The resumable form. begin() gives an upload, or what the idempotency key has made already; an
-  // upload of no bytes is done at once.
-  Task<store::UploadBegun> begin(store::CallContext caller, store::NewUpload upload);
+  // The resumable form. An upload of no bytes is done at once. What an idempotency key has made
+  // already is looked at when all bytes are there: the same content gives the same answer, other
+  // content a conflict (MR011).
+  Task<store::UploadState> begin(store::CallContext caller, store::NewUpload upload);
+  // Looks and does nothing else: whoever may ask must not make the server work for it.
   Task<store::UploadState> look(store::CallContext caller, store::UploadId id,
                                 std::optional<Uuid> user);
-  // conflict (MR029) where the upload stands elsewhere or another server appends. A later append
-  // of this process takes the place of an earlier one that still waits for its client.
+  // conflict (MR029) where the upload stands elsewhere, another server appends, or this one makes
+  // the file. A later append of this process takes the place of an earlier one that still waits
+  // for its client.
   Task<Appended> append(store::CallContext caller, store::UploadId id, std::optional<Uuid> user,
                         AppendRequest request, ContentSource& content);
   // False: it has ended before.

@@ -185,10 +185,12 @@ class MemoryUploads final : public store::UploadStore {
   Task<store::UploadBegun> begin_upload(store::CallContext, store::NewUpload upload) override {
     store::UploadBegun begun;
     if (const auto file = files.find(upload.idempotency_key);
-        !upload.idempotency_key.empty() && file != files.end() && !upload.resumable) {
+        !upload.idempotency_key.empty() && file != files.end()) {
       begun.existing_json = file->second;
       begun.existing_sha256 = member(file->second, "sha256");
-      co_return begun;
+      if (!upload.resumable) co_return begun;
+      const auto known = parse_json_object(file->second)->at("size_bytes").as_int64();
+      if (upload.size_bytes.value_or(known) != known) co_return refused("MR011");
     }
     const auto bytes = upload.size_bytes.value_or(upload.reserve_bytes);
     if (upload.size_bytes.value_or(0) > size_max_bytes) co_return refused("MR038");

@@ -19,10 +19,10 @@ constexpr std::int64_t kFirstReserveBytes = 1024 * 1024;
 constexpr std::int64_t kSpareLeastBytes = 64 * 1024;
 constexpr int kRenewalsInALife = 4;
 
-// Whether trying again later may help: then the upload goes on without having been renewed.
-bool may_pass(const Error& error) {
-  return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::in_doubt ||
-         error.kind == ErrorKind::throttled;
+// The upload was given up because nobody could renew it: nothing that the client did or that an id
+// of it could tell, and sending the content again helps.
+Error as_told(Error error) {
+  return error.sqlstate == "MR028" ? must_be_sent_again().error() : std::move(error);
 }
 
 std::optional<std::int64_t> size_of(const std::string& json) {
@@ -42,22 +42,24 @@ Task<UploadAnswer> UploadEngine::Impl::receive(store::CallContext caller, store:
   UploadName name{.caller = std::move(caller), .id = {}, .user = upload.user};
   MR_CO_TRY(auto begun, co_await services.uploads.begin_upload(name.caller, std::move(upload)));
   MR_FAULT("upload.begun");
-  if (!begun.upload) co_return co_await compare(std::move(begun), size_bytes, content);
+  if (!begun.upload) {
+    co_return co_await compare(std::move(begun), size_bytes, content, expected);
+  }
   name.id = begun.upload->id;
   auto stored = co_await store_content(name, *std::move(begun.upload), content, expected);
   if (!stored) {
     co_await give_up(std::move(name));
-    co_return fail(std::move(stored).error());
+    co_return fail(as_told(std::move(stored).error()));
   }
   MR_FAULT("upload.stored");
   auto answer = co_await finish(name, *std::move(stored));
   if (!answer) {
     // In doubt it may be a file by now; then nothing is to be given up.
     if (answer.error().kind != ErrorKind::in_doubt) co_await give_up(std::move(name));
-    co_return fail(std::move(answer).error());
+    co_return fail(as_told(std::move(answer).error()));
   }
   MR_FAULT("upload.finished");
-  co_return UploadAnswer{.json = *std::move(answer), .replayed = false};
+  co_return UploadAnswer{.json = std::move(answer->json), .replayed = answer->replayed};
 }
 
 Task<store::StoredBlob> UploadEngine::Impl::store_content(UploadName name,
@@ -88,9 +90,7 @@ Task<store::StoredBlob> UploadEngine::Impl::store_content(UploadName name,
 Task<std::int64_t> UploadEngine::Impl::pump(UploadName name, store::UploadState upload,
                                             ContentSource& content, blob::BlobWriter& writer,
                                             TransferBuffer& buffer, std::size_t filled) {
-  const auto size_max = upload.size_bytes.value_or(
-      upload.size_max_bytes > 0 ? upload.size_max_bytes
-                                : static_cast<std::int64_t>(blob::kBlobMaxBytes));
+  const auto size_max = size_limit(upload);
   const auto renew_after = limits.alive_for / kRenewalsInALife;
   auto renewed_at = services.clock.now();
   std::int64_t total = 0;
@@ -117,7 +117,7 @@ Task<std::int64_t> UploadEngine::Impl::pump(UploadName name, store::UploadState 
 // call each. How much there is now.
 Task<std::int64_t> UploadEngine::Impl::grow(UploadName name, std::int64_t reserved,
                                             std::int64_t needed, std::int64_t size_max) {
-  auto wanted = reserved + std::min(reserved, limits.reserve_step_bytes);
+  auto wanted = reserved + std::clamp(reserved, kFirstReserveBytes, limits.reserve_step_bytes);
   wanted = std::min(size_max, std::max(needed, wanted));
   for (;;) {
     const auto grown = co_await services.uploads.grow_upload(name.caller, name.id, name.user,
@@ -161,7 +161,7 @@ awaitable<void> UploadEngine::Impl::give_up(UploadName name) {
 
 Task<UploadAnswer> UploadEngine::Impl::compare(store::UploadBegun begun,
                                                std::optional<std::int64_t> size_bytes,
-                                               ContentSource& content) {
+                                               ContentSource& content, Expected expected) {
   if (size_bytes && size_bytes != size_of(begun.existing_json)) co_return other_content();
   blob::Sha256Stream sha256;
   TransferBuffer buffer;
@@ -170,7 +170,12 @@ Task<UploadAnswer> UploadEngine::Impl::compare(store::UploadBegun begun,
     if (size == 0) break;
     sha256.update(buffer.space().first(size));
   }
-  if (sha256.finish().hex() != begun.existing_sha256) co_return other_content();
+  const auto digest = sha256.finish();
+  if (expected.sha256 && *expected.sha256 != digest) {
+    co_return fail(ErrorKind::invalid_argument,
+                   "the content does not have the digest that was sent with it");
+  }
+  if (digest.hex() != begun.existing_sha256) co_return other_content();
   co_return UploadAnswer{.json = std::move(begun.existing_json), .replayed = true};
 }
 

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "store/api/values.h"
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <utility>
@@ -11,7 +10,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
+constexpr JsonLimits kAnswerLimits{.max_bytes = 1024 * 1024, .max_depth = 128};
 
 std::unexpected<Error> malformed(std::string_view member) {
   return fail(ErrorKind::internal,
@@ -39,6 +38,8 @@ Result<std::string> upload_spec(const NewUpload& upload) {
   set_text(object, "traceparent", upload.traceparent);
   if (upload.patient) object["patient_id"] = upload.patient->to_string();
   set_text(object, "idempotency_key", upload.idempotency_key);
+  set_text(object, "pipeline", upload.pipeline);
+  if (upload.resumable) object["resumable"] = true;
   if (upload.kind == UploadKind::object) {
     object["bucket"] = upload.bucket;
     object["object_name"] = upload.object_name;
@@ -65,18 +66,14 @@ std::optional<std::int64_t> number_of(const json::Object& object, std::string_vi
   return value->get_int64();
 }
 
-Result<std::vector<UploadPart>> read_parts(const json::Object& object) {
-  std::vector<UploadPart> parts;
-  const auto* list = object.if_contains("parts");
-  if (list == nullptr || !list->is_array()) return malformed("parts");
-  for (const auto& item : list->get_array()) {
-    if (!item.is_object()) return malformed("parts");
-    const auto& part = item.get_object();
-    parts.push_back({.offset_bytes = number_of(part, "offset_bytes").value_or(0),
-                     .size_bytes = number_of(part, "size_bytes").value_or(0),
-                     .handle = text_of(part, "handle")});
-  }
-  return parts;
+// What an upload has become; that it was there before is no member of it.
+FinishedUpload read_answer(json::Object answer) {
+  FinishedUpload finished;
+  const auto* replayed = answer.if_contains("replayed");
+  finished.replayed = replayed != nullptr && replayed->is_bool() && replayed->get_bool();
+  answer.erase("replayed");
+  finished.json = to_json(answer);
+  return finished;
 }
 
 Result<UploadState> read_upload(const json::Object& object) {
@@ -102,8 +99,14 @@ Result<UploadState> read_upload(const json::Object& object) {
   upload.reserved_bytes = number_of(object, "reserved_bytes").value_or(0);
   upload.size_max_bytes = number_of(object, "size_max_bytes").value_or(0);
   upload.expires_at = wall_from_micros(*expires);
-  upload.answer_json = json_of(object, "answer");
-  MR_TRY(upload.parts, read_parts(object));
+  const auto parts_left = number_of(object, "parts_left");
+  if (!parts_left) return malformed("parts_left");
+  upload.parts_left = *parts_left;
+  if (const auto* answer = object.if_contains("answer"); answer != nullptr && answer->is_object()) {
+    auto finished = read_answer(answer->get_object());
+    upload.answer_json = std::move(finished.json);
+    upload.replayed = finished.replayed;
+  }
   return upload;
 }
 
@@ -126,6 +129,18 @@ Result<UploadBegun> read_begun(const std::string& text) {
   return begun;
 }
 
+pg::Params names_of(const std::vector<DeadPart>& parts) {
+  std::vector<Uuid> ids;
+  std::vector<std::string> handles;
+  for (const auto& part : parts) {
+    ids.push_back(part.upload.value);
+    handles.push_back(part.handle);
+  }
+  pg::Params params;
+  params.add_uuid_array(ids).add_array(handles);
+  return params;
+}
+
 class PgUploadStore final : public UploadStore {
  public:
   explicit PgUploadStore(ApiSession& session) : session_(session) {}
@@ -146,6 +161,24 @@ class PgUploadStore final : public UploadStore {
                                     .params = pg::params(id, user),
                                     .name = "mr_api_get_upload"}));
     co_return read_upload(text);
+  }
+
+  Task<std::vector<UploadPart>> list_parts(CallContext caller, UploadId id,
+                                           std::optional<Uuid> user, std::int64_t from_bytes,
+                                           int limit) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(caller.by_server(), MR_POINT("api_upload_parts"), Access::read,
+                                   {.sql = "select offset_bytes, size_bytes, handle"
+                                           " from millrace.list_parts($1, $2, $3, $4)",
+                                    .params = pg::params(id, user, from_bytes, limit),
+                                    .name = "mr_api_list_parts"}));
+    std::vector<UploadPart> parts;
+    for (const auto row : rows) {
+      parts.push_back({.offset_bytes = row.i64(0),
+                       .size_bytes = row.i64(1),
+                       .handle = std::string(row.text(2))});
+    }
+    co_return parts;
   }
 
   Task<UploadState> take_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
@@ -183,12 +216,24 @@ class PgUploadStore final : public UploadStore {
     co_return ok();
   }
 
-  Task<std::string> finish_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
-                                  StoredBlob blob) override {
-    co_return co_await write(std::move(caller), MR_POINT("api_upload_finish"),
+  Task<FinishedUpload> finish_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
+                                     StoredBlob blob) override {
+    MR_CO_TRY(const auto text,
+              co_await write(std::move(caller), MR_POINT("api_upload_finish"),
                              {.sql = "select millrace.finish_upload($1, $2, $3)::text",
                               .params = pg::params(id, stored_blob_json(blob), user),
-                              .name = "mr_api_finish_upload"});
+                              .name = "mr_api_finish_upload"}));
+    MR_CO_TRY(auto answer, parse_json_object(text, kAnswerLimits));
+    co_return read_answer(std::move(answer));
+  }
+
+  Task<bool> clear_removal(std::string store_key, Uuid removal) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.own(MR_POINT("api_upload_clear"), Access::write,
+                                    {.sql = "select millrace.clear_removal($1, $2)",
+                                     .params = pg::params(store_key, removal),
+                                     .name = "mr_api_clear_removal"}));
+    co_return rows[0].boolean(0);
   }
 
   Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) override {
@@ -219,18 +264,26 @@ class PgUploadStore final : public UploadStore {
   }
 
   Task<void> forget_parts(std::vector<DeadPart> parts) override {
-    std::vector<Uuid> ids;
-    std::vector<std::string> handles;
-    for (auto& part : parts) {
-      ids.push_back(part.upload.value);
-      handles.push_back(std::move(part.handle));
-    }
-    pg::Params params;
-    params.add_uuid_array(ids).add_array(handles);
     MR_CO_TRY_VOID(co_await session_.own(MR_POINT("api_upload_forget"), Access::write,
                                          {.sql = "select millrace.forget_parts($1, $2)",
-                                          .params = std::move(params),
+                                          .params = names_of(parts),
                                           .name = "mr_api_forget_parts"}));
+    co_return ok();
+  }
+
+  Task<void> delay_parts(std::vector<DeadPart> parts) override {
+    MR_CO_TRY_VOID(co_await session_.own(MR_POINT("api_upload_delay"), Access::write,
+                                         {.sql = "select millrace.delay_parts($1, $2)",
+                                          .params = names_of(parts),
+                                          .name = "mr_api_delay_parts"}));
+    co_return ok();
+  }
+
+  Task<void> clear_removal(std::string store_key, Uuid removal) override {
+    MR_CO_TRY_VOID(co_await session_.own(MR_POINT("api_upload_clear"), Access::write,
+                                         {.sql = "select millrace.clear_removal($1, $2)",
+                                          .params = pg::params(store_key, removal),
+                                          .name = "mr_api_clear_removal"}));
     co_return ok();
   }
 

@@ -44,12 +44,15 @@ struct NewUpload {
   // Of a file.
   std::optional<Uuid> patient = {};  // Nothing: the profile of the user's own person.
   std::string idempotency_key = {};
+  std::string pipeline = {};  // guardian (also where nothing is said) or ingest.
+  bool resumable = false;     // It comes in pieces; then its end compares, and it is always opened.
   // Of an object.
   std::string bucket = {};
   std::string object_name = {};
   bool replace = false;
 };
 
+// A piece of an upload.
 struct UploadPart {
   std::int64_t offset_bytes = 0;
   std::int64_t size_bytes = 0;
@@ -70,14 +73,21 @@ struct UploadState {
   std::optional<std::int64_t> size_bytes;
   std::int64_t offset_bytes = 0;
   std::int64_t reserved_bytes = 0;
-  std::int64_t size_max_bytes = 0;  // Of begin_upload only.
+  std::int64_t size_max_bytes = 0;  // What it may have where its size is not known.
+  std::int64_t parts_left = 1;      // How many more pieces it may have.
   Clock::Wall expires_at;
   std::string answer_json;  // Of one that is done.
-  std::vector<UploadPart> parts;
+  bool replayed = false;    // As of FinishedUpload.
+};
+
+// The file or object that an upload has become.
+struct FinishedUpload {
+  std::string json;
+  bool replayed = false;  // Another upload with the same key had made it before.
 };
 
 // Either an upload, or the file that the idempotency key has made already: the server compares
-// the content, and answers with that.
+// the content, and answers with that. Never the latter for one that is resumable.
 struct UploadBegun {
   std::optional<UploadState> upload;
   std::string existing_json;
@@ -105,10 +115,15 @@ class UploadStore {
  public:
   virtual ~UploadStore() = default;
 
-  // throttled: quota_exceeded (MR027). unavailable: maintenance (MR032).
+  // throttled: quota_exceeded (MR027). unavailable: maintenance (MR032). conflict (MR011): the key
+  // has a file of another patient or pipeline.
   virtual Task<UploadBegun> begin_upload(CallContext caller, NewUpload upload) = 0;
   virtual Task<UploadState> get_upload(CallContext caller, UploadId id,
                                        std::optional<Uuid> user) = 0;
+  // Pieces in order, from the one that begins at `from_bytes`; `limit` of them at most.
+  virtual Task<std::vector<UploadPart>> list_parts(CallContext caller, UploadId id,
+                                                   std::optional<Uuid> user,
+                                                   std::int64_t from_bytes, int limit) = 0;
   // Makes `writer` the only one who may append for that long. conflict while another appends.
   virtual Task<UploadState> take_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
                                         Uuid writer, std::chrono::seconds lease) = 0;
@@ -116,21 +131,30 @@ class UploadStore {
   // or the writer was replaced. A repeat of the same piece finds its own success.
   virtual Task<std::int64_t> advance_upload(CallContext caller, UploadId id, Uuid writer,
                                             UploadPart part) = 0;
-  // More room for an upload of unknown size, or its size, once it is known.
+  // More room for an upload of unknown size, or its size, once it is known. Renews it, also where
+  // its time was over and nobody has given it up yet.
   virtual Task<void> grow_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
                                  std::int64_t reserved_bytes,
                                  std::optional<std::int64_t> size_bytes) = 0;
-  // The file or object as JSON. A repeat with the same content answers the same; other content is
-  // a conflict (MR011).
-  virtual Task<std::string> finish_upload(CallContext caller, UploadId id, std::optional<Uuid> user,
-                                          StoredBlob blob) = 0;
+  // A repeat with the same content answers the same; other content is a conflict (MR011).
+  // unavailable (MR037), as of advance_upload: what was stored may have been removed since.
+  virtual Task<FinishedUpload> finish_upload(CallContext caller, UploadId id,
+                                             std::optional<Uuid> user, StoredBlob blob) = 0;
+  // After MR037 with a removal as detail, and a look at the store, which has it still: it can be
+  // referred to. False: there was another removal since, which the next call tells.
+  virtual Task<bool> clear_removal(std::string store_key, Uuid removal) = 0;
   // False: it has ended before.
   virtual Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) = 0;
 
+  // Content was refused (MR037) because a sweep removed it, or may have; its store was asked since,
+  // and has it: it can be referred to. `removal`: as Error::detail had it.
+  virtual Task<void> clear_removal(std::string store_key, Uuid removal) = 0;
+
   // Sweeping, by any server, in any number: gives up what has expired and answers pieces to remove;
-  // forget_parts says that they are gone, or were too young: the sweep of unknown blobs has them.
+  // forget_parts says that they are gone, delay_parts that they could not be removed now.
   virtual Task<std::vector<DeadPart>> expire_uploads(int limit) = 0;
   virtual Task<void> forget_parts(std::vector<DeadPart> parts) = 0;
+  virtual Task<void> delay_parts(std::vector<DeadPart> parts) = 0;
 };
 
 std::unique_ptr<UploadStore> make_upload_store(ApiSession& session);
