@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace millrace::http {
 namespace {
@@ -100,6 +101,8 @@ awaitable<void> Connection::run_refusal(std::shared_ptr<Connection> self,
 }
 
 void Connection::leave() {
+  // Over TLS an end that is not announced looks like one that somebody else made.
+  if (stream_->secure()) stream_->finish_writing();
   stream_->close();
   if (exchange_) {
     exchange_->used = exchange_->taken = 0;
@@ -140,9 +143,10 @@ awaitable<bool> Connection::shake_hands() {
 // True when there is a head to serve, or a refusal in failure.
 awaitable<bool> Connection::read_head() {
   bool begun = false;
+  bool again = false;
   for (;;) {
     if (!exchange_ || exchange_->used == 0) {
-      if (!co_await wait_for_request()) co_return false;
+      if (!co_await wait_for_request(std::exchange(again, true))) co_return false;
     } else {
       const auto done = exchange_->reader.read_head({exchange_->buffer.get(), exchange_->used});
       if (!done) exchange_->failure = done.error();
@@ -168,11 +172,14 @@ awaitable<bool> Connection::read_head() {
   }
 }
 
-// Without any buffer, for as long as the client likes within its limit.
-awaitable<bool> Connection::wait_for_request() {
+// Without any buffer, for as long as the client likes within its limit. `again`: what came was no
+// part of a request yet, as pieces of a record of TLS are not; that gives no more time.
+awaitable<bool> Connection::wait_for_request(bool again) {
   const auto& limits = shard_.server().options.limits;
   if (shard_.server().draining.load()) co_return false;
-  set_phase(Phase::idle, first_request_ ? limits.header_time_max : limits.idle_time_max);
+  if (!again) {
+    set_phase(Phase::idle, first_request_ ? limits.header_time_max : limits.idle_time_max);
+  }
   if (!stream_->has_pending()) {
     if (exchange_) shard_.give_back(std::move(exchange_));
     if (!co_await stream_->wait(Io::again_when_readable)) co_return false;

@@ -98,7 +98,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   awaitable<void> serve_all();
   awaitable<bool> shake_hands();
   awaitable<bool> read_head();
-  awaitable<bool> wait_for_request();
+  awaitable<bool> wait_for_request(bool again);
   awaitable<void> serve(std::optional<Refusal> refusal);
   awaitable<void> linger();
   void expire();

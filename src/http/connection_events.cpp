@@ -28,6 +28,8 @@ bool EventChannel::push(const SseFrame& frame) {
     connection_->fail_events("the client was too slow for its events");
     return false;
   }
+  // The client's time begins when there is something to take.
+  if (buffered_bytes_ == 0) last_sent_ = connection_->shard().server().clock.now();
   frames_.push_back(frame);
   buffered_bytes_ += size;
   if (!waiting_) flush();
@@ -106,7 +108,7 @@ void EventChannel::flush() {
       return;
     }
     if (sent.state != Io::done) {
-      wait_for_room();
+      wait_for_room(sent.state);
       return;
     }
     taken(sent.bytes);
@@ -140,9 +142,9 @@ void EventChannel::taken(std::size_t bytes) {
   if (progress_) progress_->set();
 }
 
-void EventChannel::wait_for_room() {
+void EventChannel::wait_for_room(Io state) {
   waiting_ = true;
-  connection_->stream().wait(Io::again_when_writable, [self = shared_from_this()](bool ready) {
+  connection_->stream().wait(state, [self = shared_from_this()](bool ready) {
     self->waiting_ = false;
     if (ready) self->flush();
   });

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "http/connection_stream.h"
 #include "http/sse_stream.h"
 
 #include <cstddef>
@@ -43,7 +44,7 @@ class EventChannel final : public SseChannel, public std::enable_shared_from_thi
   }
   void flush();
   void taken(std::size_t bytes);
-  void wait_for_room();
+  void wait_for_room(Io state);
 
   Connection* connection_;  // Null when dead or detached.
   Executor executor_;
@@ -56,7 +57,7 @@ class EventChannel final : public SseChannel, public std::enable_shared_from_thi
   std::size_t first_sent_bytes_ = 0;
   std::size_t buffered_bytes_ = 0;
   std::uint64_t sent_bytes_ = 0;
-  Clock::Steady last_sent_;
+  Clock::Steady last_sent_;  // Or when something began to wait, if that was later.
   Event closed_;
   std::optional<Event> progress_;  // Made when somebody waits.
 };

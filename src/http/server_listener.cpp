@@ -148,9 +148,11 @@ void Listener::remember_file() {
 void Listener::close() {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
-  if (std::exchange(inode_, 0) == 0) return;
+  const auto inode = std::exchange(inode_, 0);
+  if (inode == 0) return;
   struct stat found{};
-  const bool ours = ::lstat(address_.path.c_str(), &found) == 0 && found.st_dev == device_;
+  const bool ours = ::lstat(address_.path.c_str(), &found) == 0 && found.st_dev == device_ &&
+                    found.st_ino == inode;
   if (ours) ::unlink(address_.path.c_str());
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <sys/stat.h>
@@ -517,6 +518,17 @@ TEST(HttpServer, ReplacesASocketFileNobodyListensOn) {
   ::close(fd);
   TestServer server(plain_routes(), {.listen = {{.path = path}}});
   EXPECT_EQ(server.ask(get("/hello")).status, 200);
+}
+
+TEST(HttpServer, LeavesTheSocketFileOfItsSuccessor) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("mr_successor_" + std::to_string(::getpid()));
+  std::optional<TestServer> first(std::in_place, plain_routes(),
+                                  ServerOptions{.listen = {{.path = path}}});
+  std::filesystem::remove(path);
+  TestServer second(plain_routes(), {.listen = {{.path = path}}});
+  first.reset();
+  EXPECT_EQ(second.ask(get("/hello")).status, 200);
 }
 
 TEST(HttpServer, DoesNotStartWhereSomebodyElseListens) {

@@ -105,6 +105,14 @@ TEST_F(Tls, ARecordThatIsNotWholeIsWaitedFor) {
   }
 }
 
+// An answer without a length ends with the connection: only this tells a whole one from a part.
+TEST_F(Tls, AConnectionThatEndsSaysSo) {
+  TlsClient client(server_.address());
+  client.send("GET /hello HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(client.read_until("there is no such end"), HasSubstr("hello over tls"));
+  EXPECT_TRUE(client.told_end());
+}
+
 TEST_F(Tls, StreamsEvents) {
   TlsClient client(server_.address());
   client.send(get("/events"));
@@ -164,6 +172,22 @@ TEST(TlsTimes, AHandshakeThatDoesNotEndIsCut) {
   client.send("\x16\x03\x01");
   EXPECT_GE(advance_until(clock, 100ms, [&](auto wait) { return client.readable(wait); }), 5s);
   EXPECT_TRUE(client.closed_without_answer());
+}
+
+// A byte now and then is no request: the time for its head goes on.
+TEST(TlsTimes, ARecordThatNeverEndsIsCut) {
+  ManualClock clock;
+  TestCertificate certificate;
+  TestServer server(routes(), {.tls = certificate.files(), .limits = {.header_time_max = 5s}}, 1,
+                    &clock);
+  TlsClient client(server.address());
+  ASSERT_TRUE(client.connected());
+  client.raw().send(std::string_view("\x17\x03\x03\x40\x00", 5));
+  const auto moved = advance_until(clock, 100ms, [&](auto wait) {
+    client.raw().send("x");
+    return server.has_logged(1, wait) || server.server().connections() == 0;
+  });
+  EXPECT_GE(moved, 5s);
 }
 
 TEST(TlsCertificateFiles, ErrorsNameTheFileAndNothingInIt) {
