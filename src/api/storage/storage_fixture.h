@@ -133,7 +133,6 @@ class FakeUploads final : public store::UploadStore {
   }
   Task<void> forget_parts(std::vector<store::DeadPart>) override { co_return ok(); }
   Task<void> delay_parts(std::vector<store::DeadPart>) override { co_return ok(); }
-  Task<void> clear_removal(std::string, Uuid) override { co_return ok(); }
 
   store::NewUpload begun;
 };

@@ -334,10 +334,6 @@ class MemoryUploads final : public store::UploadStore {
     delayed += parts.size();
     co_return ok();
   }
-  Task<void> clear_removal(std::string store_key, Uuid removal) override {
-    if (removals[store_key] == removal.to_string()) removals.erase(store_key);
-    co_return ok();
-  }
 
   std::int64_t reserved() const {
     std::int64_t sum = 0;
@@ -365,21 +361,8 @@ class MemoryUploads final : public store::UploadStore {
   std::size_t cleared = 0;
   std::size_t forgotten = 0;
   std::size_t delayed = 0;
-  // Of keys: "removing", or the removal that has ended.
-  std::map<std::string, std::string> removals;
 
  private:
-  // As millrace.check_removal.
-  std::optional<Error> removed(const std::string& store_key) const {
-    const auto found = removals.find(store_key);
-    if (found == removals.end()) return std::nullopt;
-    const bool under_way = found->second == "removing";
-    return Error{.kind = ErrorKind::unavailable,
-                 .message = "the content may have been removed",
-                 .sqlstate = "MR037",
-                 .hint = {},
-                 .detail = under_way ? found->second : found->second + " " + store_key};
-  }
   Row* find(store::UploadId id, std::optional<Uuid> user) {
     const auto found = rows.find(id);
     if (found == rows.end() || (user && found->second.state.user != user)) return nullptr;

@@ -279,14 +279,6 @@ class PgUploadStore final : public UploadStore {
     co_return ok();
   }
 
-  Task<void> clear_removal(std::string store_key, Uuid removal) override {
-    MR_CO_TRY_VOID(co_await session_.own(MR_POINT("api_upload_clear"), Access::write,
-                                         {.sql = "select millrace.clear_removal($1, $2)",
-                                          .params = pg::params(store_key, removal),
-                                          .name = "mr_api_clear_removal"}));
-    co_return ok();
-  }
-
  private:
   Task<std::string> write(CallContext caller, fault::Point point, pg::Statement statement) {
     co_return co_await session_.text_as(caller.by_server(), point, Access::write,

@@ -146,10 +146,6 @@ class UploadStore {
   // False: it has ended before.
   virtual Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) = 0;
 
-  // Content was refused (MR037) because a sweep removed it, or may have; its store was asked since,
-  // and has it: it can be referred to. `removal`: as Error::detail had it.
-  virtual Task<void> clear_removal(std::string store_key, Uuid removal) = 0;
-
   // Sweeping, by any server, in any number: gives up what has expired and answers pieces to remove;
   // forget_parts says that they are gone, delay_parts that they could not be removed now.
   virtual Task<std::vector<DeadPart>> expire_uploads(int limit) = 0;
