@@ -124,6 +124,7 @@ class FakeUploads final : public store::UploadStore {
                                             std::optional<Uuid>, store::StoredBlob) override {
     co_return fail(ErrorKind::internal, "not used");
   }
+  Task<bool> clear_removal(std::string, Uuid) override { co_return false; }
   Task<bool> abort_upload(store::CallContext, store::UploadId, std::optional<Uuid>) override {
     co_return false;
   }

@@ -309,6 +309,10 @@ class MemoryUploads final : public store::UploadStore {
     }
     co_return store::FinishedUpload{file, row->state.replayed};
   }
+  Task<bool> clear_removal(std::string, Uuid) override {
+    ++cleared;
+    co_return true;
+  }
   Task<bool> abort_upload(store::CallContext, store::UploadId id,
                           std::optional<Uuid> user) override {
     auto* row = find(id, user);
@@ -354,6 +358,7 @@ class MemoryUploads final : public store::UploadStore {
   std::size_t grows = 0;
   std::size_t finishes = 0;
   std::size_t lists = 0;
+  std::size_t cleared = 0;
   std::size_t forgotten = 0;
   std::size_t delayed = 0;
 

@@ -227,6 +227,15 @@ class PgUploadStore final : public UploadStore {
     co_return read_answer(std::move(answer));
   }
 
+  Task<bool> clear_removal(std::string store_key, Uuid removal) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.own(MR_POINT("api_upload_clear"), Access::write,
+                                    {.sql = "select millrace.clear_removal($1, $2)",
+                                     .params = pg::params(store_key, removal),
+                                     .name = "mr_api_clear_removal"}));
+    co_return rows[0].boolean(0);
+  }
+
   Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) override {
     MR_CO_TRY(const auto rows,
               co_await session_.as(caller.by_server(), MR_POINT("api_upload_abort"), Access::write,

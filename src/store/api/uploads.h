@@ -140,6 +140,9 @@ class UploadStore {
   // unavailable (MR037), as of advance_upload: what was stored may have been removed since.
   virtual Task<FinishedUpload> finish_upload(CallContext caller, UploadId id,
                                              std::optional<Uuid> user, StoredBlob blob) = 0;
+  // After MR037 with a removal as detail, and a look at the store, which has it still: it can be
+  // referred to. False: there was another removal since, which the next call tells.
+  virtual Task<bool> clear_removal(std::string store_key, Uuid removal) = 0;
   // False: it has ended before.
   virtual Task<bool> abort_upload(CallContext caller, UploadId id, std::optional<Uuid> user) = 0;
 
