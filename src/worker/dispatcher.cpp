@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/history.h"
 #include "worker/handlers/function_handler.h"
+#include "worker/job_events.h"
 #include "worker/pause.h"
 #include "worker/run_watch.h"
 
@@ -114,6 +115,7 @@ void Dispatcher::accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& ke
   const auto now = services_.clock.now();
   const auto worker_id = std::make_shared<const std::string>(key.worker_id);
   prefetch_.note_accepted(now, waiting_.empty());
+  log_claimed(services_.log, jobs);
   for (auto& job : jobs) {
     auto run = make_run(std::move(job), worker_id);
     run->accepted_at = now;
@@ -248,6 +250,7 @@ void Dispatcher::end_run(JobRun& run, Clock::Steady now) {
   note_run(run, "end");
   prefetch_.note_run(now - run.started_at);
   run.returned = true;
+  if (!run.given_up) run.ended_at = now;
   auto owned = running_.take(run);
   if (run.given_up) {
     --stuck_;
@@ -364,6 +367,7 @@ void Dispatcher::expire(JobRun& run) {
 // It keeps its slot until it really returns; its job does not wait for that.
 void Dispatcher::give_up(JobRun& run) {
   run.given_up = true;
+  run.ended_at = services_.clock.now();
   ++stuck_;
   services_.log.error(
       "handler_ignores_stop",
@@ -460,18 +464,23 @@ void Dispatcher::answered(std::span<Settler::Answered> answers) {
   changed_.set();
 }
 
+void Dispatcher::tell_settled(const JobRun& run, Outcome::Kind outcome) const {
+  SettledRun line{.job = run.job, .outcome = outcome};
+  if (run.entry != nullptr) {
+    line.ran = run.ended_at - run.started_at;
+    line.persisting = services_.clock.now() - run.ended_at;
+  }
+  log_settled(services_.log, line);
+}
+
 void Dispatcher::note_answer(const JobRun& run, Outcome::Kind outcome, Answer answer) {
   MR_SOMETIMES(answer == Answer::already_settled, "settlement_found_done");
   MR_SOMETIMES(answer == Answer::lease_lost, "settlement_fenced");
   if (options_.watch != nullptr) options_.watch->settled(answer);
   if (is_durable(answer)) {
     ++totals_.settled;
-    if (!services_.log.enabled(LogLevel::debug)) return;  // The fields alone would cost too much.
-    services_.log.debug("job_settled", {{"job_id", run.job.id},
-                                        {"job_type", run.job.job_type},
-                                        {"tenant_id", run.job.tenant},
-                                        {"cid", run.job.correlation_id},
-                                        {"outcome", millrace::to_string(outcome)}});
+    // The fields alone would cost too much.
+    if (is_told(services_.log, run.job, outcome)) tell_settled(run, outcome);
     return;
   }
   ++totals_.fenced;

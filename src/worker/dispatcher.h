@@ -124,6 +124,7 @@ class Dispatcher {
   awaitable<void> settle_when_reported(Run run, Outcome outcome);
   awaitable<void> settle_with(Run run, Settlement settlement, std::vector<SqlStatement> statements);
   void note_answer(const JobRun& run, Outcome::Kind outcome, Answer answer);
+  void tell_settled(const JobRun& run, Outcome::Kind outcome) const;
   void forget(Run run);
 
   // Leases.

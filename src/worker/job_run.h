@@ -57,6 +57,7 @@ struct JobRun : std::enable_shared_from_this<JobRun> {
   Clock::Steady accepted_at{};
   Clock::Steady lease_until{};  // Its own hard limit, measured from before the claim was sent.
   Clock::Steady started_at{};
+  Clock::Steady ended_at{};  // When its handler returned, or was given up.
   Clock::Steady deadline{};  // When it is told to stop; once it was, when we stop waiting for it.
 
   CancelSource cancel;

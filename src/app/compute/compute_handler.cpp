@@ -140,8 +140,7 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
     auto answer = read_answer(
         *response, {.contract = *contract, .attempt = job.attempt, .now = context->clock().wall()});
     if (auto* outputs = std::get_if<ComputeOutputs>(&answer)) {
-      auto* blobs = parts_.blobs ? &parts_.blobs->store() : nullptr;
-      outcome = co_await keep_outputs(std::move(*outputs), name, blobs);
+      outcome = co_await persist(std::move(*outputs), name, *context);
     } else {
       outcome = std::get<Outcome>(std::move(answer));
     }
@@ -156,6 +155,24 @@ awaitable<Outcome> ComputeHandler::run(std::shared_ptr<worker::JobContext> conte
                                      {"status", status},
                                      {"outcome", to_string(outcome.kind)},
                                      {"ms", context->clock().now() - began}});
+  co_return outcome;
+}
+
+awaitable<Outcome> ComputeHandler::persist(ComputeOutputs outputs, api::ContractName name,
+                                           worker::JobContext& context) {
+  const auto& job = context.job();
+  const auto began = context.clock().now();
+  const auto files = outputs.files.size();
+  auto* blobs = parts_.blobs ? &parts_.blobs->store() : nullptr;
+  auto outcome = co_await keep_outputs(std::move(outputs), name, blobs);
+  parts_.log.info("persist", {{"cid", job.correlation_id},
+                              {"job_id", job.id},
+                              {"app_id", name.app_id},
+                              {"tenant_id", job.tenant},
+                              {"definition", fmt::format("{}@{}", name.definition, name.version)},
+                              {"files", files},
+                              {"outcome", to_string(outcome.kind)},
+                              {"ms", context.clock().now() - began}});
   co_return outcome;
 }
 

@@ -3,11 +3,13 @@
 // Flow: the job's inputs are POSTed to the app server (J-06); outputs that keep to their contract
 // become the job's result, with their artifacts, in the transaction that settles it (J-07). The
 // same Idempotency-Key comes with every delivery. The app server is told the job's run timeout and
-// is waited for a grace longer (J-09). What its answers mean is the table of compute_outcome.h.
+// is waited for a grace longer (J-09). What its answers mean is the table of compute_outcome.h. The
+// log has a line `call_appserver` and, for outputs, `persist`, each with its time (O-02).
 // Threading: the worker's executor. Lifetime: client and log outlive it.
 #pragma once
 
 #include "api/compute/contract_directory.h"
+#include "app/compute/compute_outcome.h"
 #include "app/compute/worker_blobs.h"
 #include "app/config/settings.h"
 #include "base/log.h"
@@ -48,6 +50,10 @@ class ComputeHandler final : public worker::Handler {
   std::chrono::milliseconds wait_limit(std::chrono::milliseconds run_timeout) const override;
 
  private:
+  // Files first, then the outcome whose settlement writes the rows. The context outlives it.
+  awaitable<Outcome> persist(ComputeOutputs outputs, api::ContractName name,
+                             worker::JobContext& context);
+
   Parts parts_;
   ComputeOptions options_;
 };

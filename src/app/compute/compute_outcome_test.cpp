@@ -10,9 +10,11 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -205,6 +207,15 @@ TEST_F(ComputeCalls, TheInputsAreTheBodyAndIdsComeAlong) {  // J-06, A-07, F08
   EXPECT_THAT(request, HasSubstr("X-Millrace-Timeout-Ms: 10000\r\n"));
   EXPECT_THAT(request, HasSubstr("Authorization: Bearer hush\r\n"));
   EXPECT_THAT(calls_.calls(), testing::ElementsAre("app_server 200"));
+  for (const auto* const event : {"call_appserver", "persist"}) {  // O-01, O-02
+    const auto line = std::ranges::find_if(
+        logged_, [&](const auto& text) { return text.contains(fmt::format("\"{}\"", event)); });
+    ASSERT_NE(line, logged_.end()) << event;
+    EXPECT_THAT(*line, HasSubstr("\"cid\":\"order-17\""));
+    EXPECT_THAT(*line, HasSubstr("\"definition\":\"beam@1.0.0\""));
+    EXPECT_THAT(*line, HasSubstr("\"ms\":"));
+    EXPECT_THAT(*line, Not(HasSubstr("\"x\"")));
+  }
 }
 
 TEST_F(ComputeCalls, TheWorkerWaitsLongerThanItTellsTheAppServer) {  // J-09, D13

@@ -8,11 +8,15 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace millrace::app {
@@ -38,6 +42,13 @@ json::Array violations_json(const std::vector<schema::Violation>& violations) {
                                {"detail", violation.message}});
   }
   return out;
+}
+
+// Names of rules, each once: what is logged of a question says nothing about its values.
+std::string rules_of(const std::vector<schema::Violation>& violations) {
+  std::set<std::string_view> names;
+  for (const auto& violation : violations) names.insert(violation.keyword);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::optional<milliseconds> asked_timeout(const http::ServerRequest& request) {
@@ -110,6 +121,7 @@ Task<void> MockAppServer::serve(http::ServerRequest& request, http::ResponseWrit
     refuse(404, "unknown_definition", "this mock cannot compute that definition and version");
     co_return ok();
   }
+  const auto label = fmt::format("{}@{}", question.name.definition, question.name.version);
   MR_CO_TRY(const auto text, co_await request.read_whole_body());
   auto value = parse_json(text);
   if (!value) {
@@ -120,6 +132,9 @@ Task<void> MockAppServer::serve(http::ServerRequest& request, http::ResponseWrit
   if (!checked || !checked->violations.empty()) {
     auto body = error_body("invalid_inputs", "the inputs break their contract");
     if (checked) body["errors"] = violations_json(checked->violations);
+    const auto rules = checked ? rules_of(checked->violations) : std::string("limit");
+    log_.info("solve.invalid",
+              {{"cid", request.correlation_id}, {"definition", label}, {"rules", rules}});
     response.reply(422, "application/json", to_json(body));
     co_return ok();
   }
@@ -132,7 +147,6 @@ Task<void> MockAppServer::serve(http::ServerRequest& request, http::ResponseWrit
     }
   }
   const auto began = clock_.now();
-  const auto label = fmt::format("{}@{}", question.name.definition, question.name.version);
   log_.info("solve.start", {{"cid", request.correlation_id}, {"definition", label}});
   auto replied = co_await reply(question, request, response);
   log_.info("solve.done", {{"cid", request.correlation_id},
@@ -164,6 +178,13 @@ Task<void> MockAppServer::reply(const Question& question, const http::ServerRequ
     co_return ok();
   }
   const auto answer = answer_to(question);
+  if (answer.status == 422) {
+    log_.info(
+        "solve.invalid",
+        {{"cid", request.correlation_id},
+         {"definition", fmt::format("{}@{}", question.name.definition, question.name.version)},
+         {"rules", "domain"}});
+  }
   const auto body = to_json(answer.body);
   if (behaviour == "crash" || (behaviour == "crash_once" && first)) {
     if (options_.exit_on_crash) std::_Exit(kExitCrashed);

@@ -9,9 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <mutex>
 
 namespace millrace::app {
 namespace {
@@ -77,7 +80,14 @@ class MockAppServers : public testing::Test {
   static inline const std::string kBeam = R"("span_m":6,"load_kn":12)";
   fs::path folder_;
   SystemClock clock_;
-  Logger log_ = Logger::silent();
+  std::mutex mutex_;  // Guards lines_: the server has threads.
+  std::vector<std::string> lines_;
+  Logger log_{clock_,
+              [this](std::string_view line) {
+                const std::lock_guard lock(mutex_);
+                lines_.emplace_back(line);
+              },
+              Logger::Format::json};
   std::unique_ptr<api::ContractDirectory> contracts_;
   std::optional<MockAppServer> mock_;
   std::optional<http::TestServer> server_;
@@ -97,6 +107,20 @@ TEST_F(MockAppServers, RefusesWhatBreaksContractOrDomain) {
   EXPECT_EQ(domain.status, 422) << domain.body;
   EXPECT_THAT(domain.body, HasSubstr("/load_at_m"));
   EXPECT_EQ(solve("{").status, 400);
+}
+
+TEST_F(MockAppServers, TheLogNamesTheRulesThatAQuestionBrokeAndNoValues) {  // O-02
+  EXPECT_EQ(solve(R"({"span_m":"secret length"})").status, 422);
+  EXPECT_EQ(solve("{" + kBeam + R"(,"load_at_m":7})").status, 422);
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> told;
+  std::ranges::copy_if(lines_, std::back_inserter(told),
+                       [](const auto& line) { return line.contains("solve.invalid"); });
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_THAT(told[0], HasSubstr("\"definition\":\"beam@1.0.0\""));
+  EXPECT_THAT(told[0], HasSubstr("\"rules\":\"required, type\""));
+  EXPECT_THAT(told[1], HasSubstr("\"rules\":\"domain\""));
+  EXPECT_THAT(told[0], testing::Not(HasSubstr("secret")));
 }
 
 TEST_F(MockAppServers, ComputesNothingThatItDoesNotKnow) {
