@@ -111,11 +111,12 @@ void append(std::vector<api::Operation>& all, std::vector<api::Operation> more) 
   std::ranges::move(more, std::back_inserter(all));
 }
 
-api::BlobSweeper::Intervals intervals_of(const Settings& settings) {
+// The others compare the age and remove in one step.
+api::BlobSweeper::Options sweep_options(const Settings& settings) {
   const auto& kind = settings.text("storage.kind");
   return {.dead = settings.duration("storage.sweep_interval"),
           .orphans = settings.duration("storage.orphan_interval"),
-          .removes_content = kind == "filesystem" || kind == "azure"};
+          .marks = kind == "s3" || kind == "supabase"};
 }
 
 }  // namespace
@@ -169,7 +170,7 @@ struct BlobParts::Impl {
                             .clock = services.context.clock,
                             .random = services.context.random,
                             .log = services.context.log},
-                           intervals_of(services.context.settings)};
+                           sweep_options(services.context.settings)};
 };
 
 BlobParts::BlobParts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -198,7 +199,7 @@ void BlobParts::close() { impl_->pool.close(); }
 std::vector<api::Operation> BlobParts::operations() {
   const auto time_max = impl_->services.context.settings.duration("server.upload_timeout");
   auto all = api::upload_operations(impl_->engine, {.time_max = time_max});
-  append(all, api::tus_operations(impl_->engine, *impl_->files, {.time_max = time_max}));
+  append(all, api::tus_operations(impl_->engine, {.time_max = time_max}));
   append(all, api::file_operations(
                   {.files = *impl_->files, .blobs = impl_->blobs, .links = impl_->links},
                   {.time_max = time_max}));
