@@ -148,6 +148,14 @@ class AzuriteWorld final : public RemoteWorld {
     return must(AzureStore::make(std::move(wrong), services()));
   }
   std::vector<std::string> secrets() const override { return {kAzuriteKey, kWrongAzureKey}; }
+  std::map<std::string, std::string> environment() const override {
+    return {{"MILLRACE_STORAGE_KIND", "azure"},
+            {"MILLRACE_STORAGE_AZURE_ACCOUNT", kAzuriteAccount},
+            {"MILLRACE_STORAGE_AZURE_KEY", kAzuriteKey},
+            {"MILLRACE_STORAGE_AZURE_CONTAINER", "docs"},
+            {"MILLRACE_STORAGE_AZURE_ENDPOINT", endpoint_},
+            {"MILLRACE_STORAGE_PREFIX", prefix_}};
+  }
   std::string expired_url(const BlobKey& key) override {
     return url_of(*must(AzureStore::make(options(), late_services())), key);
   }
@@ -201,6 +209,15 @@ class S3World : public RemoteWorld {
     return must(S3Store::make(std::move(wrong), services()));
   }
   std::vector<std::string> secrets() const override { return {secret_}; }
+  std::map<std::string, std::string> environment() const override {
+    return {{"MILLRACE_STORAGE_KIND", "s3"},
+            {"MILLRACE_STORAGE_S3_ENDPOINT", endpoint_},
+            {"MILLRACE_STORAGE_S3_REGION", "us-east-1"},
+            {"MILLRACE_STORAGE_S3_BUCKET", "docs"},
+            {"MILLRACE_STORAGE_S3_ACCESS_KEY_ID", id_},
+            {"MILLRACE_STORAGE_S3_SECRET_ACCESS_KEY", secret_},
+            {"MILLRACE_STORAGE_PREFIX", prefix_}};
+  }
   std::string expired_url(const BlobKey& key) override {
     return url_of(*must(S3Store::make(options(), late_services())), key);
   }

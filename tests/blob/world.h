@@ -12,6 +12,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ class World {
   virtual std::unique_ptr<blob::BlobStore> with_missing_bucket() { return nullptr; }
   // The secrets that must not be in any message.
   virtual std::vector<std::string> secrets() const { return {}; }
+  // What the environment of a server must hold that shall use the same store.
+  virtual std::map<std::string, std::string> environment() const { return {}; }
   // A URL that was good and has expired.
   virtual std::string expired_url(const blob::BlobKey&) { return {}; }
 };

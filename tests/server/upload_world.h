@@ -19,7 +19,7 @@ namespace millrace::test {
 class UploadWorld {
  public:
   explicit UploadWorld(std::map<std::string, std::string> env = {})
-      : world_({.env = with_folder(std::move(env))}) {}
+      : env_(with_folder(std::move(env))), world_({.env = env_}) {}
 
   ApiWorld& api() { return world_; }
   const std::filesystem::path& blobs() const { return folder_.path(); }
@@ -98,6 +98,12 @@ class UploadWorld {
     return count("select count(*) from millrace.job_fact where owner_id = $1",
                  pg::params(who.user));
   }
+  // There is one file with this content, and one job, whatever happened on the way.
+  void expect_one_file(const Person& who, const std::string& id, const std::string& content) {
+    EXPECT_EQ(files_of(who), 1);
+    EXPECT_EQ(jobs_of(who), 1);
+    EXPECT_EQ(content_of(who, id), content);
+  }
   std::size_t staged() const {
     std::error_code ignored;
     std::size_t found = 0;
@@ -112,13 +118,14 @@ class UploadWorld {
     return world_.get("/api/v1/files/" + file + "/content", who.token).body;
   }
 
-  // The environment of another server on the same database and folder.
+  // The environment of another server on the same database and store.
   std::map<std::string, std::string> other_env() const {
-    return {{"DATABASE_URL", world_.database().url("millrace_api")},
-            {"MILLRACE_AUTH_JWT_SECRET", ApiWorld::kSecret},
-            {"MILLRACE_KEEPER_ENABLED", "false"},
-            {"MILLRACE_SERVER_REQUESTS_PER_MINUTE", "0"},
-            {"MILLRACE_STORAGE_FOLDER", folder_.path().string()}};
+    auto env = env_;
+    env["DATABASE_URL"] = world_.database().url("millrace_api");
+    env["MILLRACE_AUTH_JWT_SECRET"] = ApiWorld::kSecret;
+    env["MILLRACE_KEEPER_ENABLED"] = "false";
+    env["MILLRACE_SERVER_REQUESTS_PER_MINUTE"] = "0";
+    return env;
   }
 
  private:
@@ -128,6 +135,7 @@ class UploadWorld {
   }
 
   TempFolder folder_;
+  std::map<std::string, std::string> env_;
   ApiWorld world_;
 };
 
