@@ -1,5 +1,3 @@
-#include "app/serve/api_parts.h"
-
 #include "api/credential_maker.h"
 #include "api/directories.h"
 #include "api/guard.h"
@@ -17,6 +15,7 @@
 #include "api/storage/storage_api.h"
 #include "api/trace/request_span.h"
 #include "app/observe/process_metrics.h"
+#include "app/serve/api_parts.h"
 #include "app/serve/blob_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
@@ -43,6 +42,13 @@ using namespace either;
 
 constexpr std::chrono::seconds kTouchInterval{30};
 constexpr std::int64_t kDepthWarning = 1000;  // H-18
+// How long the end of a server waits for what it does by itself, after its last request.
+constexpr std::chrono::seconds kStopTime{2};
+
+// What runs until then can be repeated by the next server: nothing is lost where it is cut off.
+awaitable<void> cut_off(awaitable<void> task, CancelToken end) {
+  co_await (std::move(task) || end.wait());
+}
 
 void append(std::vector<api::Operation>& all, std::vector<api::Operation> more) {
   std::ranges::move(more, std::back_inserter(all));
@@ -117,6 +123,7 @@ struct ApiParts::Impl {
   std::optional<api::Pipeline> pipeline;
 
   CancelSource stopping;
+  CancelSource ending;  // A while after it.
   TaskGroup tasks;
 };
 
@@ -294,16 +301,20 @@ Result<void> ApiParts::start() {
   MR_TRY_VOID(impl_->blobs->open());
   if (impl_->jwks) impl_->jwks->start();
   impl_->streams->start();
-  impl_->tasks.add("touch tokens", impl_->touch_tokens());
+  impl_->tasks.add("touch tokens", cut_off(impl_->touch_tokens(), impl_->ending.token()));
   impl_->work->start();
   impl_->tasks.add("claim line", impl_->work->run());
-  impl_->tasks.add("sweep blobs", impl_->blobs->sweep(impl_->stopping.token()));
+  impl_->tasks.add("sweep blobs",
+                   cut_off(impl_->blobs->sweep(impl_->stopping.token()), impl_->ending.token()));
   return {};
 }
 
 awaitable<void> ApiParts::stop() {
   impl_->stopping.cancel("stopping");
   impl_->work->stop();
+  // A database or a store that does not answer is not waited for.
+  co_await (impl_->tasks.join() || impl_->context.clock.sleep_for(kStopTime));
+  impl_->ending.cancel("stopping");
   co_await impl_->tasks.join();
   co_await impl_->streams->stop();
   if (impl_->jwks) co_await impl_->jwks->stop();
