@@ -50,18 +50,18 @@ begin
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
-        ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_singles', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
+        ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_singles', 'AS'), ('enqueue_each', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
-        ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'),
+        ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'), ('compute_message', 'ARS'),
         ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),
-        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'),
+        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'),
         ('version_of', 'ARSC'), ('require_version', 'ASC'), ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('list_parts', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
-        ('submit_compute', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('revoked_holders', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
+        ('submit_compute', 'A'), ('order_exports', 'A'), ('find_api_token', 'A'), ('is_token_revoked', 'A'), ('touch_api_tokens', 'A'), ('revoked_holders', 'A'), ('event_tail', 'A'), ('event_start', 'A'), ('read_events', 'A'),
         ('events_after', 'A'), ('rest_surface', 'A'), ('expire_uploads', 'A'), ('forget_parts', 'A'), ('delay_parts', 'A'), ('condemn_blobs', 'A'), ('forget_blobs', 'A'), ('delay_blobs', 'A'),
         ('unknown_blobs', 'A'), ('mark_blobs', 'A'), ('end_removals', 'A'), ('lapsed_removals', 'A'), ('clear_removal', 'A'),
         ('register_remote_worker', 'W'), ('check_remote_worker', 'W'), ('settle_remote', 'W'),
@@ -74,7 +74,7 @@ begin
         ('set_queue', 'A'), ('set_job_type', 'A'), ('set_config_value', 'A'), ('set_limit', 'A'), ('override_limit', 'A'),
         ('clear_override', 'A'), ('reset_breaker', 'A'), ('set_cron', 'A'), ('delete_cron', 'A'), ('cron_now', 'A'),
         ('set_tenant_weight', 'A'), ('restamp_lanes', 'A'), ('stamps_ahead', 'WKAR'), ('cron_next', 'AR'), ('cron_overview', 'AR'), ('queue_counts', 'AR'), ('limits_overview', 'AR'),
-        ('dead_groups', 'AR'), ('unhandled_types', 'AR'), ('lane_groups', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
+        ('dead_groups', 'AR'), ('dead_group_page', 'AR'), ('unhandled_types', 'AR'), ('lane_groups', 'AR'), ('job_logs', 'ARS'), ('horizon', 'KAR'),
         -- Adoption. What reads and writes another queue's tables does so with the rights of the caller, and calls the rest.
         ('import_report', 'A'), ('import_batch', 'A'), ('import_undo', 'A'), ('imports_overview', 'AR'), ('forget_imports', 'A'),
         ('judge_imports', 'A'), ('accept_imports', 'A'), ('release_imports', 'A'), ('import_counts', 'A'), ('import_read', 'A'),
@@ -82,7 +82,7 @@ begin
         ('import_baseworker', 'A'), ('import_pg_boss', 'A'), ('import_graphile_worker', 'A'), ('import_json', 'A'), ('import_time', 'A'),
         ('import_payload', 'A'), ('import_fits', 'A'), ('import_rank', 'A'),
         -- Auditors.
-        ('job_audit', 'AR'), ('list_audit', 'AR'), ('verify_audit', 'AR'), ('audit_checkpoint', 'AR'),
+        ('job_audit', 'AR'), ('list_audit', 'AR'), ('verify_audit', 'AR'), ('verify_audit_page', 'AR'), ('audit_checkpoint', 'AR'),
         -- Workers.
         ('register_worker', 'W'), ('beat_worker', 'W'), ('retire_worker', 'W'), ('hand_back_process', 'W'), ('unheld_leases', 'W'),
         ('claim_jobs', 'W'), ('extend_leases', 'W'), ('settle_jobs', 'W'), ('settle_or_raise', 'W'), ('complete_jobs', 'W'), ('complete_claims', 'W'), ('claim_lines', 'W'),

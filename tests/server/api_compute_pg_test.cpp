@@ -131,6 +131,32 @@ TEST_F(ComputePipeline, AQuestionIsAnsweredWithOutputsThatKeepToTheirContract) {
   EXPECT_EQ(row[0].i64("n"), 1);
 }
 
+TEST_F(ComputePipeline, AJobIsAMessageByItsSchema) {  // M-01
+  const auto job = ask(R"({"span_m":4,"load_kn":1})");
+  auto sql = world().sql();
+  const auto text = must(sql.query("select millrace.compute_message($1::uuid)::text as message",
+                                   pg::params(job)))[0]
+                        .text("message");
+  const auto message = must(parse_json(text));
+  schema::SchemaOptions options;
+  options.assert_formats = true;
+  const auto file = must(read_file(kContracts / "message.schema.json"));
+  const auto schema = must(schema::Schema::compile(must(parse_json(file)), std::move(options)));
+  EXPECT_TRUE(schema.validate(message).empty()) << text;
+  EXPECT_EQ(message.at("job_id"), json::Value(job));
+  EXPECT_EQ(message.at("tenant_id"), json::Value(tenant_.to_string()));
+  EXPECT_EQ(message.at("payload").at("span_m"), json::Value(4));
+  // Its defaults are filled in.
+  EXPECT_NE(message.at("payload").as_object().if_contains("section"), nullptr) << text;
+  auto broken = message.as_object();
+  broken["inputs"] = 1;
+  EXPECT_FALSE(schema.validate(json::Value(broken)).empty());
+  const auto other =
+      sql.query("select millrace.compute_message(millrace.enqueue_job('noop', '{}'))");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().sqlstate, "MR009");
+}
+
 TEST_F(ComputePipeline, ABusyAppServerCostsTheJobNothing) {  // V-20
   const auto job = ask(R"({"span_m":6,"load_kn":12,"simulate":{"answer":"throttle_once"}})");
   const auto end = ended(job);
