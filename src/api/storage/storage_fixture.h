@@ -64,9 +64,6 @@ class FakeFiles final : public store::FileStore {
   Task<std::string> delete_shell_files(store::CallContext, std::vector<Uuid>) override {
     return unused();
   }
-  Task<std::string> create_export_history(store::CallContext, std::string) override {
-    return unused();
-  }
   Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {
     co_return fail(ErrorKind::internal, "not used");
   }
@@ -76,7 +73,6 @@ class FakeFiles final : public store::FileStore {
   Task<std::string> delete_export_history(store::CallContext, std::vector<Uuid>) override {
     return unused();
   }
-  Task<std::string> check_storage_quota(store::CallContext, Uuid) override { return unused(); }
 
   static Task<std::string> unused() { co_return fail(ErrorKind::internal, "not used"); }
 

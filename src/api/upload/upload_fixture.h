@@ -442,9 +442,6 @@ class MemoryFiles final : public store::FileStore {
                                    std::vector<std::string>) override {
     co_return "[]";
   }
-  Task<std::string> create_export_history(store::CallContext, std::string) override {
-    co_return "{}";
-  }
   Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {
     co_return unknown("MR031");
   }
@@ -454,7 +451,6 @@ class MemoryFiles final : public store::FileStore {
   Task<std::string> delete_export_history(store::CallContext, std::vector<Uuid>) override {
     co_return "[]";
   }
-  Task<std::string> check_storage_quota(store::CallContext, Uuid) override { co_return "{}"; }
 
   // A file of somebody with this content in `blobs`.
   Uuid put(MemoryBlobs& blobs, const std::string& bytes, const std::string& owner, Random& random) {

@@ -109,14 +109,6 @@ class PgFileStore final : public FileStore {
          .name = "mr_api_remove_objects"});
   }
 
-  Task<std::string> create_export_history(CallContext caller, std::string row_json) override {
-    co_return co_await write(
-        std::move(caller),
-        {.sql = "select row_to_json(h)::text from millrace.create_export_history($1) h",
-         .params = pg::params(row_json),
-         .name = "mr_api_create_export"});
-  }
-
   Task<CountedDownload> count_download(CallContext caller, Uuid history) override {
     MR_CO_TRY(auto text,
               co_await write(std::move(caller), {.sql = "select millrace.count_download($1)::text",
@@ -150,13 +142,6 @@ class PgFileStore final : public FileStore {
         std::move(caller),
         rows_as_json("mr_api_delete_exports", "select * from millrace.delete_export_history($1)",
                      std::move(params)));
-  }
-
-  Task<std::string> check_storage_quota(CallContext caller, Uuid user) override {
-    co_return co_await read(std::move(caller),
-                            {.sql = "select millrace.check_storage_quota($1)::text",
-                             .params = pg::params(user),
-                             .name = "mr_api_storage_quota"});
   }
 
  private:

@@ -79,13 +79,10 @@ class FileStore {
                                            std::vector<std::string> names) = 0;
 
   // Exports. MR031 where there is none.
-  virtual Task<std::string> create_export_history(CallContext caller, std::string row_json) = 0;
   virtual Task<CountedDownload> count_download(CallContext caller, Uuid history) = 0;
   virtual Task<std::string> list_export_history(CallContext caller, std::optional<Uuid> before,
                                                 int limit) = 0;
   virtual Task<std::string> delete_export_history(CallContext caller, std::vector<Uuid> ids) = 0;
-  // {"allowed", "usedMB", "limitMB"}.
-  virtual Task<std::string> check_storage_quota(CallContext caller, Uuid user) = 0;
 };
 
 std::unique_ptr<FileStore> make_file_store(ApiSession& session);
