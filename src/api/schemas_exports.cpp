@@ -146,6 +146,11 @@ void add_answers(SchemaMap& schemas) {
     "required": ["message"],
     "properties": {"message": {"type": "string"}}
   })";
+  schemas["ExportsDeleted"] = R"({
+    "type": "object",
+    "required": ["deleted"],
+    "properties": {"deleted": {"type": "integer"}}
+  })";
   schemas["ExportsCleaned"] = R"({
     "type": "object",
     "required": ["deletedCount"],

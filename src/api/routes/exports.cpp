@@ -3,9 +3,9 @@
 #include "api/call.h"
 #include "api/page.h"
 #include "api/problem.h"
+#include "api/routes/export_link.h"
 #include "api/routes/path.h"
 #include "api/upload/content_reply.h"
-#include "blob/url.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -19,11 +19,7 @@ namespace {
 using identity::Capability;
 using identity::UrlOperation;
 
-constexpr std::chrono::seconds kLinkTtl{3600};  // T-13
-constexpr int kProcessingMax = 3;
 constexpr int kCleanupBatch = 1000;
-constexpr const char* kBucket = "exports";
-constexpr std::string_view kType = "export_pdf";
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
 
 Uuid id_of(const Call& call) { return call.parameters.id<TenantId>("id").value; }
@@ -47,43 +43,22 @@ Task<json::Object> find_job(Call& call, ExportServices services) {
   auto text = co_await services.jobs.job_status(call.context(), id);
   if (!text) co_return fail(in_words(std::move(text).error(), "Job not found"));
   MR_CO_TRY(auto job, parse_json_object(*text, kAnswerLimits));
-  if (text_at(job, "job_type") != kType) co_return fail(ErrorKind::not_found, "Job not found");
+  const bool is_export = text_at(job, "job_type") == kExportType;
+  if (!is_export) co_return fail(ErrorKind::not_found, "Job not found");
   co_return job;
 }
 
-std::string resource_of(std::string_view path) { return fmt::format("{}/{}", kBucket, path); }
-
-// A fresh URL of an object that the caller may see: the store's own where it has such.
-Task<std::string> link_to(Call& call, ExportServices services, std::string path,
-                          std::string file_name) {
-  MR_CO_TRY(const auto object, co_await services.files.get_object(call.context(), kBucket, path));
-  MR_CO_TRY(const auto key, blob::BlobKey::parse(object.store_key));
-  MR_CO_TRY(const auto direct,
-            co_await services.blobs.signed_url(key, {.ttl = kLinkTtl,
-                                                     .content_type = object.content_type,
-                                                     .file_name = std::move(file_name)}));
-  if (direct) co_return direct->url.reveal();
-  auto holder = call.caller;
-  holder.tenant = object.tenant;
-  MR_CO_TRY(const auto ticket,
-            services.links.make(holder, {.resource = resource_of(path), .ttl = kLinkTtl}));
-  co_return services.links.absolute(
-      call.request, fmt::format("/api/v1/export/file/{}?token={}", blob::percent_encode(path, "/"),
-                                ticket.text.reveal()));
-}
+Reply ordered(std::string effect) { return Reply::json_text(std::move(effect), 202); }
 
 Task<Reply> create(Call& call, ExportServices services) {
   MR_CO_TRY(const auto user, export_user(call));
-  MR_CO_TRY_VOID(
-      co_await check_export_room(call, services, user, "Export queue full, please wait"));
   MR_CO_TRY(const auto document, Uuid::parse(*call.text("documentId")));
-  MR_CO_TRY(
-      const auto job,
-      co_await services.exports.create_export_job(
-          call.context().by_server(),
-          {.user = user, .document = document, .options_json = to_json(export_options(call))}));
-  call.note("job_id", job);
-  co_return Reply::json(json::Object{{"jobId", job.to_string()}}, 202);
+  MR_CO_TRY(auto effect, co_await services.exports.order_exports(
+                             call.context().by_server(), export_order(call, user, {document}),
+                             call.request_key));
+  MR_CO_TRY(const auto made, parse_json_object(effect));
+  call.note("job_id", text_at(made, "jobId"));
+  co_return ordered(std::move(effect));
 }
 
 Task<Reply> status(Call& call, ExportServices services) {
@@ -95,13 +70,10 @@ Task<Reply> status(Call& call, ExportServices services) {
                    {"error", nullptr}};
   const auto* progress = job.if_contains("progress");
   if (progress != nullptr && progress->is_int64()) out["progress"] = *progress;
-  if (const auto path = export_path(job); !path.empty()) {
-    auto url = co_await link_to(call, services, path, {});
-    if (url) {
-      out["resultUrl"] = *url;
-    } else if (url.error().kind != ErrorKind::not_found) {  // It may have been deleted since.
-      co_return fail(std::move(url).error());
-    }
+  if (text_at(job, "status") == "completed") {
+    MR_CO_TRY(const auto url, co_await export_result_link(services, link_holder(call, services),
+                                                          call.parameters.id<JobId>("id")));
+    if (url) out["resultUrl"] = *url;
   }
   if (const auto* error = job.if_contains("error"); error != nullptr && error->is_object()) {
     out["error"] = text_at(error->get_object(), "message");
@@ -133,10 +105,10 @@ Task<Reply> open_file(Call& call, ExportServices services) {
   const auto path = call.parameters.required("path");
   MR_CO_TRY(const auto ticket,
             co_await services.links.open(call.parameters.required("token"), UrlOperation::download,
-                                         resource_of(path)));
+                                         export_resource(path)));
   call.caller = ticket.caller();
   call.response.header("Referrer-Policy", "no-referrer");
-  auto object = co_await services.files.get_object(call.context(), kBucket, path);
+  auto object = co_await services.files.get_object(call.context(), kExportBucket, path);
   if (!object) co_return fail(in_words(std::move(object).error(), "File not found in storage"));
   auto content = sent_content(*object);
   content.file_name = path.substr(path.rfind('/') + 1);
@@ -154,7 +126,8 @@ Task<Reply> download(Call& call, ExportServices services) {
         {.fault = {.status = 410, .code = "gone", .detail = "Export expired and has been deleted"}},
         Form::envelope, call.request.correlation_id);
   }
-  auto url = co_await link_to(call, services, counted->file_path, counted->file_name);
+  auto url = co_await export_link(services, link_holder(call, services), counted->file_path,
+                                  counted->file_name);
   if (!url) co_return fail(in_words(std::move(url).error(), "File not found in storage"));
   co_return Reply::empty(302).with("Location", *url).with("Cache-Control", "no-store");
 }
@@ -177,13 +150,26 @@ Task<Reply> remove(Call& call, ExportServices services) {
   co_return Reply::json(json::Object{{"message", "Export deleted"}});
 }
 
-Task<Reply> cleanup(Call& call, ExportServices services) {
+// What has expired goes now: how many. Of the caller's tenant, where it is confined to one.
+Task<int> clean(Call& call, ExportServices services) {
   int total = 0;
   for (int last = kCleanupBatch; last == kCleanupBatch; total += last) {
-    MR_CO_TRY(last, co_await services.ledger.expire_exports(kCleanupBatch));
+    MR_CO_TRY(last,
+              co_await services.exports.expire_exports(call.context().by_server(), kCleanupBatch));
   }
   call.note("exports", total);
+  co_return total;
+}
+
+Task<Reply> cleanup(Call& call, ExportServices services) {
+  MR_CO_TRY(const int total, co_await clean(call, services));
   co_return Reply::json(json::Object{{"deletedCount", total}});
+}
+
+// The source's function for its schedule (H-10), in the source's word.
+Task<Reply> cleanup_function(Call& call, ExportServices services) {
+  MR_CO_TRY(const int total, co_await clean(call, services));
+  co_return Reply::json(json::Object{{"deleted", total}});
 }
 
 std::vector<Operation> job_operations(ExportServices services) {
@@ -195,6 +181,8 @@ std::vector<Operation> job_operations(ExportServices services) {
   made.body = RequestBody{.schema = "NewExport"};
   made.answers = {{.status = 202, .description = "Its job.", .schema = "ExportCreated"}};
   made.errors = {507};
+  made.idempotency_key = true;
+  made.replay = ordered;
   made.handler = export_handler(create, services);
   out.push_back(std::move(made));
   auto seen = export_operation("export.status", "GET", "/api/v1/export/job/{id}",
@@ -242,6 +230,14 @@ std::vector<Operation> history_operations(ExportServices services) {
   cleaned.answers = {{.status = 200, .description = "How many.", .schema = "ExportsCleaned"}};
   cleaned.handler = export_handler(cleanup, services);
   out.push_back(std::move(cleaned));
+  auto function = export_operation(
+      "export.cleanup_function", "POST", "/functions/v1/cleanup-exports",
+      "Delete exports that have expired, now: for services", Access::service(Capability::write));
+  function.form = Form::plain;
+  function.body = RequestBody{.schema = R"({"type":"object"})", .required = false};
+  function.answers = {{.status = 200, .description = "How many.", .schema = "ExportsDeleted"}};
+  function.handler = export_handler(cleanup_function, services);
+  out.push_back(std::move(function));
   return out;
 }
 
@@ -288,7 +284,7 @@ Result<Uuid> export_user(const Call& call) {
               "exports belong to a user, and these credentials name none");
 }
 
-json::Object export_options(const Call& call) {
+store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents) {
   json::Object margins{{"top", 1}, {"bottom", 1}, {"left", 1}, {"right", 1}};
   json::Object options{{"pageSize", "Letter"}, {"quality", "normal"}, {"colorMode", "color"}};
   if (const auto* given = call.member("options")) {
@@ -302,40 +298,16 @@ json::Object export_options(const Call& call) {
   }
   options["margins"] = std::move(margins);
   options["templateSlug"] = call.text("templateSlug").value_or("minimal");
-  return options;
-}
-
-Task<void> check_export_room(Call& call, ExportServices services, Uuid user,
-                             std::string queue_full) {
-  MR_CO_TRY(const auto text,
-            co_await services.jobs.list_jobs(call.context(), {.job_type = std::string(kType),
-                                                              .status = "processing",
-                                                              .owner = user,
-                                                              .limit = kProcessingMax}));
-  MR_CO_TRY(const auto running, parse_json_object(text, kAnswerLimits));
-  if (running.at("jobs").as_array().size() >= static_cast<std::size_t>(kProcessingMax)) {
-    co_return fail(ErrorKind::throttled, std::move(queue_full));
-  }
-  MR_CO_TRY(const auto quota_text,
-            co_await services.files.check_storage_quota(call.context(), user));
-  MR_CO_TRY(const auto quota, parse_json_object(quota_text));
-  if (quota.at("allowed").as_bool()) co_return ok();
-  co_return fail(Error{.kind = ErrorKind::conflict,
-                       .message = fmt::format(
-                           "Storage quota exceeded ({}MB / {}MB). Delete old exports to continue.",
-                           to_json(quota.at("usedMB")), to_json(quota.at("limitMB"))),
-                       .sqlstate = "MR027"});
+  return {.user = user,
+          .documents = std::move(documents),
+          .options_json = to_json(options),
+          .correlation_id = std::string(call.request.correlation_id),
+          .traceparent = call.request.trace.traceparent()};
 }
 
 std::string export_status(const json::Object& job) {
   auto status = text_at(job, "status");
   return status == "retrying" || status == "deferred" ? "pending" : status;
-}
-
-std::string export_path(const json::Object& job) {
-  const auto* result = job.if_contains("result");
-  if (result == nullptr || !result->is_object() || export_status(job) != "completed") return {};
-  return text_at(result->get_object(), "file_path");
 }
 
 std::vector<Operation> export_operations(ExportServices services, ExportRouteOptions options) {

@@ -8,7 +8,6 @@
 #include "api/operation.h"
 #include "api/upload/signed_links.h"
 #include "blob/blob_store.h"
-#include "store/api/blobs.h"
 #include "store/api/exports.h"
 #include "store/api/files.h"
 #include "store/api/jobs_read.h"
@@ -16,16 +15,19 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::api {
+
+inline constexpr const char* kExportBucket = "exports";
+inline constexpr std::string_view kExportType = "export_pdf";
 
 struct ExportServices {
   store::ExportStore& exports;
   store::JobReader& jobs;
   store::JobWriter& writer;
   store::FileStore& files;
-  store::BlobLedger& ledger;
   blob::BlobStore& blobs;
   const SignedLinks& links;
 };
@@ -47,14 +49,10 @@ Operation export_operation(std::string id, std::string method, std::string path,
 
 // The user whose exports these are; invalid_argument for credentials that name none.
 Result<Uuid> export_user(const Call& call);
-// What was chosen, and the default of what was not.
-json::Object export_options(const Call& call);
-// Refuses a user who has three of them running or whose storage is full.
-Task<void> check_export_room(Call& call, ExportServices services, Uuid user,
-                             std::string queue_full);
+// An order of these documents, with what was chosen, the default of what was not, and the
+// ids of the request.
+store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents);
 // Of a job; the source knows neither retrying nor deferred.
 std::string export_status(const json::Object& job);
-// The object that a completed job made; empty without one.
-std::string export_path(const json::Object& job);
 
 }  // namespace millrace::api

@@ -19,7 +19,6 @@ using identity::Capability;
 
 constexpr std::size_t kDocumentsMax = 10;
 constexpr std::size_t kPieceBytes = 64 * 1024;
-constexpr int kJobsMax = 200;  // More than a batch can have.
 constexpr std::string_view kNamePrefix = "export ";
 constexpr std::string_view kNoBatch = "Batch not found or incomplete";
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
@@ -35,7 +34,7 @@ std::int64_t progress_of(const json::Object& job) {
   return progress != nullptr && progress->is_int64() ? progress->get_int64() : 0;
 }
 
-// The document's id is in the name of its job, as millrace.create_export_job has it.
+// The document's id is in the name of its job, as millrace.export_spec has it.
 json::Object job_json(const json::Object& job) {
   const auto name = text_of(job, "job_name");
   json::Object out{{"jobId", text_of(job, "job_id")}, {"documentId", nullptr}};
@@ -45,54 +44,36 @@ json::Object job_json(const json::Object& job) {
   return out;
 }
 
-// Its jobs, oldest first, as far as the caller may see them; none looks like no batch.
+// Its jobs, in the order of the documents, as far as the caller may see them; none looks like no
+// batch.
 Task<std::vector<json::Object>> jobs_of(Call& call, ExportServices services, BatchId batch) {
+  MR_CO_TRY(const auto text, co_await services.exports.export_batch_jobs(call.context(), batch));
+  MR_CO_TRY(const auto list, parse_json(text, kAnswerLimits));
   std::vector<json::Object> jobs;
-  MR_CO_TRY(
-      const auto text,
-      co_await services.jobs.list_jobs(
-          call.context(), {.job_type = "export_pdf", .batch = batch.value, .limit = kJobsMax}));
-  MR_CO_TRY(const auto page, parse_json_object(text, kAnswerLimits));
-  for (const auto& job : page.at("jobs").as_array()) {
-    jobs.insert(jobs.begin(), job.as_object());
-  }
+  for (const auto& job : list.as_array()) jobs.push_back(job.as_object());
   if (jobs.empty()) co_return fail(ErrorKind::not_found, std::string(kNoBatch));
   co_return jobs;
 }
 
+Reply ordered(std::string effect) { return Reply::json_text(std::move(effect), 202); }
+
 // One job per document, all of them or none (X-10).
 Task<Reply> create_batch(Call& call, ExportServices services) {
   MR_CO_TRY(const auto user, export_user(call));
-  const auto& documents = call.member("documentIds")->as_array();
-  if (documents.size() > kDocumentsMax) {
+  const auto& list = call.member("documentIds")->as_array();
+  if (list.size() > kDocumentsMax) {
     co_return fail(ErrorKind::invalid_argument, "Maximum 10 documents per batch");
   }
-  MR_CO_TRY_VOID(co_await check_export_room(
-      call, services, user, "Export queue full. Please wait for current exports to complete."));
-  const auto options = export_options(call);
-  json::Array specs;
-  for (const auto& document : documents) {
-    specs.push_back(json::Object{
-        {"job_type", "export_pdf"},
-        {"job_name", fmt::format("{}{}", kNamePrefix, std::string_view(document.as_string()))},
-        {"owner_id", user.to_string()},
-        {"concurrency_key", user.to_string()},
-        {"correlation_id", call.request.correlation_id},
-        {"payload", json::Object{{"document_id", document},
-                                 {"user_id", user.to_string()},
-                                 {"format", "pdf"},
-                                 {"options", options}}}});
+  std::vector<Uuid> documents;
+  for (const auto& id : list) {
+    MR_CO_TRY(const auto document, Uuid::parse(id.as_string()));
+    documents.push_back(document);
   }
-  MR_CO_TRY(const auto effect,
-            co_await services.writer.create_batch(call.context().by_server(), to_json(specs),
-                                                  R"({"name":"export"})", {}));
-  MR_CO_TRY(const auto made, parse_json_object(effect));
-  const auto id = text_of(made, "batch_id");
-  MR_CO_TRY(const auto batch, BatchId::parse(id));
-  MR_CO_TRY(const auto jobs, co_await jobs_of(call, services, batch));
-  json::Array list;
-  for (const auto& job : jobs) list.push_back(job_json(job));
-  co_return Reply::json(json::Object{{"batchId", id}, {"jobs", std::move(list)}}, 202);
+  auto order = export_order(call, user, std::move(documents));
+  order.batch = true;
+  MR_CO_TRY(auto effect, co_await services.exports.order_exports(
+                             call.context().by_server(), std::move(order), call.request_key));
+  co_return ordered(std::move(effect));
 }
 
 Task<Reply> batch_status(Call& call, ExportServices services) {
@@ -160,20 +141,21 @@ struct Packed {
 // What the finished jobs made, looked up before anything is sent.
 Task<std::vector<Packed>> files_of(Call& call, ExportServices services,
                                    std::vector<json::Object> jobs) {
-  std::vector<Packed> files;
+  std::vector<JobId> ids;
   for (const auto& job : jobs) {
     MR_CO_TRY(const auto id, JobId::parse(text_of(job, "job_id")));
-    MR_CO_TRY(const auto text, co_await services.jobs.job_status(call.context(), id));
-    MR_CO_TRY(const auto whole, parse_json_object(text, kAnswerLimits));
-    const auto path = export_path(whole);
-    if (path.empty()) continue;
-    auto object = co_await services.files.get_object(call.context(), "exports", path);
+    ids.push_back(id);
+  }
+  MR_CO_TRY(auto made, co_await services.exports.export_files(call.context(), std::move(ids)));
+  std::vector<Packed> files;
+  for (auto& file : made) {
+    auto object = co_await services.files.get_object(call.context(), kExportBucket, file.path);
     if (!object) {
       if (object.error().kind == ErrorKind::not_found) continue;  // Deleted since.
       co_return fail(std::move(object).error());
     }
-    auto name = text_of(whole.at("result").as_object(), "file_name");
-    files.push_back({.object = *std::move(object), .name = name.empty() ? path : name});
+    files.push_back({.object = *std::move(object),
+                     .name = file.name.empty() ? std::move(file.path) : std::move(file.name)});
   }
   co_return files;
 }
@@ -214,6 +196,8 @@ std::vector<Operation> export_batch_operations(ExportServices services,
   made.body = RequestBody{.schema = "NewExportBatch"};
   made.answers = {{.status = 202, .description = "Its jobs.", .schema = "ExportBatchCreated"}};
   made.errors = {507};
+  made.idempotency_key = true;
+  made.replay = ordered;
   made.handler = export_handler(create_batch, services);
   out.push_back(std::move(made));
   auto seen = export_operation("export.batch", "GET", "/api/v1/export/batch/{id}",

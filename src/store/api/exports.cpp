@@ -1,22 +1,69 @@
 #include "store/api/exports.h"
 
+#include "base/json.h"
+
+#include <boost/json/object.hpp>
+
+#include <span>
 #include <utility>
 
 namespace millrace::store {
 namespace {
 
+std::string request_json(const ExportOrder& order) {
+  json::Object request{{"batch", order.batch}};
+  if (!order.correlation_id.empty()) request["correlation_id"] = order.correlation_id;
+  if (!order.traceparent.empty()) request["traceparent"] = order.traceparent;
+  return to_json(request);
+}
+
 class PgExportStore final : public ExportStore {
  public:
   explicit PgExportStore(ApiSession& session) : session_(session) {}
 
-  Task<JobId> create_export_job(CallContext caller, NewExport wanted) override {
+  Task<std::string> order_exports(CallContext caller, ExportOrder order, RequestKey key) override {
+    auto params = key_params(key);
+    params.add(order.user).add_uuid_array(order.documents).add(order.options_json);
+    params.add(request_json(order));
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_create_export"), Access::write,
+        kept_effect("mr_api_order_exports", "select millrace.order_exports($4, $5, $6, $7)",
+                    std::move(params)));
+  }
+
+  Task<std::vector<ExportFile>> export_files(CallContext caller, std::vector<JobId> jobs) override {
+    pg::Params params;
+    params.add_id_array(std::span<const JobId>(jobs));
     MR_CO_TRY(const auto rows,
-              co_await session_.as(
-                  std::move(caller), MR_POINT("api_create_export"), Access::write,
-                  {.sql = "select millrace.create_export_job($1, $2, $3)",
-                   .params = pg::params(wanted.user, wanted.document, wanted.options_json),
-                   .name = "mr_api_create_export"}));
-    co_return rows[0].id<JobId>(0);
+              co_await session_.as(std::move(caller), MR_POINT("api_export_read"), Access::read,
+                                   {.sql = "select job_id, file_path, file_name"
+                                           " from millrace.export_files($1)",
+                                    .params = std::move(params),
+                                    .name = "mr_api_export_files"}));
+    std::vector<ExportFile> files;
+    for (const auto row : rows) {
+      files.push_back({.job = row.id<JobId>(0),
+                       .path = std::string(row.text(1)),
+                       .name = row.opt_text(2).value_or("")});
+    }
+    co_return files;
+  }
+
+  Task<std::string> export_batch_jobs(CallContext caller, BatchId batch) override {
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_export_read"), Access::read,
+        {.sql = "select coalesce(json_agg(j), '[]')::text from millrace.export_batch_jobs($1) j",
+         .params = pg::params(batch),
+         .name = "mr_api_export_batch"});
+  }
+
+  Task<int> expire_exports(CallContext caller, int limit) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_expire_exports"), Access::write,
+                                   {.sql = "select millrace.expire_exports($1)",
+                                    .params = pg::params(limit),
+                                    .name = "mr_api_expire_exports_of"}));
+    co_return static_cast<int>(rows[0].i64(0));
   }
 
  private:

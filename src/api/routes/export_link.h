@@ -1,0 +1,37 @@
+// Links to the files of exports: made when somebody asks, for that caller, kept nowhere.
+//
+// Where the file of a job lies is one question to the database (ExportStore::export_files), for
+// states, archives and streams alike. A link may be made long after the request that it is for: a
+// stream says at its end where the file is. Threading: the connection's executor.
+#pragma once
+
+#include "api/call.h"
+#include "api/routes/exports.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace millrace::api {
+
+// For whom links are made, apart from the request.
+struct LinkHolder {
+  store::CallContext context;
+  identity::Caller caller;
+  std::string base;  // "https://host": what the client reached.
+};
+LinkHolder link_holder(const Call& call, const ExportServices& services);
+
+// A URL of an object in bucket exports that the caller may see, good for an hour: the blob store's
+// own where it has such. not_found (MR031) where there is none.
+Task<std::string> export_link(ExportServices services, LinkHolder holder, std::string path,
+                              std::string file_name);
+
+// The same of what a job has made; nothing while there is none, or when it was deleted since.
+Task<std::optional<std::string>> export_result_link(ExportServices services, LinkHolder holder,
+                                                    JobId job);
+
+// "exports/<path>": what a link is bound to.
+std::string export_resource(std::string_view path);
+
+}  // namespace millrace::api
