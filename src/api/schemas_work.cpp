@@ -49,7 +49,7 @@ void add_requests(SchemaMap& schemas) {
       "process": {"$ref": "#/components/schemas/Uuid"},
       "queues": {"$ref": "#/components/schemas/QueueNames"},
       "job_types": {"$ref": "#/components/schemas/JobTypeNames"},
-      "credit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1,
+      "credit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1,
                  "description": "At most so many jobs: as many as there are free slots."},
       "wait_seconds": {"type": "integer", "minimum": 0, "maximum": 60, "default": 20},
       "held": {"type": "array", "maxItems": 10000,

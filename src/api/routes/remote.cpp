@@ -15,8 +15,8 @@ namespace {
 using identity::Capability;
 using store::RemoteWorker;
 
-constexpr std::uint64_t kSettleBytes = 32 * 1024 * 1024;
-constexpr std::uint64_t kReportBytes = 16 * 1024 * 1024;
+constexpr std::uint64_t kSettleBytes = 8 * 1024 * 1024;
+constexpr std::uint64_t kReportBytes = 8 * 1024 * 1024;
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
 
 OperationHandler handler(Task<Reply> (*verb)(Call& call, RemotePartsPtr parts),
@@ -203,7 +203,8 @@ std::vector<Operation> remote_operations(const RemoteParts& given) {
                               .summary = "Take jobs, waiting for them if there are none",
                               .body = "ClaimRequest",
                               .answer = "Claimed",
-                              .answered = "Jobs, up to the credit; none when the time is over.",
+                              .answered = "Jobs, up to the credit and to 8 MiB of them; none "
+                                          "when the time is over.",
                               .run = claim},
                              parts);
   polled.description =

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -50,20 +50,38 @@ std::string group_of(const Poll& poll) {
   return out;
 }
 
-// Queue by queue in the order of the request, until the credit is used.
+std::size_t bytes_of(const ClaimedJob& job) {
+  return job.payload_json.size() + (job.carry_json ? job.carry_json->size() : 0) + 1024;
+}
+
+// How many more fit for certain into an answer that has so many bytes, whatever is in them.
+int room_for(std::size_t bytes, std::size_t jobs, int credit) {
+  const auto fit = (kClaimMaxBytes - std::min(bytes, kClaimMaxBytes)) / kClaimedJobMaxBytes;
+  return std::min(credit - static_cast<int>(jobs), static_cast<int>(fit));
+}
+
+// Queue by queue in the order of the request, until the credit or the room in the answer is used.
+// In pieces that fit in any case: nothing has to go back for its size.
 Task<std::vector<ClaimedJob>> ask(Poll poll) {
   std::vector<ClaimedJob> jobs;
-  for (const auto& queue : poll.queues) {
-    const int left = poll.credit - static_cast<int>(jobs.size());
-    if (left <= 0) break;
+  std::size_t bytes = 0;
+  std::size_t queue = 0;
+  while (queue < poll.queues.size()) {
+    const int piece = room_for(bytes, jobs.size(), poll.credit);
+    if (piece <= 0) break;
     auto more = co_await poll.parts->store.claim_jobs(
-        poll.context, poll.worker, {.queue = queue, .limit = left, .job_types = poll.job_types});
+        poll.context, poll.worker,
+        {.queue = poll.queues[queue], .limit = piece, .job_types = poll.job_types});
     if (!more) {
       // What there is already must not be lost over a queue that cannot be asked.
       if (!jobs.empty()) break;
       co_return fail(std::move(more).error());
     }
-    std::ranges::move(*more, std::back_inserter(jobs));
+    if (static_cast<int>(more->size()) < piece) ++queue;  // It has no more for now.
+    for (auto& job : *more) {
+      bytes += bytes_of(job);
+      jobs.push_back(std::move(job));
+    }
   }
   co_return jobs;
 }

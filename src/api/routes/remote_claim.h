@@ -5,6 +5,7 @@
 #include "api/routes/remote.h"
 
 #include <chrono>
+#include <cstddef>
 #include <expected>
 #include <memory>
 #include <string>
@@ -15,6 +16,11 @@ namespace millrace::api {
 using RemotePartsPtr = std::shared_ptr<const RemoteParts>;  // Shared by the handlers.
 
 inline constexpr std::chrono::seconds kClaimTimeMax{90};  // 60 s of waiting, and some to work.
+
+// What one answer holds at most, and one job in it: its payload, what an earlier delivery kept,
+// names.
+inline constexpr std::size_t kClaimMaxBytes = 8 * 1024 * 1024;
+inline constexpr std::size_t kClaimedJobMaxBytes = 528 * 1024;
 
 struct ClaimedForRemote {
   std::vector<ClaimedJob> jobs;

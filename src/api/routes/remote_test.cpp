@@ -205,6 +205,33 @@ TEST_F(RemoteRoutes, JobsAreHandedOutWithTheirFenceUpToTheCredit) {
   EXPECT_THAT(work_.claims[0].job_types, ElementsAre("noop"));
 }
 
+TEST_F(RemoteRoutes, AnAnswerHoldsNoMoreBytesThanItMay) {
+  enlist();
+  auto large = claimed_job();
+  large.payload_json = R"({"x":")" + std::string(250'000, 'x') + R"("})";
+  large.carry_json = large.payload_json;
+  work_.ready["default"].assign(60, large);
+  const auto reply = claim(R"("queues":["default"],"credit":100,"held":[])");
+  ASSERT_EQ(reply.status, 200);
+  EXPECT_LE(reply.body.size(), kClaimMaxBytes);
+  const auto body = parse_json_object(reply.body, {.max_bytes = 2 * kClaimMaxBytes});
+  ASSERT_TRUE(body);
+  const auto got = body->at("jobs").as_array().size();
+  EXPECT_GE(got, 15U);
+  // Every job that was claimed was handed out: none was taken to be given back.
+  EXPECT_EQ(got + work_.ready["default"].size(), 60U);
+  EXPECT_THAT(work_.settled, IsEmpty());
+}
+
+TEST_F(RemoteRoutes, SmallJobsFillTheCreditInAFewPieces) {
+  enlist();
+  work_.ready["default"].assign(200, claimed_job());
+  const auto reply = claim(R"("queues":["default","other"],"credit":100,"held":[])");
+  EXPECT_EQ(object_of(reply).at("jobs").as_array().size(), 100U) << reply.status;
+  EXPECT_LE(work_.claims.size(), 8U);
+  EXPECT_EQ(claim(R"("queues":["default"],"credit":101,"held":[])").status, 400);
+}
+
 TEST_F(RemoteRoutes, AWaitingClaimGetsTheJobThatComes) {
   enlist();
   // Nothing at the first two looks; the job is there at the next, which a notification brings.
