@@ -66,7 +66,10 @@ class MemoryBlobs final : public blob::BlobStore {
     if (options.if_modified_before && found->second.modified >= *options.if_modified_before) {
       co_return false;
     }
-    kept.erase(found);
+    if (at_remove) {
+      MR_CO_TRY_VOID(co_await at_remove(key.text()));
+    }
+    kept.erase(key.text());
     co_return true;
   }
   Task<blob::BlobPage> list(blob::ListOptions options) override {
@@ -105,6 +108,8 @@ class MemoryBlobs final : public blob::BlobStore {
   std::size_t page_max = 1000;
   bool away = false;
   bool signs = false;
+  // Between the look at the age of a blob and its removal, which its error prevents.
+  std::function<Task<void>(std::string)> at_remove;
 
  private:
   class Writer final : public blob::BlobWriter {
@@ -221,6 +226,10 @@ class MemoryUploads final : public store::UploadStore {
   Task<std::vector<store::UploadPart>> list_parts(store::CallContext, store::UploadId id,
                                                   std::optional<Uuid> user, std::int64_t from_bytes,
                                                   int limit) override {
+    if (before_list) {
+      const auto call = std::exchange(before_list, {});
+      co_await call();
+    }
     auto* row = find(id, user);
     if (row == nullptr) co_return unknown();
     std::vector<store::UploadPart> parts;
@@ -349,8 +358,9 @@ class MemoryUploads final : public store::UploadStore {
   std::map<store::UploadId, Row> rows;
   std::map<std::string, std::string> files;  // JSON by idempotency key.
   std::vector<store::DeadPart> dead;
-  std::deque<ErrorKind> lost_answers;  // Of finish_upload, which did it all the same.
-  std::deque<Error> refusals;          // Of finish_upload, which did nothing.
+  std::deque<ErrorKind> lost_answers;            // Of finish_upload, which did it all the same.
+  std::deque<Error> refusals;                    // Of finish_upload, which did nothing.
+  std::function<awaitable<void>()> before_list;  // Once.
   int parts_at_once = 1000;
   std::int64_t quota_bytes = 1LL << 40;
   std::int64_t size_max_bytes = 1LL << 30;
