@@ -217,7 +217,7 @@ def main(arguments=None):
     # A part of the rows would not make a page for others.
     whole = not only and options.profile != "tiny" and not session.failed
     publish(results, out, options.page if whole else out / "performance.md")
-    print("\n".join(page.goal_table(results) + [""] + page.http_table(results)))
+    print("\n".join(page.goal_table(results) + [""] + page.http_table(results) + [""] + page.load_table(results)))
     print(f"\n{out / 'results.json'}, {out / 'report.html'}; {results['conditions']['minutes']} minutes")
     return 1 if session.failed else 0
 

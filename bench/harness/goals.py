@@ -354,6 +354,60 @@ def http(records, requests, case):
     )
 
 
+def upload_cases(records, large):
+    """What was measured of many small uploads, or of the one large one, by the end of its name."""
+    cases = records["uploads"]["millrace"]
+    return {name.split(" MB", 1)[1]: record for name, record in cases.items() if name.startswith("1 of ") is large}
+
+
+def uploads(records, large, goal, whose):
+    cases = upload_cases(records, large)
+    memory, lost, rate = cases[f": {whose}"], cases[": refused or lost"], cases[" at once"]
+    count, _, megabytes = memory["case"].split()[:3]
+    value = median(memory)
+    met = reached(at_most(value, goal), lost["max"] == 0)
+    # Fewer, or a smaller one, than the goal names prove nothing.
+    if met and (float(megabytes) < 2000 if large else int(count) < 1000):
+        met = None
+    return entry(
+        "MB",
+        goal,
+        f"≤ {goal} MB {'above idle' if large else 'resident'}, none refused or lost",
+        value,
+        met,
+        uploads=int(count),
+        megabytes=float(megabytes),
+        refused_or_lost=lost["max"],
+        megabytes_per_second=rounded(median(rate)),
+        ms=rate.get("ms"),
+        spread={"millrace": spread(memory)},
+    )
+
+
+def streams(records):
+    cases = records["streams"]["millrace"]
+    last = best(cases, "event to the last of")
+    memory, asked = cases["memory of the server with them"], cases["transactions while all listen"]
+    more = median(asked) - asked["without_streams"]
+    met = reached(at_most(median(last), 250), at_most(median(memory), 400), at_most(more, 2))
+    if met and last["streams"] < 10_000:
+        met = None
+    return entry(
+        "ms, p99 to the last",
+        250,
+        "≤ 250 ms, ≤ 400 MB resident, no query per stream (≤ 2 transactions/s more than without)",
+        median(last),
+        met,
+        streams=last["streams"],
+        each_p99_ms=rounded(median(cases["event to each of them, p99"])),
+        resident_mb=rounded(median(memory), 1),
+        kb_each=rounded(median(cases["memory of one of them"]), 1),
+        transactions_per_second=rounded(median(asked)),
+        transactions_without=rounded(asked["without_streams"]),
+        spread={"millrace": spread(last)},
+    )
+
+
 def extras(records):
     """Measured, without a goal."""
     out = {}
@@ -398,6 +452,9 @@ GOALS = [
     ("lists", ("lists",), lists),
     ("http_status", ("http",), lambda records: http(records, "status", "GET the status of a job")),
     ("http_enqueue", ("http",), lambda records: http(records, "enqueue", "POST a job")),
+    ("uploads_many", ("uploads",), lambda records: uploads(records, False, 200, "most memory of the server")),
+    ("uploads_large", ("uploads",), lambda records: uploads(records, True, 64, "above an idle one")),
+    ("streams", ("streams",), streams),
 ]
 
 

@@ -21,12 +21,16 @@ NAMES = {
     "lists": "lists and details, ms p95 of the slowest",
     "http_status": "status of a job over HTTP, requests/s",
     "http_enqueue": "durable enqueue over HTTP, requests/s",
+    "uploads_many": "1000 uploads of 1 MB at once, MB of the server",
+    "uploads_large": "one upload of 2 GB, MB of the server",
+    "streams": "10 000 live streams, ms from an event to the last of them, p99",
     "retries": "a fifth fails once ÷ none fails",
     "handlers": "handlers of 1 ms, 50 ms, 5 s: least share of the slots' rate",
 }
 
 
 HTTP = ("http_status", "http_enqueue")
+LOAD = ("uploads_many", "uploads_large", "streams")
 
 
 def number(value):
@@ -64,7 +68,7 @@ def goal_table(results):
     rows = []
     for key, name in NAMES.items():
         row = results.get(key)
-        if row and key not in HTTP:
+        if row and key not in HTTP + LOAD:
             rows.append(
                 (
                     name,
@@ -88,6 +92,27 @@ def http_table(results):
             peers = (with_spread(row, "millrace"), with_spread(row, "fastify"), with_spread(row, "fastapi"))
             rows.append((NAMES[key], row["goal_text"], *peers, number(row.get("ratio")), verdict(row)))
     return table(("over HTTP", "goal", "Millrace", "Fastify + pg", "FastAPI + asyncpg", "ratio", ""), rows) if rows else []
+
+
+def load_table(results):
+    """Many clients of one server at once: nobody to compare with."""
+    rows = []
+    for key in LOAD:
+        row = results.get(key)
+        if not row:
+            continue
+        if key == "streams":
+            also = (
+                f"{number(row['streams'])} streams, {number(row['resident_mb'])} MB, {number(row['kb_each'])} kB each; "
+                f"{number(row['transactions_per_second'])} transactions/s, {number(row['transactions_without'])} without them"
+            )
+        else:
+            also = (
+                f"{number(row['uploads'])} of {number(row['megabytes'])} MB, {number(row['megabytes_per_second'])} MB/s, "
+                f"{number(row['refused_or_lost'])} refused or lost"
+            )
+        rows.append((NAMES[key], row["goal_text"], with_spread(row, "millrace"), also, verdict(row)))
+    return table(("many at once", "goal", "Millrace", "", ""), rows) if rows else []
 
 
 def http_times(results):
@@ -224,6 +249,8 @@ def render(results):
         *goal_table(results),
         "",
         *http_table(results),
+        "",
+        *load_table(results),
         *plots(results),
         "",
         "## What a job costs",

@@ -35,6 +35,10 @@ class Plan:
     http_jobs: int = 10_000
     http_seconds: int = 3
     http_connections: int = 64
+    uploads: int = 1_000
+    large_megabytes: int = 2_000
+    streams: int = 10_000
+    stream_events: int = 100
 
 
 QUICK = Plan()
@@ -68,6 +72,10 @@ TINY = Plan(
     http_jobs=200,
     http_seconds=1,
     http_connections=8,
+    uploads=20,
+    large_megabytes=10,
+    streams=50,
+    stream_events=5,
 )
 
 
@@ -278,5 +286,12 @@ GROUPS = [
     Group("handlers", plain("handlers", "--seconds", "handler_seconds"), "handlers of 1 ms, 50 ms and 5 s", 80),
     Group("idle", plain("idle", "--seconds", "idle_seconds"), "a worker with nothing to do", 105),
     Group("http", http, "status reads and enqueues over HTTP, with Fastify and FastAPI", 150),
+    Group(
+        "uploads",
+        plain("uploads", "--connections", "uploads", "--large-megabytes", "large_megabytes"),
+        "a thousand uploads at once, and one of 2 GB",
+        120,
+    ),
+    Group("streams", plain("streams", "--connections", "streams", "--jobs", "stream_events"), "10 000 live streams", 120),
     Group("lists", plain("lists", "--jobs", "list_jobs"), "lists and details with many finished jobs", 60),
 ]

@@ -1,9 +1,14 @@
-"""Two rows of the bench end to end, as small as they can be: that they run and say what they measured, not how fast."""
+"""Three rows of the bench end to end, as small as they can be: that they run and say what they measured, not how fast."""
 
 import argparse
 import json
 import pathlib
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
+
+from harness import figures, goals  # noqa: E402
 
 
 def millrace(program, *arguments):
@@ -35,6 +40,12 @@ def main():
 
     picked = json.loads(millrace(options.millrace, "--json", "bench", "latency", "--jobs", 5, *common))
     expect(picked["results"][0]["ms"]["count"] == 5, "five pickups")
+
+    sent = json.loads(millrace(options.millrace, "--json", "bench", "uploads", "--connections", 5, "--large-megabytes", 2, *common))
+    judged = goals.judge({"uploads": {"millrace": figures.merge([sent])}}, {})
+    for row, megabytes in (("uploads_many", 1), ("uploads_large", 2)):
+        expect(judged[row]["refused_or_lost"] == 0, "all that was sent is there")
+        expect(judged[row]["megabytes"] == megabytes and judged[row]["millrace"] is not None, "the goals know the cases by name")
 
     results = options.folder / "results.json"
     results.write_text(

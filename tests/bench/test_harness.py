@@ -96,6 +96,27 @@ def records():
             "times": {"fastify|status|own": times(4, 5, 6), "fastapi|status|own": times(8, 9, 10)},
             "missing": {},
         },
+        "uploads": {
+            "millrace": cases(
+                case("1000 of 1 MB at once", 150, ms=times(900, 1500, 1600), accepted=1000),
+                case("1000 of 1 MB: most memory of the server", 88),
+                case("1000 of 1 MB: above an idle one", 50),
+                case("1000 of 1 MB: refused or lost", 0),
+                case("1 of 2000 MB at once", 200, ms=times(9000, 9000, 9000), accepted=1),
+                case("1 of 2000 MB: most memory of the server", 40),
+                case("1 of 2000 MB: above an idle one", 1.4),
+                case("1 of 2000 MB: refused or lost", 0),
+            )
+        },
+        "streams": {
+            "millrace": cases(
+                case("event to the last of 10000 streams, p99", 101, streams=10_000),
+                case("event to each of them, p99", 90),
+                case("memory of the server with them", 167, empty_mb=30),
+                case("memory of one of them", 14),
+                case("transactions while all listen", 1.4, without_streams=1.2),
+            )
+        },
     }
 
 
@@ -195,6 +216,54 @@ class Goals(unittest.TestCase):
 
         self.assertIsNone(self.judged(change)["http_status"]["met"])
 
+    def test_an_upload_that_was_lost_or_refused_is_a_goal_not_reached(self):
+        for name, row in (("1000 of 1 MB: refused or lost", "uploads_many"), ("1 of 2000 MB: refused or lost", "uploads_large")):
+
+            def change(found):
+                found["uploads"]["millrace"][name]["max"] = 1
+
+            results = self.judged(change)
+            self.assertIs(results[row]["met"], False)
+            self.assertEqual(results[row]["refused_or_lost"], 1)
+
+    def test_memory_of_uploads_is_judged_whole_for_many_and_above_idle_for_one(self):
+        row = self.judged()["uploads_many"]
+        self.assertEqual((row["millrace"], row["uploads"], row["goal"]), (88, 1000, 200))
+        row = self.judged()["uploads_large"]
+        self.assertEqual((row["millrace"], row["megabytes"], row["goal"]), (1.4, 2000, 64))
+
+        def change(found):
+            found["uploads"]["millrace"]["1000 of 1 MB: most memory of the server"]["median"] = 201
+            found["uploads"]["millrace"]["1 of 2000 MB: above an idle one"]["median"] = 65
+
+        results = self.judged(change)
+        self.assertIs(results["uploads_many"]["met"], False)
+        self.assertIs(results["uploads_large"]["met"], False)
+
+    def test_fewer_uploads_or_streams_than_the_goals_name_do_not_prove_them(self):
+        def change(found):
+            few = cases(*found["uploads"]["millrace"].values())
+            found["uploads"]["millrace"] = {}
+            for name, one in few.items():
+                name = name.replace("1000 of", "20 of").replace("2000 MB", "10 MB")
+                found["uploads"]["millrace"][name] = {**one, "case": name}
+            found["streams"]["millrace"]["event to the last of 10000 streams, p99"]["streams"] = 50
+
+        results = self.judged(change)
+        self.assertEqual([results[row]["met"] for row in ("uploads_many", "uploads_large", "streams")], [None, None, None])
+
+    def test_streams_that_ask_the_database_are_a_goal_not_reached(self):
+        for name, value in (
+            ("transactions while all listen", 100),
+            ("memory of the server with them", 401),
+            ("event to the last of 10000 streams, p99", 251),
+        ):
+
+            def change(found):
+                found["streams"]["millrace"][name]["median"] = value
+
+            self.assertIs(self.judged(change)["streams"]["met"], False, name)
+
     def test_rows_without_their_group_are_left_out(self):
         results = goals.judge({"idle": records()["idle"]}, {})
         self.assertEqual(set(results), {"idle", "conditions"})
@@ -209,6 +278,7 @@ class Page(unittest.TestCase):
         self.assertIn("(plots/throughput.svg)", text)
         self.assertIn("make bench FULL=1", text)
         self.assertIn("| 5 | reached |", text)
+        self.assertIn("1,000 of 1 MB, 150 MB/s, 0 refused or lost | reached |", text)
         self.assertEqual(set(page.NAMES), set(results) - {"conditions"})
 
     def test_numbers_are_short(self):
