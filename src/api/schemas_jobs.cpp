@@ -285,9 +285,10 @@ void add_reads(SchemaMap& schemas) {
   })";
   schemas["DeadGroups"] = R"({
     "type": "object",
-    "required": ["items"],
+    "required": ["items", "next_cursor"],
     "properties": {
-      "items": {"type": "array", "items": {"$ref": "#/components/schemas/DeadGroup"}}
+      "items": {"type": "array", "items": {"$ref": "#/components/schemas/DeadGroup"}},
+      "next_cursor": {"$ref": "#/components/schemas/Cursor"}
     }
   })";
 }

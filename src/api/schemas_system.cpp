@@ -244,10 +244,16 @@ void add_evidence(SchemaMap& schemas) {
     "required": ["audit_id"],
     "properties": {"audit_id": {"type": "integer"}}
   })";
-  schemas["AuditProof"] = R"({
+  schemas["AuditProof"] = page_of("AuditProblem");
+  schemas["AuditProblem"] = R"({
     "type": "object",
-    "required": ["items"],
-    "properties": {"items": {"type": "array", "items": {"type": "object"}}}
+    "required": ["tenant_id", "audit_id", "problem"],
+    "properties": {
+      "tenant_id": {"$ref": "#/components/schemas/Uuid"},
+      "chain_seq": {"type": ["integer", "null"]},
+      "audit_id": {"type": "integer"},
+      "problem": {"type": "string"}
+    }
   })";
   schemas["NewAuditEntry"] = R"({
     "type": "object",

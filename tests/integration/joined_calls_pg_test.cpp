@@ -93,6 +93,26 @@ TEST_F(JoinedCallsPg, AJobThatIsRefusedHarmsNoOtherAndIsToldWhatItWouldHearAlone
   EXPECT_EQ(alone.error().sqlstate, "MR002");
 }
 
+// However many are bad: the good ones are durable after one more transaction.
+TEST_F(JoinedCallsPg, BadJobsOfOneProducerHoldUpTheOthersForOneMoreCall) {
+  std::vector<std::string> list;
+  for (int i = 0; i < 40; ++i) {
+    list.push_back(i % 2 == 0 ? job(i) : R"({"job_type": "no such type", "payload": {"n": 1}})");
+  }
+  const auto answers = enqueue_all(list);
+  EXPECT_EQ(created(answers), 20U);
+  EXPECT_EQ(jobs(), 20);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].has_value(), i % 2 == 0) << i;
+    if (!answers[i]) {
+      EXPECT_EQ(answers[i].error().sqlstate, "MR002");
+    }
+  }
+  // The first, which came to an idle server and went alone, and all others.
+  EXPECT_EQ(sql.number("select count(distinct xid) from millrace.audit where action = 'enqueued'"),
+            2);
+}
+
 // P3: who cannot know whether the job exists is told that.
 TEST_F(JoinedCallsPg, AnAnswerThatIsLostIsInDoubtForAllWhoSharedTheCall) {
   must(fault::arm("api_enqueue.after_send=drop@2"));

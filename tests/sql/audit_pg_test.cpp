@@ -3,7 +3,9 @@
 #include "base/random.h"
 #include "session.h"
 
+#include <algorithm>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace millrace::test {
@@ -43,6 +45,35 @@ class Audit : public ::testing::Test {
   std::int64_t problems(std::string_view checkpoint = "null") {
     return owner_.number("select count(*) from millrace.verify_audit(null, $1::jsonb)",
                          pg::params(checkpoint));
+  }
+  // The same, in pieces: every problem as text, in order.
+  std::vector<std::string> problems_by_page(int limit) {
+    std::vector<std::string> found;
+    std::string after = "null";
+    for (int page = 0; page < 1000; ++page) {
+      const auto answer = owner_.value(
+          fmt::format("select millrace.verify_audit_page(nullif($1::jsonb, 'null'), {})", limit),
+          pg::params(after));
+      const auto rows = owner_.rows(
+          "select concat_ws(' ', p ->> 'tenant_id', p ->> 'chain_seq', p ->> 'audit_id', p ->> "
+          "'problem') from jsonb_array_elements($1::jsonb -> 'problems') p",
+          pg::params(answer));
+      for (const auto row : rows) found.emplace_back(row.text(0));
+      after = owner_.value("select coalesce($1::jsonb ->> 'next', 'null')", pg::params(answer));
+      if (after == "null") break;
+    }
+    EXPECT_EQ(after, "null") << "the pages have an end";
+    std::ranges::sort(found);
+    return found;
+  }
+  std::vector<std::string> problems_at_once() {
+    std::vector<std::string> found;
+    const auto rows = owner_.rows(
+        "select concat_ws(' ', v.tenant_id, v.chain_seq, v.audit_id, v.problem) from "
+        "millrace.verify_audit() v");
+    for (const auto row : rows) found.emplace_back(row.text(0));
+    std::ranges::sort(found);
+    return found;
   }
   std::string checkpoint(std::string_view tenant = kTenant) {
     return owner_.value("select millrace.audit_checkpoint($1)", pg::params(tenant));
@@ -345,9 +376,69 @@ TEST_F(Audit, ShowsEveryRandomTampering) {
         tamperings[i < 16 ? static_cast<std::size_t>(i % 8) : random.below(tamperings.size())]();
     owner_.script("begin; set local session_replication_role = replica; " + tampering);
     EXPECT_GT(problems(kept), 0) << tampering;
+    if (i % 10 == 0) {
+      EXPECT_EQ(problems_by_page(7), problems_at_once()) << tampering;
+    }
     owner_.script("rollback");
   }
   EXPECT_EQ(problems(kept), 0);
+  EXPECT_TRUE(problems_by_page(7).empty());
+}
+
+// However long the chain, a piece of it is looked at.
+TEST_F(Audit, IsVerifiedInPiecesOfBoundedSize) {
+  for (int i = 0; i < 20; ++i) write(owner_, i % 2 == 0 ? kOther : kTenant);
+  seal();
+  EXPECT_TRUE(problems_by_page(1).empty());
+  owner_.script(
+      "set session_replication_role = replica; delete from millrace.audit where audit_id in "
+      "(select "
+      "audit_id from millrace.audit_seal where chain_seq in (3, 8)); set session_replication_role "
+      "= "
+      "origin");
+  for (const int limit : {1, 2, 3, 7, 10, 1000}) {
+    EXPECT_EQ(problems_by_page(limit), problems_at_once()) << limit;
+  }
+  EXPECT_EQ(problems_at_once().size(), 4U);
+  // Of the tenant of the call alone.
+  owner_.run("select set_config('millrace.tenant_id', $1, false)", pg::params(kTenant));
+  EXPECT_EQ(problems_by_page(3).size(), 2U);
+  EXPECT_EQ(problems_by_page(3), problems_at_once());
+}
+
+// Rows that retention dropped from the beginning of a chain are no problem, wherever a piece ends.
+TEST_F(Audit, PiecesKnowThatTheBeginningOfAChainMayBeGone) {
+  for (int i = 0; i < 10; ++i) write(owner_);
+  owner_.script(
+      "set session_replication_role = replica; update millrace.audit set at = at - "
+      "interval '3000 days'; set session_replication_role = origin");
+  seal();
+  owner_.script(
+      "set session_replication_role = replica; delete from millrace.audit where audit_id in "
+      "(select "
+      "audit_id from millrace.audit_seal where chain_seq <= 5); set session_replication_role = "
+      "origin");
+  for (const int limit : {1, 3, 5, 100}) EXPECT_TRUE(problems_by_page(limit).empty()) << limit;
+  owner_.script(
+      "set session_replication_role = replica; delete from millrace.audit where audit_id in "
+      "(select "
+      "audit_id from millrace.audit_seal where chain_seq = 8); set session_replication_role = "
+      "origin");
+  for (const int limit : {1, 3, 5, 100}) {
+    EXPECT_EQ(problems_by_page(limit), problems_at_once()) << limit;
+    EXPECT_EQ(problems_by_page(limit).size(), 1U) << limit;
+  }
+}
+
+TEST_F(Audit, RefusesAPlaceThatIsNone) {
+  for (const auto* bad : {R"({"at": "yesterday, perhaps"})", R"({"tenant_id": "x"})",
+                          R"({"chain_seq": "many"})", R"({"all_gone": 7})"}) {
+    EXPECT_EQ(
+        owner_.refused("select millrace.verify_audit_page($1::jsonb)", pg::params(bad)).sqlstate,
+        "MR024")
+        << bad;
+  }
+  EXPECT_EQ(owner_.refused("select millrace.verify_audit_page(null, 0)").sqlstate, "MR024");
 }
 
 TEST_F(Audit, ComparesWithCheckpointsFromOutside) {

@@ -126,10 +126,48 @@ TEST_F(EnqueueSingles, limits_of_a_queue_and_of_the_installation_hold) {
             "MR021");
 }
 
+// One bad job among many costs the others one statement, not a search for it.
+TEST_F(EnqueueSingles, each_is_taken_or_told_what_is_wrong_with_it) {
+  ServerSession service{database, kTenant, "service_role"};
+  const std::vector<std::string> list = {
+      R"({"job_type": "noop", "payload": {"n": 1}})",
+      R"({"job_type": "no such type", "payload": {"n": 2}})",
+      R"({"job_type": "noop", "payload": {"n": 1e999999}})",
+      R"({"job_type": "noop", "payload": {"n": 4}, "dedupe_key": "k"})",
+      R"({"job_type": "noop", "payload": {"n": 5}, "priority": 5000})"};
+  pg::Params params;
+  params.add_array(list);
+  const auto rows = service.rows(
+      "select e.ord, e.job_id is not null as made, coalesce(e.answer, e.code), e.message, e.hint "
+      "from millrace.enqueue_each($1) e",
+      std::move(params));
+  ASSERT_EQ(rows.rows(), list.size());
+  const std::vector<std::string> told = {"created", "MR002", "22003", "created", "MR005"};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    EXPECT_EQ(rows[i].i32(0), static_cast<std::int32_t>(i) + 1);
+    EXPECT_EQ(rows[i].text(2), told[i]) << list[i];
+    EXPECT_EQ(rows[i].boolean(1), told[i] == "created");
+  }
+  EXPECT_EQ(jobs(), 2);
+  const auto alone = service.refused("select millrace.enqueue_singles($1::jsonb)",
+                                     pg::params("[" + list[1] + "]"));
+  EXPECT_EQ(rows[1].text(3), alone.message);
+  EXPECT_EQ(rows[1].text(4), alone.hint);
+}
+
+TEST_F(EnqueueSingles, each_of_none_is_none_and_of_too_many_is_refused) {
+  EXPECT_EQ(sql.number("select count(*) from millrace.enqueue_each('{}')"), 0);
+  EXPECT_EQ(sql.number("select count(*) from millrace.enqueue_each(null)"), 0);
+  EXPECT_EQ(
+      sql.refused("select millrace.enqueue_each(array_fill('{}'::text, array[1001]))").sqlstate,
+      "MR024");
+}
+
 // T-02, U-10: who may not enqueue may not do it this way either.
 TEST_F(EnqueueSingles, u10_a_user_enqueues_nothing_directly) {
   User ada{database, kAda};
   EXPECT_EQ(ada.refused("select millrace.enqueue_singles('[]')").sqlstate, "42501");
+  EXPECT_EQ(ada.refused("select millrace.enqueue_each('{}')").sqlstate, "42501");
 }
 
 }  // namespace

@@ -112,6 +112,40 @@ TEST_F(Redrive, redrive_selects_by_fingerprint_type_queue_and_time) {
             "MR007");
 }
 
+// In pages, so that no list of dead letters is too long to be asked for.
+TEST_F(Redrive, dead_letters_are_grouped_page_by_page) {
+  stop_clock(sql);
+  Worker worker(sql);
+  const auto* error = R"({"error_type": "http", "message": "timeout"})";
+  const auto oldest = dead(sql, worker, error);
+  pass(sql, "1 second");  // Ids are in the order of time.
+  dead(sql, worker, error);
+  pass(sql, "1 second");
+  const auto newest = dead(sql, worker, R"({"error_type": "http", "message": "refused"})");
+  const auto page = [&](const std::string& arguments) {
+    return sql.value(
+        fmt::format("select string_agg(concat_ws(' ', g ->> 'queue', g ->> 'jobs', g ->> "
+                    "'message'), ', ' order "
+                    "by (g ->> 'jobs')::integer desc, g ->> 'message') || coalesce(a ->> 'next', "
+                    "'') from (select millrace.dead_group_page({}) as a) p cross join "
+                    "lateral jsonb_array_elements(a -> 'groups') g group by a",
+                    arguments));
+  };
+  EXPECT_EQ(page(""), "default 2 timeout, default 1 refused");
+  EXPECT_EQ(page("p_limit => 1"), "default 2 timeout");
+  EXPECT_EQ(page("p_queue => 'default'"), "default 2 timeout, default 1 refused");
+  EXPECT_EQ(page(fmt::format("p_before => '{}'", newest)), "default 2 timeout");
+  for (const auto* none : {"p_queue => 'export'", "p_queue => 'nowhere'"}) {
+    EXPECT_EQ(sql.value(fmt::format("select millrace.dead_group_page({})", none)),
+              R"({"next": null, "groups": []})");
+  }
+  EXPECT_EQ(sql.value(fmt::format("select millrace.dead_group_page(p_before => '{}')", oldest)),
+            R"({"next": null, "groups": []})");
+  EXPECT_EQ(redrive(sql, fmt::format(R"({{"job_ids": ["{}"]}})", oldest)), "redriven");
+  EXPECT_EQ(page(""), "default 1 refused, default 1 timeout");
+  EXPECT_EQ(sql.refused("select millrace.dead_group_page(p_limit => 0)").sqlstate, "MR024");
+}
+
 TEST_F(Redrive, a_dedupe_key_taken_meanwhile_keeps_the_job_dead) {
   Worker worker(sql);
   const auto id = dead(sql, worker, "{}", R"({"dedupe_key": "k"})");

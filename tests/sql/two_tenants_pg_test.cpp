@@ -51,6 +51,8 @@ const std::map<std::string, std::vector<std::string>>& calls() {
         R"('[{"job_type": "noop", "payload": {"n": 1}, "id": "@job"}]')"}},
       {"enqueue_singles",
        {R"('[{"job_type": "noop", "payload": {"n": 1}, "batch_id": "@batch"}]')"}},
+      {"enqueue_each",
+       {R"(array['{"job_type": "noop", "payload": {"n": 1}, "batch_id": "@batch"}'])"}},
       {"enqueue_array", {R"('noop', array['{"n": 1}'::jsonb], '{"batch_id": "@batch"}')"}},
       // Batches
       {"get_batch", {"'@batch'"}},
@@ -92,6 +94,8 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"job_audit", {"'@job'"}},
       {"list_audit", {"", "null, null, null, null, '@file'"}},
       {"dead_groups", {""}},
+      {"dead_group_page", {""}},
+      {"verify_audit_page", {""}},
       {"cron_overview", {""}},
       {"cron_now", {"'tick'"}},
       {"delete_cron", {"'tick'"}},

@@ -21,6 +21,7 @@ using identity::Capability;
 using store::EvidenceStore;
 
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 * 1024 * 1024, .max_depth = 128};
+constexpr int kVerifiedMax = 10'000;  // Entries that one request looks at.
 
 // "<id> <time>": the entry that the last page ended with.
 Result<void> read_position(const PageRequest& page, store::AuditQuery& query) {
@@ -88,9 +89,15 @@ Task<Reply> job_history(Call& call, EvidenceStore& evidence, store::JobReader& j
 }
 
 Task<Reply> verify_audit(Call& call, EvidenceStore& evidence) {
-  MR_CO_TRY(const auto rows,
-            co_await evidence.verify_audit(call.context().by_server(), call.caller.tenant));
-  co_return list_reply(rows);
+  MR_CO_TRY(auto page, read_page(call, "verify", kVerifiedMax));
+  MR_CO_TRY(const auto text, co_await evidence.verify_audit(call.context().by_server(),
+                                                            std::move(page.after), page.limit));
+  MR_CO_TRY(const auto answer, parse_json_object(text, kAnswerLimits));
+  std::optional<std::string> cursor;
+  if (const auto& next = answer.at("next"); next.is_object()) {
+    cursor = make_cursor("verify", to_json(next));
+  }
+  co_return page_reply(to_json(answer.at("problems")), cursor);
 }
 
 Reply logged(std::string effect) { return Reply::json_text(std::move(effect), 201); }
@@ -164,8 +171,15 @@ std::vector<Operation> audit_operations(EvidenceStore& evidence, store::JobReade
                  .path = "/api/v1/audit/verify",
                  .tag = "Audit",
                  .summary = "Whether the chain of hashes is whole",
+                 .description = "What is wrong with it, entry by entry; nothing is good. One "
+                                "request looks at a part: it is whole when the pages have come to "
+                                "an end and none had an item.",
                  .access = read,
-                 .answers = {{.status = 200, .description = "By tenant.", .schema = "AuditProof"}},
+                 .parameters = {{.name = "limit",
+                                 .description = "How many entries to look at; 10000 unless said.",
+                                 .schema = R"({"type":"integer","minimum":1,"maximum":10000})"},
+                                cursor_parameter()},
+                 .answers = {{.status = 200, .description = "A page.", .schema = "AuditProof"}},
                  .handler = handler_of(verify_audit, evidence)});
   out.push_back(
       {.id = "audit.log",

@@ -112,11 +112,19 @@ Task<Reply> job_result(Call& call, JobReader& reader) {
 }
 
 Task<Reply> dead_groups(Call& call, JobReader& reader) {
-  const auto limit = static_cast<int>(call.parameters.integer("limit").value_or(100));
+  MR_CO_TRY(const auto page, read_page(call, "dead_groups", 100));
+  MR_CO_TRY(const auto key, uuid_key(page));
+  const auto before = key ? std::optional(JobId{*key}) : std::nullopt;
   // Clients of the database have no right to it: the server asks, for their tenant.
-  MR_CO_TRY(const auto rows, co_await reader.dead_groups(call.context().by_server(),
-                                                         call.parameters.text("queue"), limit));
-  co_return list_reply(rows);
+  MR_CO_TRY(const auto text,
+            co_await reader.dead_groups(call.context().by_server(), call.parameters.text("queue"),
+                                        before, page.limit));
+  MR_CO_TRY(const auto answer, parse_json_object(text, kAnswerLimits));
+  std::optional<std::string> cursor;
+  if (const auto& next = answer.at("next"); next.is_string()) {
+    cursor = make_cursor("dead_groups", next.get_string());
+  }
+  co_return page_reply(to_json(answer.at("groups")), cursor);
 }
 
 Parameter filter(std::string name, std::string description,
@@ -215,8 +223,12 @@ std::vector<Operation> dead_letter_operations(JobStores stores) {
                  .path = "/api/v1/dead-letters/groups",
                  .tag = "Dead letters",
                  .summary = "Dead letters by the way they failed",
+                 .description = "A page has the largest groups among 10 000 dead letters, newest "
+                                "first; the next one looks at those before them, and may have "
+                                "groups of the same fingerprint again.",
                  .access = read,
-                 .parameters = {limit_parameter(1000, 100), filter("queue", "Of this queue.")},
+                 .parameters = {limit_parameter(1000, 100), cursor_parameter(),
+                                filter("queue", "Of this queue.")},
                  .answers = {{.status = 200, .description = "Groups.", .schema = "DeadGroups"}},
                  .handler = handler_of(dead_groups, reader)});
   return out;

@@ -4,6 +4,7 @@
 #include "api/cursor.h"
 #include "api/schemas.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace millrace::api {
@@ -49,8 +50,11 @@ class FakeReader final : public store::JobReader {
   Task<std::string> list_batches(store::CallContext, std::optional<Uuid>, int) override {
     co_return "[]";
   }
-  Task<std::string> dead_groups(store::CallContext, std::optional<std::string>, int) override {
-    co_return "[]";
+  Task<std::string> dead_groups(store::CallContext, std::optional<std::string>,
+                                std::optional<JobId> before, int) override {
+    co_return fmt::format(
+        R"({{"groups":[{{"queue":"default","fingerprint":"f","jobs":2}}],"next":{}}})",
+        before ? "null" : "\"" + kNext + "\"");
   }
 
   std::string status = "processing";
@@ -264,11 +268,29 @@ TEST_F(JobRoutes, RetryRunsWhatWaitsAndRedrivesWhatFailed) {
 TEST_F(JobRoutes, ARedriveOfEverythingHasToSaySo) {
   writer_.answer = "redriven";
   EXPECT_EQ(api_.post("/api/v1/dead-letters/redrive", "{}", staff()).status, 400);
+  // Too large to count must not mean "all at once".
+  EXPECT_EQ(api_.post("/api/v1/dead-letters/redrive",
+                      R"({"all":true,"per_minute":18446744073709551615})", staff())
+                .status,
+            400);
   EXPECT_EQ(api_.post("/api/v1/dead-letters/redrive", R"({"limit":5})", staff()).status, 400);
   EXPECT_EQ(api_.post("/api/v1/dead-letters/redrive", R"({"all":true})", staff()).status, 200);
   EXPECT_EQ(writer_.last_options, "{}");
   EXPECT_EQ(api_.post("/api/v1/dead-letters/redrive", R"({"queue":"ocr"})", staff()).status, 200);
   EXPECT_EQ(writer_.last_options, R"({"queue":"ocr"})");
+}
+
+TEST_F(JobRoutes, GroupsOfDeadLettersComeInPages) {
+  const auto first = api_.get("/api/v1/dead-letters/groups", staff());
+  ASSERT_EQ(first.status, 200) << first.body;
+  EXPECT_THAT(first.body, HasSubstr(R"("fingerprint":"f")"));
+  const auto cursor = text_of(object_of(first), "next_cursor");
+  ASSERT_FALSE(cursor.empty());
+  const auto last = api_.get("/api/v1/dead-letters/groups?cursor=" + cursor, staff());
+  ASSERT_EQ(last.status, 200) << last.body;
+  EXPECT_TRUE(object_of(last).at("next_cursor").is_null());
+  const auto other = make_cursor("jobs", kNext);
+  EXPECT_EQ(api_.get("/api/v1/dead-letters/groups?cursor=" + other, staff()).status, 400);
 }
 
 }  // namespace

@@ -68,10 +68,22 @@ class FakeLog final : public store::EventStore {
     events_.clear();
   }
 
-  Task<store::EventPosition> event_tail() override {
+  Task<store::EventPosition> event_start(int back) override {
     const std::lock_guard lock(mutex_);
     if (away) co_return fail(ErrorKind::unavailable, "the database is away");
-    co_return store::EventPosition::tail(xid_, running_);
+    const store::EventSnapshot snapshot{.xmax = xid_ + 1, .running = running_};
+    std::vector<const Row*> visible;
+    for (const auto& row : events_) {
+      if (!snapshot.runs(row.xid)) visible.push_back(&row);
+    }
+    if (back == 0 || visible.empty()) co_return store::EventPosition::tail(xid_, running_);
+    const auto many = static_cast<std::size_t>(back);
+    const auto* row = visible[visible.size() > many ? visible.size() - many - 1 : 0];
+    store::EventPosition position{.xid = row->xid, .seq = row->id, .late = {}};
+    for (const auto xid : running_) {
+      if (xid < row->xid) position.late.push_back({.xid = xid, .seq = 0});
+    }
+    co_return position;
   }
   Task<store::EventBatch> read_events(store::EventPosition position, int limit, bool) override {
     const std::lock_guard lock(mutex_);
@@ -90,6 +102,7 @@ class FakeLog final : public store::EventStore {
   }
   Task<std::vector<store::JobOwner>> job_owners(std::vector<JobId> jobs) override {
     const std::lock_guard lock(mutex_);
+    owners_asked_most = std::max<std::size_t>(owners_asked_most, jobs.size());
     std::vector<store::JobOwner> found;
     for (const auto& job : jobs) {
       if (owners.contains(job)) found.push_back({.job = job, .owner = owners.at(job)});
@@ -97,10 +110,30 @@ class FakeLog final : public store::EventStore {
     co_return found;
   }
 
+  Task<store::RevokedHolders> revoked_holders(std::vector<std::string> tokens,
+                                              std::vector<TenantId> tenants) override {
+    const std::lock_guard lock(mutex_);
+    ++checks;
+    store::RevokedHolders found;
+    for (const auto& token : tokens) {
+      if (revoked_.tokens.contains(token)) found.tokens.insert(token);
+    }
+    for (const auto& tenant : tenants) {
+      if (revoked_.tenants.contains(tenant)) found.tenants.insert(tenant);
+    }
+    co_return found;
+  }
+  void revoke(store::RevokedHolders revoked) {
+    const std::lock_guard lock(mutex_);
+    revoked_ = std::move(revoked);
+  }
+
   std::atomic<bool> away = false;
   std::atomic<int> reads = 0;
-  std::atomic<int> questions = 0;     // For clients that came back.
-  std::map<JobId, Uuid> owners = {};  // Set before anybody reads.
+  std::atomic<int> questions = 0;                   // For clients that came back.
+  std::atomic<int> checks = 0;                      // Of credentials.
+  std::atomic<std::size_t> owners_asked_most = 0;   // At once.
+  std::map<JobId, Uuid> owners = {};                // Set before anybody reads.
 
  private:
   struct Row {
@@ -173,6 +206,7 @@ class FakeLog final : public store::EventStore {
   std::vector<std::uint64_t> running_;
   std::vector<Row> events_;
   std::optional<std::uint64_t> floor_;
+  store::RevokedHolders revoked_;
 };
 
 // Jobs 1 to 9 are there, of kStreamTenant and user 1.
@@ -187,11 +221,15 @@ class FakeJobs final : public store::JobReader {
     }
     const bool person = caller.role == "authenticated";
     if (person && !caller.claims_json.contains(user_number(1).to_string())) co_return missing;
+    if (away) co_return fail(ErrorKind::unavailable, "the database is away");
     const std::lock_guard lock(mutex_);
+    const bool ended = status_ == "completed" || status_ == "failed" || status_ == "cancelled";
+    const auto finished = fmt::format(R"("2026-11-16T12:00:{:02}+00:00")", ends_);
     co_return fmt::format(
         R"({{"job_id":"{}","status":"{}","progress":{},"progress_message":null,"result":{},)"
-        R"("error":{}}})",
-        job, status_, status_ == "completed" ? 100 : 40, result_, error_);
+        R"("error":{},"finished_at":{}}})",
+        job, status_, status_ == "completed" ? 100 : 40, result_, error_,
+        ended ? finished : std::string("null"));
   }
   Task<std::string> get_batch(store::CallContext caller, BatchId batch) override {
     if (caller.tenant && *caller.tenant != kStreamTenant) {
@@ -211,21 +249,25 @@ class FakeJobs final : public store::JobReader {
   Task<std::string> list_batches(store::CallContext, std::optional<Uuid>, int) override {
     co_return "[]";
   }
-  Task<std::string> dead_groups(store::CallContext, std::optional<std::string>, int) override {
-    co_return "[]";
+  Task<std::string> dead_groups(store::CallContext, std::optional<std::string>,
+                                std::optional<JobId>, int) override {
+    co_return R"({"groups":[],"next":null})";
   }
 
   void set(std::string status, std::string result = "null", std::string error = "null") {
     const std::lock_guard lock(mutex_);
     status_ = std::move(status);
+    ++ends_;  // Should it be one.
     result_ = std::move(result);
     error_ = std::move(error);
   }
 
   std::atomic<int> questions = 0;
+  std::atomic<bool> away = false;
 
  private:
   std::mutex mutex_;  // Guards all below.
+  int ends_ = 0;
   std::string status_ = "processing";
   std::string result_ = "null";
   std::string error_ = "null";

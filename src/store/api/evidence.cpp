@@ -7,7 +7,7 @@ namespace {
 
 class PgEvidenceStore final : public EvidenceStore {
  public:
-  explicit PgEvidenceStore(ApiSession& session) : session_(session) {}
+  PgEvidenceStore(ApiSession& session, ApiSession& apart) : session_(session), apart_(apart) {}
 
   Task<std::string> list_audit(CallContext caller, AuditQuery query) override {
     pg::Params params;
@@ -25,16 +25,12 @@ class PgEvidenceStore final : public EvidenceStore {
         rows_as_json("mr_api_job_audit", "select * from millrace.job_audit($1)", pg::params(job)));
   }
 
-  Task<std::string> verify_audit(CallContext caller, std::optional<TenantId> tenant) override {
-    if (!tenant) {
-      co_return co_await read(
-          std::move(caller),
-          rows_as_json("mr_api_verify_all", "select * from millrace.verify_audit()", {}));
-    }
-    co_return co_await read(
-        std::move(caller),
-        rows_as_json("mr_api_verify_audit", "select * from millrace.verify_audit($1)",
-                     pg::params(tenant)));
+  Task<std::string> verify_audit(CallContext caller, std::optional<std::string> after_json,
+                                 int limit) override {
+    co_return co_await apart_.text_as(std::move(caller), MR_POINT("api_audit_read"), Access::read,
+                                      {.sql = "select millrace.verify_audit_page($1, $2)",
+                                       .params = pg::params(after_json, limit),
+                                       .name = "mr_api_verify_audit"});
   }
 
   Task<std::string> log_audit_event(CallContext caller, NewAuditEntry entry,
@@ -58,12 +54,13 @@ class PgEvidenceStore final : public EvidenceStore {
   }
 
   ApiSession& session_;
+  ApiSession& apart_;
 };
 
 }  // namespace
 
-std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session) {
-  return std::make_unique<PgEvidenceStore>(session);
+std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session, ApiSession* apart) {
+  return std::make_unique<PgEvidenceStore>(session, apart == nullptr ? session : *apart);
 }
 
 }  // namespace millrace::store

@@ -44,13 +44,17 @@ class EvidenceStore {
   virtual Task<std::string> list_audit(CallContext caller, AuditQuery query) = 0;
   // The whole history of one job, rebuilt from the audit. MR009.
   virtual Task<std::string> job_audit(CallContext caller, JobId job) = 0;
-  // Whether the chain of a tenant is whole; rows say what is not.
-  virtual Task<std::string> verify_audit(CallContext caller, std::optional<TenantId> tenant) = 0;
+  // What is wrong with the chains of the caller's tenant, or of all, in pieces of bounded cost:
+  // {"problems": [...], "next": {...} or null}; `after_json` is "next" of the piece before.
+  virtual Task<std::string> verify_audit(CallContext caller, std::optional<std::string> after_json,
+                                         int limit) = 0;
   // Its number, as the JSON that is kept: {"audit_id"}.
   virtual Task<std::string> log_audit_event(CallContext caller, NewAuditEntry entry,
                                             RequestKey key) = 0;
 };
 
-std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session);
+// `apart`: for the call that takes long, so that it holds up no other; outlives it too.
+std::unique_ptr<EvidenceStore> make_evidence_store(ApiSession& session,
+                                                   ApiSession* apart = nullptr);
 
 }  // namespace millrace::store

@@ -26,7 +26,7 @@ std::string filter_json(const JobQuery& query) {
 
 class PgJobReader final : public JobReader {
  public:
-  explicit PgJobReader(ApiSession& session) : session_(session) {}
+  PgJobReader(ApiSession& session, ApiSession& apart) : session_(session), apart_(apart) {}
 
   // The call that clients repeat until their job has ended: requests that come together are asked
   // for in one statement.
@@ -70,11 +70,11 @@ class PgJobReader final : public JobReader {
   }
 
   Task<std::string> dead_groups(CallContext caller, std::optional<std::string> queue,
-                                int limit) override {
-    co_return co_await read(
-        std::move(caller),
-        rows_as_json("mr_api_dead_groups", "select * from millrace.dead_groups($1, $2)",
-                     pg::params(queue, limit)));
+                                std::optional<JobId> before, int limit) override {
+    co_return co_await apart_.text_as(std::move(caller), MR_POINT("api_job_read"), Access::read,
+                                      {.sql = "select millrace.dead_group_page($1, $2, $3)",
+                                       .params = pg::params(queue, limit, before),
+                                       .name = "mr_api_dead_groups"});
   }
 
  private:
@@ -107,6 +107,7 @@ class PgJobReader final : public JobReader {
   }
 
   ApiSession& session_;
+  ApiSession& apart_;
   Statuses statuses_{{}, [this](CallContext caller, std::vector<JobId> jobs) {
                        return job_statuses(std::move(caller), std::move(jobs));
                      }};
@@ -114,8 +115,8 @@ class PgJobReader final : public JobReader {
 
 }  // namespace
 
-std::unique_ptr<JobReader> make_job_reader(ApiSession& session) {
-  return std::make_unique<PgJobReader>(session);
+std::unique_ptr<JobReader> make_job_reader(ApiSession& session, ApiSession* apart) {
+  return std::make_unique<PgJobReader>(session, apart == nullptr ? session : *apart);
 }
 
 }  // namespace millrace::store

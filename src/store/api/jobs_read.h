@@ -47,11 +47,13 @@ class JobReader {
   // Newest first, behind `before`.
   virtual Task<std::string> list_batches(CallContext caller, std::optional<Uuid> before,
                                          int limit) = 0;
-  // Dead letters by fingerprint.
+  // Dead letters by fingerprint, of a bounded number of them, newest first, below `before`:
+  // {"groups": [...], "next": id or null}.
   virtual Task<std::string> dead_groups(CallContext caller, std::optional<std::string> queue,
-                                        int limit) = 0;
+                                        std::optional<JobId> before, int limit) = 0;
 };
 
-std::unique_ptr<JobReader> make_job_reader(ApiSession& session);
+// `apart`: for the call that takes long, so that it holds up no other; outlives it too.
+std::unique_ptr<JobReader> make_job_reader(ApiSession& session, ApiSession* apart = nullptr);
 
 }  // namespace millrace::store

@@ -1,12 +1,13 @@
 #include "store/api/jobs_write.h"
 
+#include "pg/errors.h"
 #include "store/api/joiner.h"
+#include "store/sqlstate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,7 @@ bool concerns_one(const Error& error) {
   // An operator's switch, the tenant, a missing right: no job's own fault.
   constexpr std::array<std::string_view, 4> kAll = {"MR015", "MR021", "MR026", "42501"};
   if (std::ranges::find(kAll, error.sqlstate) != kAll.end()) return false;
-  // Their time was up: halves would take as long again, for clients that may have gone.
+  // Their time was up: it would take as long again, for clients that may have gone.
   if (error.sqlstate == "57014") return false;
   return error.kind != ErrorKind::unavailable || error.sqlstate == "53200";
 }
@@ -126,27 +127,12 @@ class PgJobWriter final : public JobWriter {
   }
 
   // Jobs of several requests in one transaction. Where one of them is refused all are, and nothing
-  // was done: halves are tried, down to the one that is told so, as if it had come alone.
+  // was done: each is then taken or refused by itself, in one call for all, so that whoever sends
+  // bad jobs holds up nobody for long.
   Task<Singles::Answers> enqueue_singles(CallContext caller, std::vector<std::string> jobs) {
     auto answers = co_await enqueue_together(caller, jobs);
     if (answers || jobs.size() == 1 || !concerns_one(answers.error())) co_return answers;
-    const auto middle = std::next(jobs.begin(), static_cast<std::ptrdiff_t>(jobs.size() / 2));
-    std::array<std::vector<std::string>, 2> halves;
-    halves[0].assign(std::move_iterator(jobs.begin()), std::move_iterator(middle));
-    halves[1].assign(std::move_iterator(middle), std::move_iterator(jobs.end()));
-    Singles::Answers all;
-    for (auto& half : halves) {
-      const auto count = half.size();
-      auto told = co_await enqueue_singles(caller, std::move(half));
-      for (std::size_t i = 0; i < count; ++i) {
-        if (told) {
-          all.push_back(std::move((*told)[i]));
-        } else {
-          all.emplace_back(std::unexpected(told.error()));
-        }
-      }
-    }
-    co_return all;
+    co_return co_await enqueue_each(std::move(caller), std::move(jobs));
   }
 
   Task<Singles::Answers> enqueue_together(CallContext caller, std::vector<std::string> jobs) {
@@ -156,16 +142,49 @@ class PgJobWriter final : public JobWriter {
                                            " from millrace.enqueue_singles($1) e",
                                     .params = pg::params(array_of(jobs)),
                                     .name = "mr_api_enqueue_singles"}));
-    if (rows.rows() != jobs.size()) {
-      co_return fail(ErrorKind::in_doubt, fmt::format("the database answered for {} of {} jobs",
-                                                      rows.rows(), jobs.size()));
-    }
+    MR_CO_TRY_VOID(check_count(rows.rows(), jobs.size()));
     Singles::Answers answers(jobs.size());
     for (const auto row : rows) {
-      answers.at(static_cast<std::size_t>(row.i32(0)) - 1) =
-          fmt::format(R"([{{"job_id":"{}","answer":"{}"}}])", row.text(1), row.text(2));
+      answers.at(static_cast<std::size_t>(row.i32(0)) - 1) = made(row.text(1), row.text(2));
     }
     co_return answers;
+  }
+
+  Task<Singles::Answers> enqueue_each(CallContext caller, std::vector<std::string> jobs) {
+    pg::Params params;
+    params.add_array(jobs);
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(
+                  std::move(caller), MR_POINT("api_enqueue"), Access::write,
+                  {.sql = "select e.ord, e.job_id, e.answer, e.code, e.message, e.detail, e.hint"
+                          " from millrace.enqueue_each($1) e",
+                   .params = std::move(params),
+                   .name = "mr_api_enqueue_each"}));
+    MR_CO_TRY_VOID(check_count(rows.rows(), jobs.size()));
+    Singles::Answers answers(jobs.size());
+    for (const auto row : rows) {
+      auto& answer = answers.at(static_cast<std::size_t>(row.i32(0)) - 1);
+      if (const auto code = row.opt_text(3)) {
+        answer = fail(translate(Error{.kind = pg::kind_of_sqlstate(*code),
+                                      .message = row.opt_text(4).value_or(""),
+                                      .sqlstate = *code,
+                                      .hint = row.opt_text(6).value_or(""),
+                                      .detail = row.opt_text(5).value_or("")}));
+      } else {
+        answer = made(row.text(1), row.text(2));
+      }
+    }
+    co_return answers;
+  }
+
+  static std::string made(std::string_view job, std::string_view answer) {
+    return fmt::format(R"([{{"job_id":"{}","answer":"{}"}}])", job, answer);
+  }
+
+  static Result<void> check_count(std::size_t rows, std::size_t jobs) {
+    if (rows == jobs) return ok();
+    return fail(ErrorKind::in_doubt,
+                fmt::format("the database answered for {} of {} jobs", rows, jobs));
   }
 
   Task<std::string> write(CallContext caller, fault::Point point, pg::Statement statement) {
