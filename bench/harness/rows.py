@@ -92,7 +92,8 @@ class Run:
         self.conditions = {}
 
     def millrace(self, row, *arguments, repeats=1):
-        output = self.server.bench(row, "--repeats", repeats, "--payload-bytes", self.plan.payload_bytes, *arguments)
+        payload = () if row == "uploads" else ("--payload-bytes", self.plan.payload_bytes)
+        output = self.server.bench(row, "--repeats", repeats, *payload, *arguments)
         self.conditions = output["conditions"]
         for result in output["results"]:
             if result["samples"]:
