@@ -1,5 +1,7 @@
 #include "worker/job_output.h"
 
+#include "base/redact.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +32,8 @@ void JobOutput::set_progress(Progress progress) {
 void JobOutput::add_log(LogLevel level, std::string_view message) {
   used_ = true;
   const auto at = clock_.wall();
+  auto text = storable_text(redact_text(message), cap_.line_bytes_max);
   std::unique_lock lock(mutex_);
-  auto text = storable_text(message, cap_.line_bytes_max);
   if (lines_ >= cap_.lines_max || bytes_ + text.size() > cap_.bytes_max) {
     ++dropped_;
     return;

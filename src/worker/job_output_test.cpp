@@ -59,6 +59,14 @@ TEST_F(JobOutputTest, KeepsBytesUpToTheCap) {
   EXPECT_TRUE(last[2].message.starts_with("1 more"));
 }
 
+TEST_F(JobOutputTest, LinesThatAreJsonLoseWhatDocumentsSay) {  // T-09
+  JobOutput roomy(clock, {}, nullptr);
+  roomy.add_log(LogLevel::info, R"({"page":2,"chunk":{"text":"Jane Doe"}})");
+  const auto logs = roomy.take_report().logs;
+  ASSERT_EQ(logs.size(), 1U);
+  EXPECT_EQ(logs[0].message, R"({"page":2,"chunk":{"text":"[REDACTED - 8 chars]"}})");
+}
+
 TEST_F(JobOutputTest, LongLinesAreCut) {
   output.add_log(LogLevel::info, "0123456789abc");
   EXPECT_EQ(output.take_report().logs[0].message, "0123456789…");

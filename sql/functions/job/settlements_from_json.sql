@@ -39,7 +39,7 @@ begin
                case when b.too_large then null else nullif(s.item -> 'result', 'null'::jsonb) end,
                case when b.too_large
                     then jsonb_build_object('error_type', 'result_too_large', 'message', 'result is larger than 262144 bytes', 'sqlstate', 'MR004')
-                    else nullif(s.item -> 'error', 'null'::jsonb) end,
+                    when s.item ? 'error' then nullif(millrace.redact(s.item -> 'error'), 'null'::jsonb) end,
                case when s.item ->> 'outcome' = 'partial' then coalesce(s.item -> 'parts', '{}') end,
                -- greatest() ignores nulls, and a figure that is not known must not become 0.
                case when (s.item ->> 'actual_tokens')::numeric < 0 then 0 else (s.item ->> 'actual_tokens')::numeric end::bigint,

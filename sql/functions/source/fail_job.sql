@@ -32,7 +32,7 @@ begin
   end if;
   perform millrace.settle_core(array[millrace.with_outcome(v_row,
     case when coalesce(p_retryable, true) then 'retry' else 'permanent' end,
-    coalesce(v_error, jsonb_build_object('message', 'failed without a message')),
+    coalesce(millrace.redact(v_error), jsonb_build_object('message', 'failed without a message')),
     case when p_retry_after is not null then millrace.now() + make_interval(secs => least(p_retry_after, 86400)) end)],
     p_worker_id);
   return true;

@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "api/routes/remote_claim.h"
+#include "base/redact.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -129,9 +130,24 @@ Task<Reply> progress(Call& call, RemotePartsPtr parts) {
   co_return Reply::json(json::Object{{"items", std::move(items)}});
 }
 
+// Lines that are JSON lose what documents say before they are kept (T-09).
+std::string clean_lines(const Call& call) {
+  const auto* given = call.member("items");
+  if (given == nullptr || !given->is_array()) return "[]";
+  auto items = given->get_array();
+  for (auto& item : items) {
+    auto* object = item.if_object();
+    auto* message = object == nullptr ? nullptr : object->if_contains("message");
+    if (message == nullptr || !message->is_string()) continue;
+    const auto clean = redact_text(std::string(message->get_string()));
+    *message = json::Value(std::string_view(clean));
+  }
+  return to_json(json::Value(std::move(items)));
+}
+
 Task<Reply> log_lines(Call& call, RemotePartsPtr parts) {
-  MR_CO_TRY(const int kept, co_await parts->store.append_logs(call.context(), worker_of(call),
-                                                              raw_body(call, "items")));
+  MR_CO_TRY(const int kept,
+            co_await parts->store.append_logs(call.context(), worker_of(call), clean_lines(call)));
   co_return Reply::json(json::Object{{"kept", kept}});
 }
 

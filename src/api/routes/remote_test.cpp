@@ -333,6 +333,15 @@ TEST_F(RemoteRoutes, ProgressAndLinesAreKept) {
   EXPECT_EQ(post("log", as_worker(R"("items":[)" + held + "}]")).status, 400);
 }
 
+TEST_F(RemoteRoutes, LinesThatAreJsonAreKeptWithoutWhatDocumentsSay) {  // T-09
+  enlist();
+  const auto line = R"({"job_id":")" + kJob + R"(","token":")" + kToken +
+                    R"(","message":"{\"page\":1,\"text\":\"Jane Doe\"}"})";
+  ASSERT_EQ(post("log", as_worker(R"("items":[)" + line + "]")).status, 200);
+  const auto kept = parse_json(work_.reports.back()).value();
+  EXPECT_EQ(kept.at(0).at("message"), json::Value(R"({"page":1,"text":"[REDACTED - 8 chars]"})"));
+}
+
 TEST_F(RemoteRoutes, LeavingTwiceIsLeavingOnce) {
   enlist();
   const auto body = as_worker();

@@ -2,6 +2,7 @@
 
 #include "api/raw_json.h"
 #include "base/json.h"
+#include "base/redact.h"
 #include "blob/digest.h"
 #include "http/retry_after.h"
 #include "worker/handlers/http_outcome.h"
@@ -54,10 +55,10 @@ Outcome poison(const http::Response& response) {
       fmt::format("app_server_{}", response.status),
       fmt::format("the app server refused the question with {}", response.status));
   if (response.body.size() > kDetailsMaxBytes || response.body_truncated) return outcome;
-  const auto details = parse_json(response.body, {.max_bytes = kDetailsMaxBytes});
+  auto details = parse_json(response.body, {.max_bytes = kDetailsMaxBytes});
   if (!details || response.body.contains("\\u0000")) return outcome;
   outcome.error_json.pop_back();
-  outcome.error_json += fmt::format(R"(,"details":{}}})", to_json(*details));
+  outcome.error_json += fmt::format(R"(,"details":{}}})", to_json(redact(*std::move(details))));
   return outcome;
 }
 

@@ -93,6 +93,9 @@ TEST_F(ComputeAnswers, PoisonIsDeadAtOnceWithTheAppServersReasons) {  // J-08, V
   EXPECT_EQ(error.at("details").at("errors").at(0).at("detail"), json::Value("beyond"));
   EXPECT_EQ(outcome(400).kind, Kind::permanent);
   EXPECT_EQ(outcome(404, "not JSON").kind, Kind::permanent);
+  const auto quoted = outcome(422, R"({"page":{"content":"Jane Doe"}})");  // T-09
+  EXPECT_THAT(quoted.error_json, HasSubstr("[REDACTED - 8 chars]"));
+  EXPECT_THAT(quoted.error_json, Not(HasSubstr("Jane")));
 }
 
 TEST_F(ComputeAnswers, ThrottlingWaitsAsLongAsItSays) {  // V-20

@@ -1,6 +1,7 @@
 #include "worker/handlers/exec_handler.h"
 
 #include "base/fault.h"
+#include "base/redact.h"
 #include "model/job_json.h"
 #include "sandbox/child.h"
 #include "worker/handlers/control_line.h"
@@ -42,7 +43,7 @@ awaitable<Outcome> ExecHandler::run(std::shared_ptr<JobContext> context) {
   auto notes = std::make_shared<ExecNotes>();
   auto on_line = [context, notes](std::string_view line) {
     context->log(LogLevel::info, line);
-    if (!line.empty()) notes->last_line = storable_text(line, 500);
+    if (!line.empty()) notes->last_line = storable_text(redact_text(line), 500);
   };
   auto on_control = [context, notes](std::string_view line) {
     take_control_line(line, *context, *notes);

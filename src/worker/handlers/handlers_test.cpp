@@ -164,6 +164,16 @@ TEST(D13, TimeoutsNestByATenthOrMore) {
   }
 }
 
+TEST(HttpOutcome, WordsOfAnAnswerAreKeptWithoutWhatDocumentsSay) {  // T-09
+  http::Response response;
+  response.status = 422;
+  response.body = R"({"error":"unreadable","pages":[{"text":"Jane Doe"}]})";
+  const auto outcome = http_outcome(response, std::chrono::system_clock::time_point{});
+  EXPECT_TRUE(outcome.error_json.contains("unreadable")) << outcome.error_json;
+  EXPECT_TRUE(outcome.error_json.contains("[REDACTED - 8 chars]")) << outcome.error_json;
+  EXPECT_FALSE(outcome.error_json.contains("Jane")) << outcome.error_json;
+}
+
 // ---- exec: one row per way to end ----
 
 sandbox::ChildResult exited(int code, std::string out = {}) {

@@ -1,6 +1,7 @@
 #include "worker/handlers/http_outcome.h"
 
 #include "base/json.h"
+#include "base/redact.h"
 #include "http/retry_after.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,9 @@ Outcome result_of(const http::Response& response) {
 
 std::string describe(const http::Response& response) {
   auto text = fmt::format("the endpoint answered {}", response.status);
-  if (!response.body.empty()) text += ": " + storable_text(response.body, kQuotedBodyMaxBytes);
+  if (!response.body.empty()) {
+    text += ": " + storable_text(redact_text(response.body), kQuotedBodyMaxBytes);
+  }
   return text;
 }
 
