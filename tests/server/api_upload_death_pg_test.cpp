@@ -56,6 +56,8 @@ const Points kRow = {"api_rest_write.before", "api_rest_write.after_send", "api_
 const std::map<std::string, std::string> kElsewhere = {
     {"api_upload_read.", "only reads"},
     {"api_upload_expire.", "a sweep: the next one begins anew"},
+    {"api_upload_clear.", "after a sweep only: the next to store the same content asks again"},
+    {"api_upload_delay.", "a sweep: the next one begins anew"},
     {"api_upload_forget.", "a sweep: the next one begins anew"},
     {"api_blob_", "a sweep: the next one begins anew"},
     {"sweep.", "a sweep: the next one begins anew"}};

@@ -76,6 +76,23 @@ TEST_F(FileRoutes, ContentComesWithItsDigestAndInASandbox) {
   EXPECT_THAT(reply.header("cache-control"), HasSubstr("private"));
 }
 
+TEST_F(FileRoutes, TheTypeIsWhatWasFoundAndNotWhatSomebodySaid) {  // J06
+  files_.files.begin()->second.object.content_type = "image/png";
+  EXPECT_EQ(content().header("content-type"), "application/pdf");
+}
+
+TEST_F(FileRoutes, AskingForTheHeadReadsNoContent) {
+  const auto request =
+      "HEAD /api/v1/files/" + file_ + "/content HTTP/1.1\r\nHost: test\r\n" + user() + "\r\n";
+  const auto head = http::RawClient(api_->address()).ask(request, true);
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.header("content-length"), "19");
+  EXPECT_EQ(head.header("etag"), "\"" + blob::sha256(kContent).hex() + "\"");
+  EXPECT_EQ(blobs_.opened, 0U);
+  blobs_.kept.clear();
+  EXPECT_EQ(http::RawClient(api_->address()).ask(request, true).status, 500);
+}
+
 TEST_F(FileRoutes, ARangeIsARange) {
   const auto part = content("Range: bytes=9-12\r\n");
   EXPECT_EQ(part.status, 206);
@@ -153,6 +170,13 @@ TEST_F(FileRoutes, AStoreWithLinksOfItsOwnGivesThose) {
   for (const auto* bad : {R"({"expires_in":0})", R"({"expires_in":604801})", R"({"path":"/"})"}) {
     EXPECT_EQ(api_->post("/api/v1/files/" + file_ + "/link", bad, user()).status, 400) << bad;
   }
+}
+
+TEST_F(FileRoutes, AFileWithALongNameHasALinkToo) {
+  files_.files.begin()->second.file_name = std::string(1000, 'n') + ".pdf";
+  EXPECT_EQ(api_->get(link()).status, 200);
+  blobs_.signs = true;
+  EXPECT_EQ(api_->post("/api/v1/files/" + file_ + "/link", "{}", user()).status, 201);
 }
 
 TEST_F(FileRoutes, AFileWhoseContentIsMissingIsOurFaultAndSaysNothingOfWhere) {  // T-08

@@ -44,10 +44,9 @@ class TusRoutes : public testing::Test {
   Logger log_ = Logger::silent();
   MemoryBlobs blobs_{clock_};
   MemoryUploads uploads_{clock_, random_};
-  MemoryFiles files_;
   UploadEngine engine_{
       {.uploads = uploads_, .blobs = blobs_, .clock = clock_, .random = random_, .log = log_}};
-  ApiFixture api_{tus_operations(engine_, files_, {}), {}, component_schemas()};
+  ApiFixture api_{tus_operations(engine_, {}), {}, component_schemas()};
 };
 
 TEST_F(TusRoutes, AnUploadGoesOnWhereItStands) {
@@ -139,23 +138,50 @@ TEST_F(TusRoutes, ALengthMayBeSaidLater) {
 }
 
 // A client that lost its list of uploads begins anew, with the key it had before.
-TEST_F(TusRoutes, AKeyThatHasItsFileStandsForAnUploadThatIsDone) {  // F02
+TEST_F(TusRoutes, AKeyThatHasItsFileGivesItAgainForTheSameContentOnly) {  // F01, F02
   const std::string key = "Upload-Metadata: idempotency_key a2V5LTE=\r\n";
   const auto first = ask("POST", "/api/v1/tus", kPiece + key + "Upload-Length: 5\r\n", "hello");
   ASSERT_EQ(first.status, 201) << first.body;
-  const auto file = uploads_.files.at("key-1");
-  const auto id = *Uuid::parse(MemoryUploads::member(file, "id"));
-  files_.put(blobs_, "hello", kUser.to_string(), random_);
-  files_.files[id] = files_.files.begin()->second;
-  const auto again = ask("POST", "/api/v1/tus", key + "Upload-Length: 5\r\n");
-  EXPECT_EQ(again.status, 201) << again.body;
-  EXPECT_EQ(again.header("idempotent-replayed"), "true");
-  EXPECT_EQ(patch(again.header("location"), 0, "hello").status, 409) << "so clients ask again";
-  const auto head = ask("HEAD", again.header("location"), {});
-  EXPECT_EQ(head.status, 200);
-  EXPECT_EQ(head.header("upload-offset"), "5");
-  EXPECT_EQ(head.header("upload-length"), "5");
+  EXPECT_EQ(first.header("idempotent-replayed"), "");
+  const auto same = create(key + "Upload-Length: 5\r\n");
+  const auto done = patch(same, 0, "hello");
+  EXPECT_EQ(done.status, 204) << done.body;
+  EXPECT_EQ(done.header("idempotent-replayed"), "true");
+  EXPECT_EQ(done.header("content-location"), first.header("content-location"));
+  EXPECT_EQ(ask("HEAD", same, {}).header("upload-offset"), "5");
+  // As long as the first, and of a length that nobody said.
+  const auto other = create(key + "Upload-Length: 5\r\n");
+  EXPECT_EQ(patch(other, 0, "HELLO").status, 422);
+  const auto deferred = create(key + "Upload-Defer-Length: 1\r\n");
+  EXPECT_EQ(patch(deferred, 0, "HELLO", "Upload-Length: 5\r\n").status, 422);
+  EXPECT_EQ(ask("POST", "/api/v1/tus", kPiece + key + "Upload-Length: 5\r\n", "HELLO").status, 422);
   EXPECT_EQ(ask("POST", "/api/v1/tus", key + "Upload-Length: 6\r\n").status, 422);
+  EXPECT_EQ(uploads_.files.size(), 1U);
+}
+
+TEST_F(TusRoutes, AskingWhereAnUploadStandsMakesNobodyWork) {
+  const auto path = create("Upload-Defer-Length: 1\r\n");
+  ASSERT_EQ(patch(path, 0, "abc").status, 204);
+  uploads_.refusals.push_back({.kind = ErrorKind::internal, .message = "the server died"});
+  EXPECT_EQ(patch(path, 3, "", "Upload-Length: 3\r\n").status, 500);
+  const auto finishes = uploads_.finishes;
+  const auto opened = blobs_.opened;
+  for (const auto* method : {"HEAD", "GET"}) {
+    EXPECT_EQ(ask(method, path, {}).status, 200);
+  }
+  EXPECT_EQ(ask("HEAD", path, {}).header("upload-defer-length"), "1") << "it is not done";
+  EXPECT_EQ(uploads_.finishes, finishes);
+  EXPECT_EQ(blobs_.opened, opened);
+  EXPECT_EQ(patch(path, 3, "", "Upload-Length: 3\r\n").status, 204);
+  EXPECT_EQ(uploads_.files.size(), 1U);
+}
+
+TEST_F(TusRoutes, MetadataMayNameThePipeline) {  // U-11
+  create("Upload-Length: 6\r\nUpload-Metadata: pipeline aW5nZXN0\r\n");
+  EXPECT_EQ(uploads_.rows.begin()->second.announced.pipeline, "ingest");
+  EXPECT_EQ(
+      ask("POST", "/api/v1/tus", "Upload-Length: 6\r\nUpload-Metadata: pipeline eA==\r\n").status,
+      400);
 }
 
 TEST_F(TusRoutes, DiscoveryNamesWhatCanBeDone) {

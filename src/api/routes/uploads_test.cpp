@@ -2,6 +2,7 @@
 
 #include "api/api_fixture.h"
 #include "api/schemas.h"
+#include "api/upload/checksum.h"
 #include "api/upload/request_content.h"
 #include "api/upload/upload_fixture.h"
 
@@ -169,6 +170,49 @@ TEST_F(UploadRoutes, ADigestThatDoesNotFitIsRefused) {  // RFC 9530
   EXPECT_EQ(send("abd", user() + "Content-Digest: " + abc + "\r\n").status, 400);
   EXPECT_EQ(send("abc", user() + "Repr-Digest: nonsense\r\n").status, 400);
   EXPECT_EQ(uploads_.files.size(), 1U);
+}
+
+TEST_F(UploadRoutes, ADigestOfAFormIsThatOfItsWholeBody) {  // RFC 9530
+  const auto body = file_part("a.txt", "abc") + kEnd + "behind the last boundary";
+  const auto digest = [](const std::string& text) {
+    return "Content-Digest: " + content_digest(blob::sha256(text).hex()) + "\r\n";
+  };
+  EXPECT_EQ(form(body, user() + digest(body)).status, 201);
+  EXPECT_EQ(form(body, user() + digest("abc")).status, 400);
+  EXPECT_EQ(uploads_.files.size(), 1U);
+  EXPECT_EQ(uploads_.reserved(), 0);
+}
+
+TEST_F(UploadRoutes, DigestsThatContradictEachOtherAreRefused) {
+  const auto digest = [](const char* name, const char* text) {
+    return std::string(name) + ": " + content_digest(blob::sha256(text).hex()) + "\r\n";
+  };
+  const auto both = user() + digest("Content-Digest", "abd") + digest("Repr-Digest", "abc");
+  EXPECT_EQ(send("abc", both).status, 400);
+  expect_nothing_left();
+  EXPECT_EQ(
+      send("abc", user() + digest("Content-Digest", "abc") + digest("Repr-Digest", "abc")).status,
+      201);
+}
+
+TEST_F(UploadRoutes, ARepeatWithAWrongDigestIsRefusedToo) {
+  const auto key = user() + "Idempotency-Key: key-1\r\n";
+  const auto wrong = "Content-Digest: " + content_digest(blob::sha256("x").hex()) + "\r\n";
+  ASSERT_EQ(send("abc", key).status, 201);
+  EXPECT_EQ(send("abc", key + wrong).status, 400);
+  EXPECT_EQ(send("abc", key).header("idempotent-replayed"), "true");
+}
+
+TEST_F(UploadRoutes, APipelineIsOneOfTheKnown) {  // U-11
+  ASSERT_EQ(send("x", user(), "?pipeline=ingest").status, 201);
+  EXPECT_EQ(announced().pipeline, "ingest");
+  uploads_.rows.clear();
+  ASSERT_EQ(form(field("pipeline", "ingest") + file_part("a", "x") + kEnd, user()).status, 201);
+  EXPECT_EQ(announced().pipeline, "ingest");
+  EXPECT_EQ(send("x", user(), "?pipeline=other").status, 400);
+  const auto bad = form(field("pipeline", "other") + file_part("a", "x") + kEnd, user());
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_THAT(bad.body, HasSubstr("pipeline must be guardian or ingest"));
 }
 
 TEST_F(UploadRoutes, ACompressedBodyIsNotTakenForTheFile) {
