@@ -61,6 +61,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       // Profiles, files, objects, exports
       {"has_profile_access", {"'@profile'"}},
       {"create_profile", {"'x', null, '@profile'", "'x', '@user', '@profile'"}},
+      {"create_profile_row", {"'x', null, '@profile'", "'x', '@user', '@profile'"}},
       {"list_profiles", {"", "null, 10, '@profile'", "null, 10, null, '@user'"}},
       {"rename_profile", {"'@profile', 'x'"}},
       {"delete_profile", {"'@profile'"}},
@@ -82,6 +83,12 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"delete_export_history", {"array['@export'::uuid]"}},
       {"count_download", {"'@export'"}},
       {"check_storage_quota", {"'@user'"}},
+      {"export_files", {"array['@job'::uuid]"}},
+      {"export_batch_jobs", {"'@batch'"}},
+      {"version_of", {"'profile', '@profile'", "'tenant', '@tenant'", "'cron', 'tick'"}},
+      {"require_version",
+       {"'profile', '@profile', array['*']", "'tenant', '@tenant', array['*']",
+        "'cron', 'tick', array['*']"}},
       // Requests
       {"begin_request", {"'r', 'k', 'f'"}},
       {"finish_request", {"'r', 'k', '@request', 200, '{}', 'x'"}},
@@ -90,6 +97,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       // What only administrators, operators and auditors of another tenant could do
       {"redrive_jobs", {R"('{"job_ids": ["@dead"]}')", R"('{"fingerprint": "@print"}')"}},
       {"run_now", {"array['@job'::uuid]"}},
+      {"retry_job", {"'@dead'", "'@job'"}},
       {"reschedule_jobs", {"array['@job'::uuid], now()"}},
       {"job_audit", {"'@job'"}},
       {"list_audit", {"", "null, null, null, null, '@file'"}},
@@ -103,6 +111,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"revoke_api_token", {"'@token'"}},
       {"list_tenants", {"", "null, 10, '@tenant'"}},
       {"create_tenant", {"'x', '@tenant'", "'x'"}},
+      {"create_tenant_row", {"'x', '@tenant'", "'x'"}},
       {"set_tenant_quota", {R"('@tenant', '{"quota_bytes": 0}')"}},
       {"disable_tenant", {"'@tenant'"}},
       {"enable_tenant", {"'@tenant'"}},
