@@ -115,6 +115,18 @@ TEST_F(Files, u03_a_key_is_unique_per_owner_and_content) {
   EXPECT_NE(put(bob, row(bobs_profile, object(kBob, "1_b", "hello"), "k")), "(none)");
 }
 
+// F02: one document of two children has one key, by the sources' rule for keys.
+TEST_F(Files, f02_an_upsert_with_the_key_of_another_patients_file_is_refused) {
+  const auto child = ada.value("select millrace.create_profile('Child')");
+  put(ada, row(profile, object(kAda, "1_a", "hello"), "k"));
+  const auto again = row(child, object(kAda, "2_a", "hello"), "k");
+  const auto error = put_refused(ada, again);
+  EXPECT_EQ(error.sqlstate, "23505");
+  EXPECT_EQ(error.constraint, "shell_files_idempotency_key");
+  EXPECT_EQ(put(ada, again, "ignore"), "(none)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.job_fact"), 1);
+}
+
 TEST_F(Files, f03_concurrent_upserts_with_one_key_make_one_file) {
   const auto one = row(profile, object(kAda, "1_a", "hello"), "k");
   const auto two = row(profile, object(kAda, "2_a", "hello"), "k");

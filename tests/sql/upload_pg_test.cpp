@@ -96,6 +96,43 @@ TEST_F(Uploads, u01_an_upload_succeeds_while_enqueue_is_switched_off_and_is_proc
             "file_created file_enqueued");
 }
 
+TEST_F(Uploads, u11_a_file_of_the_ingest_pipeline_starts_as_uploaded) {
+  const auto file =
+      put_file(api, kAda, "hello", R"({"pipeline": "ingest", "correlation_id": "c"})");
+  const auto job = member(sql, file, "job_id");
+  EXPECT_EQ(sql.value("select format('%s %s %s', j ->> 'job_type', j ->> 'job_name', j ->> "
+                      "'correlation_id') from millrace.get_job($1) j",
+                      pg::params(job)),
+            "ingest_document Ingest scan.pdf c");
+  EXPECT_EQ(sql.value("select status from millrace.upload_jobs where job_id = $1", pg::params(job)),
+            "uploaded");
+  EXPECT_TRUE(
+      sql.yes("select document_id = $2::uuid and user_id = $3::uuid and raw_path = $4 from "
+              "millrace.upload_jobs where job_id = $1",
+              pg::params(job, member(sql, file, "id"), kAda, member(sql, file, "storage_path"))));
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+TEST_F(Uploads, u11_a_file_that_waits_for_its_first_job_gets_the_right_one) {
+  sql.run("update millrace.job_type set enabled = false where job_type = 'ingest_document'");
+  const auto waiting = put_file(api, kAda, "hello", R"({"pipeline": "ingest"})");
+  EXPECT_EQ(member(sql, waiting, "job_id"), "(null)");
+  EXPECT_NE(member(sql, put_file(api, kAda, "other"), "job_id"), "(null)");
+  EXPECT_EQ(sql.number("select millrace.adopt_files(10)"), 0);
+  sql.run("update millrace.job_type set enabled = true where job_type = 'ingest_document'");
+  EXPECT_EQ(sql.number("select millrace.adopt_files(10)"), 1);
+  EXPECT_EQ(sql.value("select millrace.get_job(f.job_id) ->> 'job_type' from millrace.shell_files "
+                      "f where f.id = $1",
+                      pg::params(member(sql, waiting, "id"))),
+            "ingest_document");
+}
+
+TEST_F(Uploads, f02_the_same_key_for_another_pipeline_is_refused) {
+  put_file(api, kAda, "hello", R"({"idempotency_key": "k"})");
+  EXPECT_EQ(begin_refused("5", R"({"idempotency_key": "k", "pipeline": "ingest"})").sqlstate,
+            "MR011");
+}
+
 TEST_F(Uploads, u01_a_full_queue_does_not_refuse_a_file) {
   set_queue(sql, "fast_queue", R"({"depth_max": 0})");
   EXPECT_NE(member(sql, put_file(api, kAda, "hello"), "job_id"), "(null)");
@@ -143,6 +180,47 @@ TEST_F(Uploads, f02_the_same_key_with_other_content_is_refused) {
       api.refused("select millrace.finish_upload($1, $2)", pg::params(two, stored(api, "other")))
           .sqlstate,
       "MR011");
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// F01, F02: pieces can be compared at their end only. Nothing is answered before.
+TEST_F(Uploads, f02_a_resumable_upload_with_a_used_key_is_judged_by_its_content) {
+  const auto first = put_file(api, kAda, "hello", R"({"idempotency_key": "k"})");
+  const auto more = R"({"idempotency_key": "k", "resumable": true})";
+  const auto same = begin("5", more);
+  const auto answer = finish(api, same, "hello");
+  EXPECT_EQ(member(sql, answer, "id"), member(sql, first, "id"));
+  EXPECT_EQ(member(sql, answer, "replayed"), "true");
+  EXPECT_EQ(member(sql, first, "replayed"), "(null)");
+  const auto other = begin("5", more);
+  EXPECT_EQ(
+      api.refused("select millrace.finish_upload($1, $2)", pg::params(other, stored(api, "other")))
+          .sqlstate,
+      "MR011");
+  EXPECT_EQ(begin_refused("6", more).sqlstate, "MR011") << "its length tells at once";
+  EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
+}
+
+// F02: one document of two children has one key, by the sources' rule for keys.
+TEST_F(Uploads, f02_the_same_key_for_another_patient_is_refused) {
+  User ada{database, kAda};
+  const auto of = [](const std::string& profile) {
+    return fmt::format(R"({{"idempotency_key": "k", "patient_id": "{}"}})", profile);
+  };
+  const auto child = ada.value("select millrace.create_profile('Child')");
+  const auto other = ada.value("select millrace.create_profile('Other child')");
+  const auto early = begin("5", of(other));
+  const auto file = put_file(api, kAda, "hello", of(child));
+  EXPECT_EQ(begin_refused("5", of(other)).sqlstate, "MR011");
+  EXPECT_EQ(begin_refused("5", R"({"idempotency_key": "k"})").sqlstate, "MR011")
+      << "who names nobody means the own person";
+  EXPECT_EQ(
+      api.refused("select millrace.finish_upload($1, $2)", pg::params(early, stored(api, "hello")))
+          .sqlstate,
+      "MR011");
+  EXPECT_EQ(sql.value("select $1::jsonb #>> '{existing,id}'",
+                      pg::params(begin_file(api, kAda, "5", of(child)))),
+            member(sql, file, "id"));
   EXPECT_EQ(counts(), "1 files, 1 objects, 1 blobs, 1 jobs");
 }
 
@@ -368,6 +446,90 @@ TEST_F(Uploads, an_upload_of_unknown_size_reserves_as_it_grows) {
   EXPECT_EQ(used(), "90 0");
 }
 
+// The database was away for longer than the upload could do without it.
+TEST_F(Uploads, one_that_nobody_has_given_up_goes_on_though_its_time_was_over) {
+  quota(R"({"quota_bytes": 100})");
+  stop_clock(sql);
+  const auto upload = begin("60", R"({"ttl_seconds": 120})");
+  pass(sql, "3 minutes");
+  EXPECT_EQ(used(), "0 0");
+  api.run("select millrace.grow_upload($1, null, 0)", pg::params(upload));
+  EXPECT_EQ(used(), "0 60");
+  EXPECT_EQ(begin_refused("41").sqlstate, "MR027");
+  pass(sql, "3 minutes");
+  finish(api, upload, std::string(60, 'a'));
+  EXPECT_EQ(used(), "60 0");
+}
+
+TEST_F(Uploads, one_whose_room_is_somebody_elses_by_now_does_not_go_on) {
+  quota(R"({"quota_bytes": 100})");
+  stop_clock(sql);
+  const auto upload = begin("60", R"({"ttl_seconds": 120})");
+  pass(sql, "3 minutes");
+  begin("60");
+  EXPECT_EQ(api.refused("select millrace.grow_upload($1, null, 0)", pg::params(upload)).sqlstate,
+            "MR027");
+  EXPECT_EQ(api.refused("select millrace.finish_upload($1, $2)",
+                        pg::params(upload, stored(api, std::string(60, 'a'))))
+                .sqlstate,
+            "MR027");
+  // And what a sweep has given up stays so.
+  api.run("select millrace.expire_uploads(10)");
+  EXPECT_EQ(api.refused("select millrace.grow_upload($1, null, 0)", pg::params(upload)).sqlstate,
+            "MR028");
+  EXPECT_EQ(used(), "0 60");
+}
+
+// A form is longer than its file by its boundaries.
+TEST_F(Uploads, what_is_reserved_is_never_more_than_an_upload_may_have) {
+  sql.run("select millrace.set_config_value('upload.size_max_bytes', '10')");
+  const auto upload = member(
+      api,
+      api.value(
+          "select millrace.begin_upload(jsonb_build_object('kind', 'file', 'user_id', $1::text,"
+          " 'reserve_bytes', 100))::text",
+          pg::params(kAda)),
+      "upload_id");
+  EXPECT_EQ(used(), "0 10");
+  api.run("select millrace.grow_upload($1, null, 0)", pg::params(upload));
+  finish(api, upload, std::string(10, 'a'));
+}
+
+// J06: by the content, whatever a client calls it; for files as for objects.
+TEST_F(Uploads, j06_a_bucket_takes_what_it_allows_by_content) {
+  sql.run(
+      "update millrace.storage_bucket set file_size_limit = 10, allowed_mime_types = "
+      "'{application/pdf}' where bucket = 'medical-docs'");
+  const auto refused = [&](const std::string& upload, std::string_view type) {
+    return api
+        .refused(
+            "select millrace.finish_upload($1, $2::jsonb || jsonb_build_object("
+            "'content_type', $3::text))",
+            pg::params(upload, stored(api, "hello"), type))
+        .sqlstate;
+  };
+  const auto object = member(
+      api,
+      api.value("select millrace.begin_upload(jsonb_build_object('kind', 'object', 'user_id', "
+                "$1::text, 'size_bytes', 5, 'bucket', 'medical-docs', 'object_name', $1::text || "
+                "'/a', 'content_type', 'application/pdf'))::text",
+                pg::params(kAda)),
+      "upload_id");
+  const auto file = begin("5", R"({"content_type": "application/pdf"})");
+  EXPECT_EQ(refused(object, "application/x-executable"), "MR024");
+  EXPECT_EQ(refused(file, "application/x-executable"), "MR024");
+  EXPECT_EQ(begin_refused("11").sqlstate, "MR038");
+  const auto unknown = begin_file(api, kAda, "5", R"({"size_bytes": null})");
+  EXPECT_EQ(member(sql, unknown, "size_max_bytes"), "10") << "so that reading can stop there";
+  for (const auto& upload : {object, file}) {
+    api.run(
+        "select millrace.finish_upload($1, $2::jsonb || jsonb_build_object('content_type', "
+        "'application/pdf'))",
+        pg::params(upload, stored(api, "hello")));
+  }
+  EXPECT_EQ(counts(), "1 files, 2 objects, 1 blobs, 1 jobs");
+}
+
 TEST_F(Uploads, what_is_larger_than_announced_or_allowed_is_refused) {
   sql.run("select millrace.set_config_value('upload.size_max_bytes', '10')");
   EXPECT_EQ(begin_refused("11").sqlstate, "MR038");
@@ -393,7 +555,7 @@ TEST_F(Uploads, bad_announcements_are_refused_by_field) {
   for (const auto* upload :
        {"{}", R"({"kind": "tape"})", R"({"kind": "file"})", R"({"kind": "file", "size": 1})",
         R"({"kind": "file", "size_bytes": -1})", R"({"kind": "file", "size_bytes": "x"})",
-        R"({"kind": "file", "idempotency_key": ""})"}) {
+        R"({"kind": "file", "idempotency_key": ""})", R"({"kind": "file", "pipeline": "other"})"}) {
     EXPECT_EQ(api.refused("select millrace.begin_upload($1)", pg::params(upload)).sqlstate, "MR024")
         << upload;
   }
@@ -432,11 +594,31 @@ TEST_F(Pieces, are_accepted_in_order_from_the_one_who_may_append) {
   EXPECT_EQ(take(kOne), "0");
   EXPECT_EQ(advance(kOne, 0, 4, "p1"), "4");
   EXPECT_EQ(advance(kOne, 4, 6, "p2"), "10");
-  EXPECT_EQ(api.value("select string_agg(p ->> 'handle', ' ') from jsonb_array_elements("
-                      "millrace.get_upload($1) -> 'parts') p",
-                      pg::params(upload)),
-            "p1 p2");
+  const auto handles = [&](int from, int limit) {
+    return api.value("select string_agg(handle, ' ') from millrace.list_parts($1, null, $2, $3)",
+                     pg::params(upload, from, limit));
+  };
+  EXPECT_EQ(handles(0, 10), "p1 p2");
+  EXPECT_EQ(handles(0, 1), "p1");
+  EXPECT_EQ(handles(4, 10), "p2");
   EXPECT_EQ(advance_refused(kOne, 10, 1, "p3").sqlstate, "MR038");
+}
+
+// Each is a file, a row and a line in a list: those who send single bytes are stopped.
+TEST_F(Pieces, are_limited_in_number) {
+  const auto left = [&] {
+    return api.value("select millrace.get_upload($1) ->> 'parts_left'", pg::params(upload));
+  };
+  take(kOne);
+  EXPECT_EQ(left(), "10000");
+  advance(kOne, 0, 1, "p1");
+  EXPECT_EQ(left(), "9999");
+  sql.run("update millrace.upload set parts = 10000 where upload_id = $1", pg::params(upload));
+  EXPECT_EQ(left(), "0");
+  EXPECT_EQ(advance_refused(kOne, 1, 1, "p2").sqlstate, "MR038");
+  EXPECT_EQ(advance(kOne, 0, 1, "p1"), "1") << "a repeat is no other piece";
+  // More bytes, more pieces.
+  EXPECT_EQ(sql.value("select millrace.upload_parts_max(655360)"), "10010");
 }
 
 TEST_F(Pieces, one_at_the_wrong_place_is_told_the_right_one) {
@@ -538,6 +720,7 @@ TEST_F(Pieces, i08_belong_to_one_user_of_one_tenant) {
   ServerSession elsewhere{database, kOther};
   for (const auto* call :
        {"select millrace.get_upload($1, $2)", "select millrace.abort_upload($1, $2)",
+        "select handle from millrace.list_parts($1, $2, 0, 10)",
         "select millrace.take_upload($1, $2, gen_random_uuid())",
         "select millrace.grow_upload($1, $2, 1)", "select millrace.finish_upload($1, $3, $2)"}) {
     const bool ends = std::string_view(call).contains("$3");
