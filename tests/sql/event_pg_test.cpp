@@ -238,6 +238,58 @@ TEST_F(Events, a_batch_tells_its_progress_and_its_end) {
             batch);
 }
 
+// --- Where a reader begins ---
+
+class EventStart : public Events {
+ protected:
+  EventPosition start(int back) {
+    const auto rows =
+        api.rows("select xid, seq, late_xids from millrace.event_start($1)", pg::params(back));
+    EventPosition position{
+        .xid = std::stoull(std::string(rows[0].text(0))), .seq = rows[0].i64(1), .late = {}};
+    for (const auto& xid : rows[0].text_array(2))
+      position.late.push_back({.xid = std::stoull(xid), .seq = 0});
+    return position;
+  }
+};
+
+TEST_F(EventStart, lies_before_the_last_events) {
+  for (const auto* kind : {"a", "b", "c", "d"}) write(sql, kind);
+  auto position = start(2);
+  EXPECT_EQ(read(position), (Kinds{"c", "d"}));
+  position = start(0);
+  EXPECT_EQ(read(position), Kinds{});
+  // Of fewer events than asked for, all but the first.
+  position = start(10'000);
+  const auto all = read(position);
+  ASSERT_GE(all.size(), 3U);
+  EXPECT_EQ(all.back(), "d");
+}
+
+TEST_F(EventStart, what_runs_then_is_read_when_it_has_ended) {
+  Session other{database};
+  other.script("begin");
+  write(other, "late");
+  const auto late = xid_of(other);
+  for (const auto* kind : {"a", "b", "c"}) write(sql, kind);
+  auto position = start(1);
+  EXPECT_TRUE(remembers(position, late));
+  EXPECT_EQ(read(position), Kinds{"c"});
+  other.script("commit");
+  EXPECT_EQ(read(position), Kinds{"late"});
+}
+
+// A reader that began there would be told again and again that it is too old.
+TEST_F(EventStart, is_not_before_what_retention_took) {
+  write(sql, "old");
+  write(sql, "young");
+  sql.run(
+      "update millrace.event_floor f set xid = e.xid from millrace.event e where e.kind = 'old'");
+  auto position = start(100);
+  read(position);
+  EXPECT_FALSE(too_old);
+}
+
 // --- Coming back ---
 
 class EventsAfter : public Events {
@@ -272,6 +324,62 @@ TEST_F(EventsAfter, a_stream_is_told_what_it_missed_of_its_own) {
   EXPECT_EQ(after(position, fmt::format(R"({{"tenant_id": "{}"}})", kOther)),
             (Kinds{"job.enqueued", "job.claimed"}));
   EXPECT_EQ(after(position, R"({"queue": "export"})"), Kinds{});
+  EXPECT_FALSE(too_old);
+}
+
+TEST_F(EventsAfter, jobs_of_a_lane_are_named) {
+  const auto position = tail();
+  const auto plain = enqueue(sql);
+  Worker worker(sql);
+  while (!worker.claim(1).empty()) {
+  }
+  const auto named = [&](const std::string& kind) {
+    return api.value(
+        "select job_ids::text from millrace.events_after($1::xid8, $2, '{}', '{}', "
+        "'{}', 100) where kind = $3",
+        pg::params(std::to_string(position.xid), position.seq, kind));
+  };
+  EXPECT_EQ(named("job.enqueued"), "{" + plain + "}");
+  EXPECT_EQ(named("job.claimed"), "{" + plain + "}");
+}
+
+// What a handler wrote into its event does not name jobs of others.
+TEST_F(EventsAfter, only_the_engine_names_jobs_by_their_claim) {
+  const auto position = tail();
+  enqueue(sql);
+  Worker worker(sql);
+  worker.claim(1);
+  sql.run(
+      "insert into millrace.event (at, tenant_id, kind, job_ids, data) select millrace.now(), "
+      "$1::uuid, 'page.done', array[$2::uuid], jsonb_build_object('claim', c.claim_id) "
+      "from millrace.claim c",
+      pg::params(kTenant, kOther));
+  for (const auto* from : {"read_events($1::xid8, $2, '{}', '{}', 100, true)",
+                           "events_after($1::xid8, $2, '{}', '{}', '{}', 100)"}) {
+    EXPECT_EQ(api.value(fmt::format(
+                            "select job_ids::text from millrace.{} where kind = 'page.done'", from),
+                        pg::params(std::to_string(position.xid), position.seq)),
+              fmt::format("{{{}}}", kOther));
+  }
+}
+
+TEST_F(EventsAfter, one_that_missed_too_many_bytes_gets_a_snapshot_instead) {
+  const auto position = tail();
+  const auto tell = [&](int megabytes) {
+    sql.run(
+        "insert into millrace.event (at, tenant_id, kind, data) select millrace.now(), $1::uuid, "
+        "'x', jsonb_build_object('text', repeat('x', 1048576)) from generate_series(1, "
+        "$2::integer)",
+        pg::params(kTenant, megabytes));
+  };
+  tell(3);
+  EXPECT_EQ(after(position, "{}").size(), 3U);
+  EXPECT_FALSE(too_old);
+  tell(1);
+  after(position, "{}");
+  EXPECT_TRUE(too_old);
+  // Those of others do not count.
+  EXPECT_EQ(after(position, fmt::format(R"({{"tenant_id": "{}"}})", kOther)), Kinds{});
   EXPECT_FALSE(too_old);
 }
 

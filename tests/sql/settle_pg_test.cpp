@@ -516,6 +516,38 @@ TEST_F(Settle, b13_effects_commit_with_the_fence_and_only_with_it) {
   EXPECT_EQ(sql.value("select data ->> 'page' from millrace.event where kind = 'page.done'"), "1");
 }
 
+// Whoever follows the job hears of nothing behind its end.
+TEST_F(Settle, events_of_a_handler_come_before_the_end_of_its_job) {
+  const auto id = enqueue(sql);
+  Worker worker(sql, "w1", kShortLived);
+  EXPECT_EQ(worker.settle(worker.take(), "ok",
+                          R"({"effects": {"events": [{"kind": "page.done", "data": {"page": 1}},
+                                                     {"kind": "page.done", "data": {"page": 2}}]}})"),
+            "settled");
+  EXPECT_EQ(sql.value("select string_agg(kind || coalesce(' ' || (data ->> 'page'), ''), ',' "
+                      "order by xid, event_id) from millrace.event "
+                      "where $1::uuid = any (job_ids) and kind !~ 'enqueued|claimed'",
+                      pg::params(id)),
+            "page.done 1,page.done 2,job.completed");
+}
+
+// With such a kind a handler could tell that a job has ended which has not.
+TEST_F(Settle, a_handler_does_not_speak_for_the_engine) {
+  Worker worker(sql, "w1", kShortLived);
+  for (const auto* kind : {"job.completed", "batch.finished", "job.note"}) {
+    const auto id = enqueue(sql);
+    EXPECT_EQ(
+        worker.settle(worker.take(), "retry",
+                      fmt::format(R"({{"effects": {{"events": [{{"kind": "{}"}}]}}}})", kind)),
+        "replaced");
+    EXPECT_EQ(status(sql, id), "failed");
+    EXPECT_EQ(job(sql, id, "reason"), "invalid_effects");
+  }
+  EXPECT_EQ(sql.number("select count(*) from millrace.event where kind in ('job.completed', "
+                       "'batch.finished', 'job.note')"),
+            0);
+}
+
 TEST_F(Settle, b13_a_stale_delivery_has_no_effects) {
   enqueue(sql);
   Worker worker(sql, "w1", kShortLived);

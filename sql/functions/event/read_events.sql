@@ -20,7 +20,7 @@ begin
                       null::timestamptz, null::uuid, null::text, null::text, null::uuid[], null::jsonb;
   return query
   select null::text, false, true, e.xid, e.event_id, e.at, e.tenant_id, e.kind, q.queue,
-         case when p_expand and e.data ? 'claim' then millrace.claim_jobs_of(e.data) else e.job_ids end, e.data
+         case when p_expand and e.job_ids = '{}' and e.data ? 'claim' then millrace.claim_jobs_of(e.data) else e.job_ids end, e.data
     from (select l.x, l.s from unnest(p_late_xids, p_late_seqs) l(x, s) where pg_visible_in_snapshot(l.x, v_now) order by l.x) l
     cross join lateral (select v.* from millrace.event v where v.xid = l.x and v.event_id > l.s order by v.xid, v.event_id limit v_left) e
     left join millrace.queue q on q.queue_id = e.queue_id
@@ -30,7 +30,7 @@ begin
   if v_left > 0 then
     return query
     select null::text, false, false, e.xid, e.event_id, e.at, e.tenant_id, e.kind, q.queue,
-           case when p_expand and e.data ? 'claim' then millrace.claim_jobs_of(e.data) else e.job_ids end, e.data
+           case when p_expand and e.job_ids = '{}' and e.data ? 'claim' then millrace.claim_jobs_of(e.data) else e.job_ids end, e.data
       from (select v.* from millrace.event v where (v.xid, v.event_id) > (p_xid, p_seq) order by v.xid, v.event_id limit v_left) e
       left join millrace.queue q on q.queue_id = e.queue_id
      order by e.xid, e.event_id;

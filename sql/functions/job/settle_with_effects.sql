@@ -15,6 +15,15 @@ begin
     if cardinality(v_taken) = 0 then
       return v_taken;
     end if;
+    -- Before the end: whoever follows the job hears of nothing behind it.
+    if p_effects ? 'events' then
+      if exists (select from jsonb_array_elements(p_effects -> 'events') v(item) where v.item ->> 'kind' ~ '^(job|batch)\.') then
+        raise exception 'the kind of an event must not begin with job. or batch.: these are the engine''s own' using errcode = 'MR016';
+      end if;
+      insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)
+      select millrace.now(), (v_taken[1]).tenant_id, left(v.item ->> 'kind', 200), (v_taken[1]).queue_id, array[v_row.job_id], v.item -> 'data'
+        from jsonb_array_elements(p_effects -> 'events') with ordinality v(item, i) order by v.i;
+    end if;
     perform millrace.settle_core(v_taken, p_worker_id);
     if p_effects ? 'jobs' then
       perform e.job_id from millrace.enqueue_specs(
@@ -23,11 +32,6 @@ begin
                    || jsonb_strip_nulls(jsonb_build_object('correlation_id', f.correlation_id)) || j.job order by j.i), '[]')
             from jsonb_array_elements(p_effects -> 'jobs') with ordinality j(job, i), millrace.job_fact f where f.job_id = v_row.job_id)),
         (v_taken[1]).tenant_id, true) e;
-    end if;
-    if p_effects ? 'events' then
-      insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)
-      select millrace.now(), (v_taken[1]).tenant_id, left(v.item ->> 'kind', 200), (v_taken[1]).queue_id, array[v_row.job_id], v.item -> 'data'
-        from jsonb_array_elements(p_effects -> 'events') v(item);
     end if;
     if p_effects ? 'output' and (v_taken[1]).outcome = 'ok' then
       perform millrace.write_output(v_row.job_id, (v_taken[1]).tenant_id, p_effects -> 'output');
