@@ -326,7 +326,7 @@ TEST_F(ApiStorePg, ContentThatNothingRefersToIsSwept) {
 // --- Events ---
 
 TEST_F(ApiStorePg, EventsAreFollowedAndTakenUpAgain) {
-  auto position = run(api.events->event_tail());
+  auto position = run(api.events->event_start(0));
   run(api.jobs_write->enqueue_jobs(service(), R"([{"job_type": "noop", "payload": {"n": 1}}])",
                                    {}));
   run(api.jobs_write->enqueue_jobs(service(kOther),
@@ -354,6 +354,24 @@ TEST_F(ApiStorePg, EventsAreFollowedAndTakenUpAgain) {
                 .events.size(),
             1U);
   EXPECT_TRUE(run(api.events->events_after(position, {}, 1)).too_old);
+  // A server that begins now, one event before the end.
+  const auto start = run(api.events->event_start(1));
+  const auto last = run(api.events->read_events(start, 100, true));
+  ASSERT_EQ(last.events.size(), 1U);
+  EXPECT_EQ(last.events[0].event_id, batch.events[1].event_id);
+}
+
+TEST_F(ApiStorePg, RevokedCredentialsAreNamed) {
+  const auto good = uuid(kTenant);
+  const auto bad = uuid(kOther);
+  run(api.tenants->create_tenant(staff(), "kept", good, {}, {}));
+  run(api.tenants->create_tenant(staff(), "gone", bad, {}, {}));
+  run(api.tenants->disable_tenant(staff(), bad, "no more"));
+  run(api.tokens->revoke_api_token(staff(), "jti:taken-back", "lost"));
+  const auto revoked = run(api.events->revoked_holders({"taken-back", "never heard of"},
+                                                       {TenantId{good}, TenantId{bad}}));
+  EXPECT_EQ(revoked.tokens, std::set<std::string>{"taken-back"});
+  EXPECT_EQ(revoked.tenants, std::set<TenantId>{TenantId{bad}});
 }
 
 // --- Tenants, tokens ---

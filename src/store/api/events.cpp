@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -99,18 +100,26 @@ class PgEventStore final : public EventStore {
  public:
   explicit PgEventStore(ApiSession& session) : session_(session) {}
 
-  Task<EventPosition> event_tail() override {
-    MR_CO_TRY(const auto rows,
-              co_await session_.own(MR_POINT("api_event_tail"), Access::read,
-                                    {.sql = "select xid, late_xids from millrace.event_tail()",
-                                     .name = "mr_api_event_tail"}));
+  Task<EventPosition> event_start(int back) override {
+    MR_CO_TRY(
+        const auto rows,
+        co_await session_.own(MR_POINT("api_event_start"), Access::read,
+                              {.sql = "select xid, seq, late_xids from millrace.event_start($1)",
+                               .params = pg::params(back),
+                               .name = "mr_api_event_start"}));
     MR_CO_TRY(const auto last, read_xid(rows[0].text("xid")));
     std::vector<std::uint64_t> running;
     for (const auto& text : rows[0].text_array("late_xids")) {
       MR_CO_TRY(const auto xid, read_xid(text));
       running.push_back(xid);
     }
-    co_return EventPosition::tail(last, running);
+    const auto seq = rows[0].i64("seq");
+    if (seq == std::numeric_limits<std::int64_t>::max()) {
+      co_return EventPosition::tail(last, running);
+    }
+    EventPosition position{.xid = last, .seq = seq, .late = {}};
+    for (const auto xid : running) position.late.push_back({.xid = xid, .seq = 0});
+    co_return position;
   }
 
   Task<EventBatch> read_events(EventPosition position, int limit, bool expand) override {
@@ -157,6 +166,24 @@ class PgEventStore final : public EventStore {
       owners.push_back({.job = row.id<JobId>("job_id"), .owner = row.uuid("owner_id")});
     }
     co_return owners;
+  }
+
+  Task<RevokedHolders> revoked_holders(std::vector<std::string> tokens,
+                                       std::vector<TenantId> tenants) override {
+    pg::Params params;
+    params.add_array(tokens).add_id_array(std::span<const TenantId>(tenants));
+    MR_CO_TRY(const auto rows,
+              co_await session_.own(
+                  MR_POINT("api_event_holders"), Access::read,
+                  {.sql = "select token, tenant_id from millrace.revoked_holders($1, $2)",
+                   .params = std::move(params),
+                   .name = "mr_api_revoked_holders"}));
+    RevokedHolders revoked;
+    for (const auto row : rows) {
+      if (auto token = row.opt_text("token")) revoked.tokens.insert(*std::move(token));
+      if (!row.is_null("tenant_id")) revoked.tenants.insert(row.id<TenantId>("tenant_id"));
+    }
+    co_return revoked;
   }
 
  private:
