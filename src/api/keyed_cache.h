@@ -63,6 +63,13 @@ class KeyedCache {
     entries_.erase(key);
   }
 
+  // What is never asked for again stays until there are too many; who keeps large answers does not
+  // wait for that.
+  void forget_expired() {
+    const std::lock_guard lock(mutex_);
+    drop_expired();
+  }
+
   std::size_t size() const {
     const std::lock_guard lock(mutex_);
     return entries_.size();
@@ -105,11 +112,16 @@ class KeyedCache {
   void keep(const Key& key, const Value& value, Clock::Steady until) {
     const std::lock_guard lock(mutex_);
     if (entries_.size() >= options_.entries_max) {
-      const auto now = clock_.now();
-      std::erase_if(entries_, [&](const auto& entry) { return entry.second.until <= now; });
+      drop_expired();
       if (entries_.size() >= options_.entries_max) entries_.clear();
     }
     entries_.insert_or_assign(key, Entry{value, until});
+  }
+
+  // With the lock held.
+  void drop_expired() {
+    const auto now = clock_.now();
+    std::erase_if(entries_, [&](const auto& entry) { return entry.second.until <= now; });
   }
 
   const Clock& clock_;

@@ -54,6 +54,18 @@ TEST_F(KeyedCacheTest, AsksOnceWhileTheAnswerIsYoung) {
   EXPECT_EQ(asked_, 4);
 }
 
+TEST_F(KeyedCacheTest, WhatIsTooOldCanBeForgottenWithoutAnybodyAsking) {
+  auto cache = make();
+  get(cache, "old");
+  clock_.advance(milliseconds(600));
+  get(cache, "young");
+  clock_.advance(milliseconds(600));
+  cache.forget_expired();
+  EXPECT_EQ(cache.size(), 1U);
+  get(cache, "young");
+  EXPECT_EQ(asked_, 2);
+}
+
 TEST_F(KeyedCacheTest, ErrorsAreNotKept) {
   auto cache = make();
   fails_ = true;

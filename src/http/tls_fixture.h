@@ -128,9 +128,7 @@ class TlsClient {
     return text;
   }
   // The server has said that this is the end, and nobody cut it off.
-  bool told_end() const {
-    return (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
-  }
+  bool told_end() const { return (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
   RawClient& raw() { return raw_; }
 
  private:

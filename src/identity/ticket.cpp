@@ -108,7 +108,7 @@ Result<json::Object> unseal(std::string_view text, std::string_view prefix,
   return *std::move(fields);
 }
 
-Caller caller_of(const TicketHolder& holder, Instant expires_at, AuthMethod method,
+Caller caller_of(const TicketHolder& holder, std::optional<Instant> expires_at, AuthMethod method,
                  Capability only) {
   Caller caller{.role = holder.role,
                 .tenant = holder.tenant,
@@ -137,7 +137,7 @@ TicketHolder holder_of(const Caller& caller) {
 }
 
 Caller StreamTicket::caller() const {
-  return caller_of(holder, expires_at, AuthMethod::stream_ticket, Capability::read);
+  return caller_of(holder, holder_expires_at, AuthMethod::stream_ticket, Capability::read);
 }
 
 Caller UrlTicket::caller() const {
@@ -166,6 +166,7 @@ Result<Secret<std::string>> TicketMaker::make_ticket(const StreamTicket& ticket)
   auto fields = write_holder(ticket.holder);
   fields["r"] = ticket.resource;
   fields["e"] = ticket.expires_at.time_since_epoch().count();
+  if (ticket.holder_expires_at) fields["h"] = ticket.holder_expires_at->time_since_epoch().count();
   return seal(kStreamPrefix, keys_.front().stream, fields);
 }
 
@@ -188,6 +189,11 @@ Result<StreamTicket> TicketMaker::open_stream_ticket(std::string_view text,
   StreamTicket ticket;
   MR_TRY(ticket.expires_at, read_expiry(fields, instant_of(clock_->wall())));
   MR_TRY(ticket.holder, read_holder(fields));
+  if (const auto* until = fields.if_contains("h")) {
+    const auto* milliseconds = until->if_int64();
+    if (milliseconds == nullptr) return malformed();
+    ticket.holder_expires_at = Instant(std::chrono::milliseconds(*milliseconds));
+  }
   ticket.resource = text_of(fields, "r").value_or("");
   if (ticket.resource != resource) {
     return refuse(Refusal::wrong_resource, "the ticket is for another stream");

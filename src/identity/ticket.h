@@ -42,9 +42,11 @@ struct TicketHolder {
 struct StreamTicket {
   std::string resource;  // "jobs/<id>"
   TicketHolder holder;
-  Instant expires_at;
+  Instant expires_at;  // Until then it opens the stream.
+  // When what it was made with expires, and so the stream ends; nothing: not by that.
+  std::optional<Instant> holder_expires_at = {};
 
-  Caller caller() const;  // May read and nothing else.
+  Caller caller() const;  // May read and nothing else, until holder_expires_at.
 };
 
 enum class UrlOperation { download, upload };

@@ -171,6 +171,20 @@ TEST_F(Tickets, SurviveTheReplacementOfTheSecret) {
               RefusedAs(Refusal::bad_signature));
 }
 
+// A stream outlives its ticket, not the token that the ticket was made with.
+TEST_F(Tickets, CarryTheEndOfTheTokenTheyWereMadeWith) {
+  auto ticket = stream();
+  ticket.holder_expires_at = in(20min);
+  const auto made = maker().make_ticket(ticket);
+  ASSERT_THAT(made, Accepted());
+  const auto opened = maker().open_stream_ticket(made->reveal(), kStream);
+  ASSERT_THAT(opened, Accepted());
+  EXPECT_EQ(opened->caller().expires_at, in(20min));
+  const auto endless = maker().open_stream_ticket(stream_text(), kStream);
+  ASSERT_THAT(endless, Accepted());
+  EXPECT_EQ(endless->caller().expires_at, std::nullopt);
+}
+
 TEST_F(Tickets, AreMadeForAShortTimeOnly) {
   auto ticket = stream();
   for (const auto ahead : {std::chrono::milliseconds(0), std::chrono::milliseconds(-1s),

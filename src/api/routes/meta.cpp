@@ -90,10 +90,11 @@ Task<Reply> make_stream_token(Call& call, const identity::TicketMaker& tickets,
   auto expires_at = identity::instant_of(clock.wall()) + ttl;
   // A ticket does not outlive what it was made with.
   if (call.caller.expires_at) expires_at = std::min(expires_at, *call.caller.expires_at);
-  MR_CO_TRY(
-      const auto ticket,
-      tickets.make_ticket(identity::StreamTicket{
-          .resource = path, .holder = identity::holder_of(call.caller), .expires_at = expires_at}));
+  MR_CO_TRY(const auto ticket, tickets.make_ticket(identity::StreamTicket{
+                                   .resource = path,
+                                   .holder = identity::holder_of(call.caller),
+                                   .expires_at = expires_at,
+                                   .holder_expires_at = call.caller.expires_at}));
   co_return Reply::json(json::Object{{"token", ticket.reveal()},
                                      {"url", fmt::format("{}?token={}", path, ticket.reveal())},
                                      {"expires_at", wire_time(expires_at)}},

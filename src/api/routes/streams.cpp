@@ -27,13 +27,22 @@ Reply not_acceptable(const Call& call) {
                        call.operation().form, call.request.correlation_id);
 }
 
+StreamHolder holder_in(const Call& call) {
+  const auto& caller = call.caller;
+  StreamHolder holder{.tenant = caller.tenant, .token_id = caller.token_id};
+  const bool person = caller.role == identity::Role::authenticated;
+  if (person && caller.user) holder.user = caller.user->value;
+  return holder;
+}
+
 Task<Reply> job_events(Call& call, StreamParts parts, StreamStyle style) {
   if (!accepts_events(call)) co_return not_acceptable(call);
   const auto id = call.parameters.id<JobId>("id");
   call.note("job_id", id);
   // First the place in the stream, then the state: what happens between is not lost.
   MR_CO_TRY(auto subscription,
-            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .job = id}));
+            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .job = id},
+                                         holder_in(call)));
   auto state = co_await parts.jobs.job_status(call.context(), id);
   if (!state) {
     if (style.missing_is_event && state.error().kind == ErrorKind::not_found) {
@@ -53,7 +62,8 @@ Task<Reply> batch_events(Call& call, StreamParts parts) {
   const auto id = call.parameters.id<BatchId>("id");
   call.note("batch_id", id);
   MR_CO_TRY(auto subscription,
-            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .batch = id}));
+            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .batch = id},
+                                         holder_in(call)));
   auto state = co_await parts.jobs.get_batch(call.context(), id);
   if (!state) {
     // The same code is for a batch that cannot be made: here there is none.
@@ -71,8 +81,9 @@ Task<Reply> queue_events(Call& call, StreamParts parts) {
   const auto queue = call.parameters.required("queue");
   // Clients of the database may not read queues; the server looks whether there is one.
   MR_CO_TRY_VOID(co_await parts.operations.get_queue(call.context().by_server(), queue));
-  MR_CO_TRY(auto subscription, co_await parts.hub.subscribe(
-                                   StreamScope{.tenant = call.caller.tenant, .queue = queue}));
+  MR_CO_TRY(auto subscription,
+            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .queue = queue},
+                                         holder_in(call)));
   co_return co_await run_stream(call, parts.hub, std::move(subscription), StreamStart());
 }
 
@@ -86,7 +97,7 @@ Task<Reply> tenant_events(Call& call, StreamParts parts) {
     }
     scope.owner = call.caller.user->value;
   }
-  MR_CO_TRY(auto subscription, co_await parts.hub.subscribe(std::move(scope)));
+  MR_CO_TRY(auto subscription, co_await parts.hub.subscribe(std::move(scope), holder_in(call)));
   co_return co_await run_stream(call, parts.hub, std::move(subscription), StreamStart());
 }
 

@@ -1,11 +1,6 @@
 #include "api/routes/streams.h"
 
-#include "api/api_fixture.h"
-#include "api/schemas.h"
-#include "api/stream/stream_client.h"
-#include "api/stream/stream_fixture.h"
-#include "base/run.h"
-#include "http/server_threads.h"
+#include "api/stream/stream_server_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,111 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using identity::Role;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
-
-// The queue `default` is there.
-class FakeOperations final : public store::OperationStore {
- public:
-  Task<store::Versioned> get_queue(store::CallContext, std::string queue) override {
-    if (queue == "default") co_return store::Versioned{.json = "{}", .version = "v"};
-    co_return fail(Error{
-        .kind = ErrorKind::not_found, .message = "queue does not exist", .sqlstate = "MR007"});
-  }
-  Task<std::string> list_queues(store::CallContext) override { co_return "[]"; }
-  Task<void> set_queue(store::CallContext, std::string, std::string,
-                       store::WantedVersions) override {
-    co_return ok();
-  }
-  Task<void> pause_queue(store::CallContext, std::string, std::optional<std::string>) override {
-    co_return ok();
-  }
-  Task<void> resume_queue(store::CallContext, std::string) override { co_return ok(); }
-  Task<std::string> list_job_types(store::CallContext) override { co_return "[]"; }
-  Task<void> set_job_type(store::CallContext, std::string, std::string) override { co_return ok(); }
-  Task<std::string> list_limits(store::CallContext) override { co_return "[]"; }
-  Task<store::Versioned> get_limit(store::CallContext, store::ProviderName) override {
-    co_return store::Versioned();
-  }
-  Task<void> set_limit(store::CallContext, store::ProviderName, std::string,
-                       store::WantedVersions) override {
-    co_return ok();
-  }
-  Task<void> override_limit(store::CallContext, store::ProviderName,
-                            store::LimitOverride) override {
-    co_return ok();
-  }
-  Task<void> clear_override(store::CallContext, store::ProviderName) override { co_return ok(); }
-  Task<void> reset_breaker(store::CallContext, store::ProviderName) override { co_return ok(); }
-  Task<std::string> list_cron(store::CallContext) override { co_return "[]"; }
-  Task<store::Versioned> get_cron(store::CallContext, std::string) override {
-    co_return store::Versioned();
-  }
-  Task<Uuid> set_cron(store::CallContext, store::CronEntry, store::WantedVersions) override {
-    co_return Uuid();
-  }
-  Task<void> delete_cron(store::CallContext, std::string, store::WantedVersions) override {
-    co_return ok();
-  }
-  Task<std::string> cron_now(store::CallContext, std::string, store::RequestKey) override {
-    co_return "{}";
-  }
-  Task<std::string> list_workers(store::CallContext) override { co_return "[]"; }
-  Task<std::string> list_configuration(store::CallContext) override { co_return "[]"; }
-  Task<void> set_configuration(store::CallContext, std::string, std::string) override {
-    co_return ok();
-  }
-};
-
-// One server process over a log that it may share with others.
-class StreamServer {
- public:
-  StreamServer(FakeLog& log, FakeJobs& jobs, EventHubOptions options = quick())
-      : hub_(threads_.executors().front(),
-             EventHub::Parts{.tail = log,
-                             .events = log,
-                             .jobs = jobs,
-                             .clock = clock_,
-                             .random = random_,
-                             .log = silent_,
-                             .registry = registry_},
-             options),
-        api_(std::in_place,
-             stream_operations({.hub = hub_, .jobs = jobs, .operations = operations_}),
-             PipelineOptions(), component_schemas()) {
-    hub_.start();
-  }
-  ~StreamServer() {
-    run_blocking(hub_.stop());
-    api_.reset();
-  }
-
-  static EventHubOptions quick() { return {.poll = 2ms, .quiet_poll = 5ms}; }
-
-  StreamClient watch(std::string_view path, const std::string& token,
-                     const std::string& last_id = {}, const std::string& more = {}) {
-    auto headers = "Accept: text/event-stream\r\n" + ApiFixture::bearer(token) + more;
-    if (!last_id.empty()) headers += "Last-Event-ID: " + last_id + "\r\n";
-    return {api_->address(), path, headers};
-  }
-  std::string service(TenantId tenant = kStreamTenant) {
-    return api_->token(Role::service_role, tenant);
-  }
-  std::string person(int number, TenantId tenant = kStreamTenant) {
-    return api_->token(Role::authenticated, tenant, identity::UserId{user_number(number)});
-  }
-  ApiFixture& api() { return *api_; }
-  std::string metrics() const { return registry_.render(); }
-
- private:
-  SystemClock clock_;
-  SystemRandom random_;
-  Logger silent_ = Logger::silent();
-  MetricRegistry registry_;
-  FakeOperations operations_;
-  http::ServerThreads threads_{1};
-  EventHub hub_;
-  std::optional<ApiFixture> api_;
-};
 
 class StreamRoutes : public testing::Test {
  protected:
@@ -137,16 +29,6 @@ class StreamRoutes : public testing::Test {
   FakeLog log_;
   FakeJobs jobs_;
 };
-
-json::Object data_of(const std::optional<StreamClient::Got>& got) {
-  if (!got) {
-    ADD_FAILURE() << "the stream has ended";
-    return {};
-  }
-  auto parsed = parse_json_object(got->data);
-  EXPECT_TRUE(parsed) << got->data;
-  return parsed ? *std::move(parsed) : json::Object();
-}
 
 TEST_F(StreamRoutes, AJobIsWatchedFromItsStateToItsEnd) {  // H-05, K01
   StreamServer server(log_, jobs_);
@@ -243,14 +125,22 @@ TEST_F(StreamRoutes, AnotherServerGoesOnWithoutGapOrDuplicate) {
   }
   log_.add({.data = R"({"progress":2})"});
   log_.add({.data = R"({"progress":3})"});
-  StreamServer second(log_, jobs_);
-  auto client = second.watch(job_path(), second.service(), last);
-  for (int i = 2; i <= 3; ++i) {
-    EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(i));
+  // What happened before it began is in its memory, or else in the log.
+  for (const int start_back : {100, 0}) {
+    auto options = StreamServer::quick();
+    options.start_back = start_back;
+    StreamServer second(log_, jobs_, options);
+    auto client = second.watch(job_path(), second.service(), last);
+    for (int i = 2; i <= 3; ++i) {
+      EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(i));
+    }
+    log_.add({.data = R"({"progress":4})"});
+    EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(4));
+    EXPECT_EQ(log_.questions, start_back == 0 ? 1 : 0);
+    last = client.last_id();
+    log_.add({.data = R"({"progress":2})"});
+    log_.add({.data = R"({"progress":3})"});
   }
-  log_.add({.data = R"({"progress":4})"});
-  EXPECT_EQ(data_of(client.next()).at("progress"), json::Value(4));
-  EXPECT_EQ(log_.questions, 1);
 }
 
 // Transaction `late` began before and ends after others that were seen.
@@ -423,10 +313,25 @@ TEST_F(StreamRoutes, AnEndThatManyWaitForIsLookedUpOnce) {
   EXPECT_EQ(jobs_.questions, asked + 1);
 }
 
-TEST_F(StreamRoutes, WithoutADatabaseNoStreamBegins) {
+// An EventSource that is refused gives up for good.
+TEST_F(StreamRoutes, WithoutADatabaseAnEventSourceIsToldToComeAgain) {
   StreamServer server(log_, jobs_, {.patience = 20ms});
   log_.away = true;
-  EXPECT_EQ(server.watch("/api/v1/events", server.service()).status(), 503);
+  const auto token = ApiFixture::bearer(server.service());
+  EXPECT_EQ(server.api().get("/api/v1/events", token).status, 503);
+  const auto ask = [&] {
+    return server.api().get("/api/v1/events", token + "Accept: text/event-stream\r\n");
+  };
+  const auto told = ask();
+  EXPECT_EQ(told.status, 200);
+  EXPECT_EQ(told.header("content-type"), "text/event-stream; charset=utf-8");
+  EXPECT_EQ(told.header("cache-control"), "no-store");
+  EXPECT_THAT(told.body, MatchesRegex("retry: [3-6][0-9][0-9][0-9]\n\n"));
+  // Nor can anybody say who it is.
+  server.api().directory.away = true;
+  EXPECT_THAT(ask().body, HasSubstr("retry: "));
+  EXPECT_EQ(server.api().get("/api/v1/events", token).status, 503);
+  EXPECT_EQ(server.api().get("/api/v1/events", "Accept: text/event-stream\r\n").status, 401);
 }
 
 TEST_F(StreamRoutes, OpenStreamsOutliveAnAbsenceOfTheDatabase) {

@@ -21,8 +21,8 @@ bool streams_events(const Operation& operation) {
 
 // Not the same for all who were sent away together.
 std::chrono::milliseconds pause_of(const http::ServerRequest& request) {
-  return std::chrono::milliseconds(
-      3'000 + std::hash<std::string_view>()(request.correlation_id) % 4'000);
+  return std::chrono::milliseconds(3'000 +
+                                   std::hash<std::string_view>()(request.correlation_id) % 4'000);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -28,6 +29,7 @@ constexpr milliseconds kTick{1000};
 constexpr milliseconds kListenCheck{30'000};
 constexpr milliseconds kBackoffMin{100};
 constexpr milliseconds kBackoffMax{2'000};
+constexpr std::string_view kInvalidBatch = "MR018";  // Of one that does not exist, too.
 
 // What goes to all shards at once, and when all of them are done with it.
 struct Round {
@@ -55,6 +57,11 @@ void deliver(std::shared_ptr<StreamShard> shard, std::shared_ptr<Round> round, s
   if (round->left.fetch_sub(1) == 1) round->done.set();
 }
 
+// As far as is known, the job or batch is not there any more.
+bool is_gone(const Error& error) {
+  return error.kind == ErrorKind::not_found || error.sqlstate == kInvalidBatch;
+}
+
 // The job or batch of a key that state_of() made.
 std::pair<char, Uuid> read_key(const std::string& key) {
   const auto id = Uuid::parse(std::string_view(key).substr(1, 36));
@@ -64,14 +71,13 @@ std::pair<char, Uuid> read_key(const std::string& key) {
 
 }  // namespace
 
-StreamSubscription::StreamSubscription(std::shared_ptr<HubState> state, StreamScope scope)
-    : state_(std::move(state)), reader_{.scope = std::move(scope)} {
-  state_->come(reader_.scope);
-}
+StreamSubscription::StreamSubscription(std::shared_ptr<HubState> state, StreamScope scope,
+                                       StreamHolder holder)
+    : state_(std::move(state)), reader_{.scope = std::move(scope), .holder = std::move(holder)} {}
 
 StreamSubscription::~StreamSubscription() {
   if (shard_) shard_->leave(reader_);
-  state_->go(reader_.scope);
+  state_->go(reader_.scope, reader_.holder);
 }
 
 void StreamSubscription::enter(std::shared_ptr<StreamShard> shard) {
@@ -125,7 +131,10 @@ awaitable<void> EventHub::stop() {
   hint_.set();
   state_->wanted.set();
   co_await tasks_.join();
-  state_->stopped = true;
+  {
+    const std::lock_guard lock(state_->ending);
+    state_->stopped = true;
+  }
   std::vector<TaskGroup*> groups;
   {
     const std::lock_guard lock(state_->mutex);
@@ -134,9 +143,14 @@ awaitable<void> EventHub::stop() {
   for (auto* group : groups) co_await group->join();
 }
 
-Task<std::unique_ptr<StreamSubscription>> EventHub::subscribe(StreamScope scope) {
+Task<std::unique_ptr<StreamSubscription>> EventHub::subscribe(StreamScope scope,
+                                                              StreamHolder holder) {
   const auto executor = co_await asio::this_coro::executor;
-  auto subscription = std::make_unique<StreamSubscription>(state_, std::move(scope));
+  MR_CO_TRY_VOID(state_->come(scope, holder,
+                              {.per_user_max = options_.streams_per_user_max,
+                               .per_tenant_max = options_.streams_per_tenant_max}));
+  auto subscription =
+      std::make_unique<StreamSubscription>(state_, std::move(scope), std::move(holder));
   auto following = state_->following;
   if (!following.is_set() && !stopping_.cancelled()) {
     co_await (following.wait_for(options_.patience) || stopping_.token().wait());
@@ -157,6 +171,7 @@ std::shared_ptr<StreamShard> EventHub::shard_of(const Executor& executor) {
   StreamShard::Events events{
       .on_ending =
           [this, state = state_.get(), group = tasks.get()](StreamShard::Ending ending) {
+            const std::lock_guard lock(state->ending);
             if (!state->stopped) group->add("end of streams", finish(std::move(ending)));
           },
       .on_sent = [this](std::size_t frames) { sent_.counter().add(static_cast<double>(frames)); },
@@ -211,27 +226,36 @@ awaitable<bool> EventHub::wait_until_wanted() {
 awaitable<void> EventHub::pause(milliseconds time) {
   auto hint = hint_;
   co_await (parts_.clock.sleep_for(time) || hint.wait());
-  if (!stopping_.cancelled()) hint_.reset();
+  if (stopping_.cancelled()) co_return;
+  hint_.reset();
+  // Hints may come by the hundred in a second.
+  const auto gap = read_at_ + options_.hint_gap - parts_.clock.now();
+  if (gap > gap.zero()) co_await (parts_.clock.sleep_for(gap) || stopping_.token().wait());
+}
+
+// The first events are for the ring only: nobody is let in before they are read.
+Task<bool> EventHub::begin() {
+  MR_CO_TRY(auto start, co_await parts_.tail.event_start(options_.start_back));
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ring.begin(start);
+  }
+  co_await publish({}, start);
+  position_ = std::move(start);
+  behind_ = options_.start_back;
+  co_return true;
 }
 
 // True: there may be more at once.
 Task<bool> EventHub::read_more() {
-  if (!position_) {
-    MR_CO_TRY(auto tail, co_await parts_.tail.event_tail());
-    {
-      const std::lock_guard lock(state_->mutex);
-      state_->ring.begin(tail);
-    }
-    co_await publish({}, tail);
-    position_ = std::move(tail);
-    state_->following.set();
-    co_return true;
-  }
+  if (!position_) co_return co_await begin();
+  read_at_ = parts_.clock.now();
   MR_CO_TRY(auto batch, co_await parts_.tail.read_events(*position_, options_.read_max, true));
   if (batch.too_old) {
     lose_place();
     co_return true;
   }
+  behind_ = batch.more ? behind_ - std::ssize(batch.events) : 0;
   MR_CO_TRY(auto events, co_await make_events(std::move(batch.events)));
   if (!events.empty()) {
     event_at_ = parts_.clock.now();
@@ -241,6 +265,7 @@ Task<bool> EventHub::read_more() {
     co_await publish(std::move(events), batch.next);
   }
   position_ = std::move(batch.next);
+  if (behind_ <= 0) state_->following.set();
   co_return batch.more;
 }
 
@@ -342,55 +367,23 @@ awaitable<void> EventHub::listen() {
 
 awaitable<void> EventHub::keep_time() {
   auto told_at = parts_.clock.now();
+  auto checked_at = told_at;
   while (!stopping_.cancelled()) {
     co_await (parts_.clock.sleep_for(kTick) || stopping_.token().wait());
     const auto now = parts_.clock.now();
     const bool tell = now - told_at >= options_.position_interval;
     if (tell) told_at = now;
+    if (now - checked_at >= options_.check_interval && !std::exchange(checking_, true)) {
+      checked_at = now;
+      tasks_.add("credentials of streams", check_holders());
+    }
+    states_.forget_expired();
     for (const auto& shard : state_->shards()) {
       asio::post(shard->executor(), [shard, now, tell] { shard->tick(now, tell); });
     }
     const std::lock_guard lock(state_->mutex);
     open_.gauge().set(static_cast<double>(state_->streams));
   }
-}
-
-Task<EventHub::Missed> EventHub::missed(store::EventPosition after, StreamScope scope) {
-  MR_CO_TRY(
-      auto batch,
-      co_await parts_.events.events_after(
-          std::move(after),
-          store::EventScope{
-              .tenant = scope.tenant, .queue = scope.queue, .job = scope.job, .batch = scope.batch},
-          options_.missed_scan_max));
-  if (batch.too_old) co_return Missed{.events = {}, .too_old = true};
-  std::unordered_map<JobId, Uuid> owners;
-  if (scope.owner) {
-    std::vector<JobId> jobs;
-    for (const auto& event : batch.events) {
-      // The jobs of a claim are named only to those who ask for one of them: whose they are cannot
-      // be said.
-      if (event.job_ids.empty() && event.data_json.contains("\"claim\"")) {
-        co_return Missed{.events = {}, .too_old = true};
-      }
-      jobs.insert(jobs.end(), event.job_ids.begin(), event.job_ids.end());
-    }
-    MR_CO_TRY(const auto found, co_await parts_.events.job_owners(std::move(jobs)));
-    for (const auto& [job, owner] : found) owners.emplace(job, owner);
-  }
-  Missed out;
-  for (auto& event : batch.events) {
-    std::vector<Uuid> owned;
-    for (const auto& job : event.job_ids) {
-      if (!scope.owner) break;
-      const auto owner = owners.find(job);
-      owned.push_back(owner == owners.end() ? Uuid() : owner->second);
-    }
-    MR_CO_TRY(auto made, make_stream_event(std::move(event), 0, std::move(owned)));
-    if (!in_scope(made, scope)) continue;
-    out.events.push_back(std::make_shared<const StreamEvent>(std::move(made)));
-  }
-  co_return out;
 }
 
 Task<std::string> EventHub::state_of(StreamScope scope, std::int64_t event_id) {
@@ -412,9 +405,16 @@ Task<std::string> EventHub::ask_state(std::string key) {
 awaitable<void> EventHub::finish(StreamShard::Ending ending) {
   const auto& scope = ending.scope;
   const auto state = co_await state_of(scope, ending.event->stored.event_id);
+  if (!state && !is_gone(state.error())) {
+    // Rather nothing than an end without its result: they come back from before it and get both.
+    for (auto& [stream, id] : ending.streams) stream.close();
+    parts_.log.debug("stream_end_unknown", {{"error", state.error().describe()}});
+    co_return;
+  }
   // It may have been started again meanwhile: then the event alone says what it was.
-  const auto end = !state ? std::nullopt : scope.job ? job_end(*state) : batch_end(*state);
+  const auto end = state ? end_of(scope, *state) : std::nullopt;
   const bool fits = end && ending.event->stored.kind.ends_with("." + *end);
+  const auto mark = fits ? end_mark(*state) : std::string();
   std::string last_id;
   std::optional<http::SseFrame> frame;
   for (auto& [stream, id] : ending.streams) {
@@ -422,8 +422,9 @@ awaitable<void> EventHub::finish(StreamShard::Ending ending) {
       last_id = id;
       frame = frame_of(*ending.event, scope, id);
       if (fits) {
-        auto made =
-            scope.job ? job_state_frame(*state, id, false) : batch_state_frame(*state, id, false);
+        const auto own_id = ended_id(id, mark);
+        auto made = scope.job ? job_state_frame(*state, own_id, false)
+                              : batch_state_frame(*state, own_id, false);
         if (made) frame = *std::move(made);
       }
     }

@@ -2,8 +2,9 @@
 //
 // Flow: while anybody watches, one coroutine asks the database again and again what is new
 // (millrace.read_events), on a pool of its own; a notification, where one comes, makes it ask at
-// once. What it reads goes into the EventRing and to the StreamShard of every thread. Clients cost
-// no query while they listen; one that comes back is told what it missed from the ring, or, where
+// once. What it reads goes into the EventRing and to the StreamShard of every thread. It begins
+// some events before the end of the log, for those whose server has just gone. Clients cost no
+// query while they listen; one that comes back is told what it missed from the ring, or, where
 // that does not reach, with one question (missed()). Threading: subscribe(), missed() and
 // state_of() from the executors of connections; the rest on its own. Lifetime: what it refers to
 // outlives it; stop() before it goes away, while the threads of the connections still run.
@@ -38,7 +39,8 @@ struct HubState;
 // of the handler, whose executor it belongs to.
 class StreamSubscription {
  public:
-  StreamSubscription(std::shared_ptr<HubState> state, StreamScope scope);
+  // Of somebody who has come (HubState::come).
+  StreamSubscription(std::shared_ptr<HubState> state, StreamScope scope, StreamHolder holder);
   ~StreamSubscription();
   StreamSubscription(const StreamSubscription&) = delete;
   StreamSubscription& operator=(const StreamSubscription&) = delete;
@@ -70,8 +72,17 @@ struct EventHubOptions {
   std::chrono::milliseconds idle_after{60'000};  // The log is not read when nobody listens.
   std::chrono::milliseconds position_interval{10'000};
   std::chrono::milliseconds patience{10'000};  // Of a new stream with a database that is away.
+  std::chrono::milliseconds hint_gap{5};       // However many hints come.
+  std::chrono::milliseconds check_interval{
+      60'000};  // Of credentials that streams were opened with.
   int read_max = 1000;
+  int start_back = 4000;  // As many events are read when it begins, for those who come back.
   int missed_scan_max = 5000;
+  std::size_t missed_jobs_max = 50'000;                 // Whose owners one client may ask for.
+  std::size_t missed_bytes_max = 8 * 1024 * 1024;       // Of one client,
+  std::size_t missed_bytes_all_max = 64 * 1024 * 1024;  // and of all together.
+  std::size_t streams_per_user_max = 256;
+  std::size_t streams_per_tenant_max = 15'000;
   EventRing::Limits ring = {};
 };
 
@@ -96,18 +107,20 @@ class EventHub {
   void start();
   awaitable<void> stop();  // Safe twice and before start().
 
-  // unavailable when the log cannot be read.
-  Task<std::unique_ptr<StreamSubscription>> subscribe(StreamScope scope);
+  // unavailable when the log cannot be read; throttled when the holder has too many already.
+  Task<std::unique_ptr<StreamSubscription>> subscribe(StreamScope scope, StreamHolder holder = {});
 
   struct Missed {
     std::vector<EventPtr> events;
     bool too_old = false;  // Too old, or too many: a snapshot must take their place.
   };
-  // From the database.
+  // From the database. unavailable while too much is on its way to others.
   Task<Missed> missed(store::EventPosition after, StreamScope scope);
 
   // The job or batch as it is now, after an event about it; many who ask get one answer.
   Task<std::string> state_of(StreamScope scope, std::int64_t event_id);
+
+  std::size_t states_kept() const { return states_.size(); }
 
   // For the metric: how streams began ("new", "memory", "log", "snapshot", "stopped").
   void count_opened(std::string_view how);
@@ -120,6 +133,7 @@ class EventHub {
   awaitable<void> keep_time();
   awaitable<bool> wait_until_wanted();
   awaitable<void> pause(std::chrono::milliseconds time);
+  Task<bool> begin();
   Task<bool> read_more();
   Task<std::vector<EventPtr>> make_events(std::vector<store::StoredEvent> stored);
   awaitable<void> publish(std::vector<EventPtr> events, store::EventPosition position);
@@ -127,6 +141,7 @@ class EventHub {
   std::shared_ptr<StreamShard> shard_of(const Executor& executor);
   awaitable<void> finish(StreamShard::Ending ending);
   Task<std::string> ask_state(std::string key);
+  awaitable<void> check_holders();
 
   Executor executor_;
   Parts parts_;
@@ -134,8 +149,11 @@ class EventHub {
   std::shared_ptr<HubState> state_;  // Shared with subscriptions.
   std::optional<store::EventPosition> position_;
   std::uint64_t number_ = 0;
+  std::int64_t behind_ = 0;  // As many events nobody is waiting for are to be read first.
+  bool checking_ = false;    // Credentials, just now.
   Clock::Steady wanted_at_;
   Clock::Steady event_at_;
+  Clock::Steady read_at_;
   Event hint_;
   CancelSource stopping_;
   TaskGroup tasks_;

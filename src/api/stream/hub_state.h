@@ -4,15 +4,21 @@
 #include "api/stream/event_ring.h"
 #include "api/stream/stream_shard.h"
 #include "base/event.h"
+#include "base/result.h"
 #include "base/spawn.h"
+
+#include <fmt/format.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace millrace::api {
@@ -26,30 +32,55 @@ struct HubState {
     std::unique_ptr<TaskGroup> tasks;
   };
 
-  std::mutex mutex;  // Guards all up to `people`.
+  struct Bounds {
+    std::size_t per_user_max;
+    std::size_t per_tenant_max;
+  };
+  using Person = std::pair<TenantId, Uuid>;
+
+  std::mutex mutex;  // Guards all up to `tokens`.
   EventRing ring;
   std::uint64_t number = 0;       // The last event that was published,
   store::EventPosition position;  // and how far the log was read.
   std::vector<Place> places;
   std::size_t streams = 0;
-  std::unordered_map<TenantId, std::size_t> people;  // Streams of persons, by tenant.
+  std::unordered_map<TenantId, std::size_t> people;  // Streams of all jobs of a person, by tenant.
+  // Streams by whose credentials they were opened with.
+  std::unordered_map<TenantId, std::size_t> by_tenant;
+  std::map<Person, std::size_t> by_person;
+  std::unordered_map<std::string, std::size_t> tokens;
+
+  // Of events that were read for clients which come back, until they have taken them.
+  std::atomic<std::size_t> lent_bytes = 0;
 
   Event wanted;     // Set when somebody came while nobody listened.
   Event following;  // Set while the position in the log is known.
-  std::atomic<bool> stopped = false;
+  // Held while the end of streams is added to the tasks of a place: what stop() does not see there
+  // is not added any more.
+  std::mutex ending;
+  bool stopped = false;  // Guarded by `ending`.
 
-  void come(const StreamScope& scope) {
+  // throttled when one tenant, or one person, would have too many.
+  Result<void> come(const StreamScope& scope, const StreamHolder& holder, const Bounds& bounds) {
     {
       const std::lock_guard lock(mutex);
+      MR_TRY_VOID(check(holder, bounds));
       ++streams;
       if (scope.owner) ++people[*scope.tenant];
+      if (holder.tenant) ++by_tenant[*holder.tenant];
+      if (holder.tenant && holder.user) ++by_person[Person(*holder.tenant, *holder.user)];
+      if (!holder.token_id.empty()) ++tokens[holder.token_id];
     }
     wanted.set();
+    return ok();
   }
-  void go(const StreamScope& scope) {
+  void go(const StreamScope& scope, const StreamHolder& holder) {
     const std::lock_guard lock(mutex);
     --streams;
-    if (scope.owner && --people[*scope.tenant] == 0) people.erase(*scope.tenant);
+    if (scope.owner) one_less(people, *scope.tenant);
+    if (holder.tenant) one_less(by_tenant, *holder.tenant);
+    if (holder.tenant && holder.user) one_less(by_person, Person(*holder.tenant, *holder.user));
+    if (!holder.token_id.empty()) one_less(tokens, holder.token_id);
   }
   // True when nobody listens, and then nothing is followed until somebody comes.
   bool rest() {
@@ -71,6 +102,42 @@ struct HubState {
     for (const auto& place : places) all.push_back(place.shard);
     return all;
   }
+
+ private:
+  template <class Map, class Key>
+  static void one_less(Map& map, const Key& key) {
+    const auto found = map.find(key);
+    if (--found->second == 0) map.erase(found);
+  }
+  template <class Map, class Key>
+  static std::size_t count(const Map& map, const Key& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? 0 : found->second;
+  }
+  Result<void> check(const StreamHolder& holder, const Bounds& bounds) const {
+    if (!holder.tenant) return ok();
+    if (holder.user &&
+        count(by_person, Person(*holder.tenant, *holder.user)) >= bounds.per_user_max) {
+      return fail(ErrorKind::throttled,
+                  fmt::format("a user may have {} streams open at once", bounds.per_user_max));
+    }
+    if (count(by_tenant, *holder.tenant) >= bounds.per_tenant_max) {
+      return fail(ErrorKind::throttled,
+                  fmt::format("a tenant may have {} streams open at once", bounds.per_tenant_max));
+    }
+    return ok();
+  }
 };
+
+// An event that one client is told, counted until it has taken it.
+inline EventPtr lend(std::shared_ptr<HubState> state, StreamEvent event) {
+  const auto bytes = event.size_bytes();
+  state->lent_bytes += bytes;
+  return {new StreamEvent(std::move(event)),
+          [state = std::move(state), bytes](const StreamEvent* taken) {
+            delete taken;
+            state->lent_bytes -= bytes;
+          }};
+}
 
 }  // namespace millrace::api

@@ -204,6 +204,25 @@ std::optional<std::string> batch_end(const std::string& batch_json) {
   return "finished";
 }
 
+std::optional<std::string> end_of(const StreamScope& scope, const std::string& state_json) {
+  return scope.job ? job_end(state_json) : batch_end(state_json);
+}
+
+std::string ended_id(std::string_view position, std::string_view mark) {
+  return mark.empty() ? std::string(position) : fmt::format("{}{}{}", position, kEndSign, mark);
+}
+
+std::string end_mark(const std::string& state_json) {
+  const auto state = parse_json_object(state_json, kStateLimits);
+  const auto* finished = state ? state->if_contains("finished_at") : nullptr;
+  std::string mark;
+  if (finished == nullptr || !finished->is_string()) return mark;
+  for (const char c : finished->get_string()) {
+    if (c >= '0' && c <= '9') mark.push_back(c);
+  }
+  return mark;
+}
+
 Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view id, bool missed) {
   MR_TRY(auto job, parse_json_object(job_json, kStateLimits));
   const auto result = member_or_null(job, "result");

@@ -22,6 +22,9 @@
 
 namespace millrace::api {
 
+// Between the position and the mark of an id that ends a stream.
+inline constexpr char kEndSign = '!';
+
 // As many jobs are named in one event of a tenant or a queue; `jobs` says how many there are.
 inline constexpr std::size_t kJobsNamedMax = 200;
 
@@ -32,6 +35,16 @@ struct StreamScope {
   std::optional<JobId> job = {};
   std::optional<BatchId> batch = {};
   std::optional<std::string> queue = {};
+
+  // Of a tenant or a queue, for services: all of them get the event's own frame.
+  bool wide() const { return !job && !batch && !owner; }
+};
+
+// With whose credentials a stream was opened.
+struct StreamHolder {
+  std::optional<TenantId> tenant = {};  // Nothing: not confined to one.
+  std::optional<Uuid> user = {};        // A person.
+  std::string token_id = {};            // Empty: the token has none.
 };
 
 struct StreamEvent {
@@ -77,5 +90,13 @@ http::SseFrame missed_frame(std::string_view id);
 // "completed", "failed" or "cancelled" of a job, "finished" of a batch; nothing while it lives.
 std::optional<std::string> job_end(const std::string& job_json);
 std::optional<std::string> batch_end(const std::string& batch_json);
+// The same of what the scope is about.
+std::optional<std::string> end_of(const StreamScope& scope, const std::string& state_json);
+
+// The id of the last event of something: a position, and which end it was. Whoever comes back with
+// it has been told, wherever the position lies and however long ago that was.
+std::string ended_id(std::string_view position, std::string_view mark);
+// Which end it was: no two ends of one job have the same. Of a state that has ended.
+std::string end_mark(const std::string& state_json);
 
 }  // namespace millrace::api

@@ -172,6 +172,15 @@ TEST(StreamEvent, TheStateOfAJobIsASnapshotOrItsEnd) {  // H-05
   expect_valid("JobStreamData", *failed);
 }
 
+TEST(StreamEvent, AnEndIsToldApartFromAnother) {
+  const auto first = end_mark(R"({"status":"failed","finished_at":"2026-11-16T12:00:00.5+00:00"})");
+  EXPECT_EQ(first, "2026111612000050000");
+  EXPECT_NE(end_mark(R"({"finished_at":"2026-11-16T12:00:00.6+00:00"})"), first);
+  EXPECT_EQ(end_mark(R"({"status":"failed"})"), "");
+  EXPECT_EQ(ended_id("81-3~80-0", first), "81-3~80-0!2026111612000050000");
+  EXPECT_EQ(ended_id("81-3", ""), "81-3");
+}
+
 TEST(StreamEvent, AResultThatIsTooLargeForAnEventIsLeftOut) {
   const auto frame =
       job_state_frame(R"({"job_id":")" + job_number(1).to_string() +

@@ -16,13 +16,17 @@ using std::chrono::milliseconds;
 // Credentials are looked at when a stream begins: no later than after this time it begins anew.
 constexpr milliseconds kAgeMax = std::chrono::hours(1);
 constexpr milliseconds kRetry{2'000};
+constexpr milliseconds kReplayMax{60'000};
 constexpr std::size_t kBufferMaxBytes = 64 * 1024;
 
+// What is sent before the live events, in this order.
 struct Beginning {
   std::string_view how;
-  std::vector<SseFrame> frames = {};
-  std::optional<store::EventPosition> floor = {};
-  bool ended = false;         // Nothing follows the frames.
+  std::optional<SseFrame> first = {};              // The state, or where the client is.
+  std::vector<EventPtr> missed = {};               // Each becomes a frame when its turn has come.
+  std::optional<SseFrame> end = {};                // Nothing follows it.
+  std::optional<store::EventPosition> floor = {};  // What the client has seen.
+  bool ended = false;
   bool nothing_left = false;  // 204
 };
 
@@ -43,47 +47,45 @@ Result<Beginning> snapshot(StreamSubscription& subscription, const StreamStart& 
   const auto id = subscription.position().text();
   Beginning out{.how = missed ? "snapshot" : "new", .ended = start.ended};
   if (scope.job || scope.batch) {
-    MR_TRY(auto frame, state_frame(scope, start.state, id, missed));
-    out.frames.push_back(std::move(frame));
+    const auto mark = start.ended ? end_mark(start.state) : std::string();
+    MR_TRY(out.first, state_frame(scope, start.state, ended_id(id, mark), missed));
   } else if (missed) {
-    out.frames.push_back(missed_frame(id));
+    out.first = missed_frame(id);
   } else {
-    out.frames.push_back(known_frame(SseFrame::position(id)));
+    out.first = known_frame(SseFrame::position(id));
   }
   return out;
 }
 
-// Events that were missed, each with the id that leads behind it.
+// Events that were missed, up to the end if that is among them.
 Task<Beginning> replay(EventHub& hub, StreamSubscription& subscription, const StreamStart& start,
-                       std::vector<EventPtr> events, store::EventPosition floor,
+                       std::vector<EventPtr> events, store::EventPosition after,
                        std::string_view how) {
   const auto& scope = subscription.reader().scope;
-  Beginning out{.how = how, .ended = start.ended};
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const auto& event = *events[i];
-    floor = join(floor, event.position);
-    const auto id = floor.text();
-    // The end of a job that was started again is one event among others.
-    const bool last = i + 1 == events.size();
-    if (!last || !ends(event, scope)) {
-      out.frames.push_back(frame_of(event, scope, id));
-      continue;
-    }
-    out.ended = true;
-    auto state = start.state;
-    if (!start.ended) {
-      MR_CO_TRY(state, co_await hub.state_of(scope, event.stored.event_id));
-    }
-    MR_CO_TRY(auto frame, state_frame(scope, state, id, false));
-    out.frames.push_back(std::move(frame));
+  Beginning out{.how = how, .missed = std::move(events), .floor = after};
+  const auto last = std::ranges::find_if(out.missed.rbegin(), out.missed.rend(),
+                                         [&](const auto& event) { return ends(*event, scope); });
+  if (last == out.missed.rend()) co_return out;
+  auto state = start.state;
+  if (!start.ended) {
+    MR_CO_TRY(state, co_await hub.state_of(scope, (*last)->stored.event_id));
   }
-  out.floor = std::move(floor);
+  // The end of a job that was started again is one event among others.
+  if (!end_of(scope, state)) co_return out;
+  out.missed.erase(last.base(), out.missed.end());
+  for (const auto& event : out.missed) after = join(after, event->position);
+  MR_CO_TRY(out.end, state_frame(scope, state, ended_id(after.text(), end_mark(state)), false));
+  out.missed.pop_back();  // It is the end.
+  out.ended = true;
   co_return out;
 }
 
 Task<Beginning> begin(EventHub& hub, StreamSubscription& subscription, const StreamStart& start,
                       StreamReturn back) {
   if (!back.came_back) co_return snapshot(subscription, start, false);
+  if (start.ended && !back.end.empty() && back.end == end_mark(start.state)) {
+    co_return Beginning{.how = "stopped", .nothing_left = true};
+  }
   if (!back.after) co_return snapshot(subscription, start, true);
   // Of something that has ended the last event may not have been read here yet: the database knows.
   if (!start.ended) {
@@ -94,11 +96,29 @@ Task<Beginning> begin(EventHub& hub, StreamSubscription& subscription, const Str
   }
   MR_CO_TRY(auto missed, co_await hub.missed(*back.after, subscription.reader().scope));
   if (missed.too_old) co_return snapshot(subscription, start, true);
-  if (start.ended && missed.events.empty()) {
-    co_return Beginning{.how = "stopped", .nothing_left = true};
+  MR_CO_TRY(auto out, co_await replay(hub, subscription, start, std::move(missed.events),
+                                      *std::move(back.after), "log"));
+  // It has ended, and not behind what the client has seen: the client knows.
+  if (start.ended && !out.ended) co_return Beginning{.how = "stopped", .nothing_left = true};
+  co_return out;
+}
+
+// False: the stream is closed.
+awaitable<bool> send_all(http::SseStream stream, const StreamScope& scope, Beginning& beginning,
+                         Clock& clock) {
+  const auto until = clock.now() + kReplayMax;
+  if (beginning.first && !co_await stream.send(*std::move(beginning.first))) co_return false;
+  for (auto& event : beginning.missed) {
+    // What it missed is in memory until it has taken it; it can go on from where it is.
+    if (clock.now() >= until) stream.close();
+    beginning.floor = join(*beginning.floor, event->position);
+    const auto id = beginning.floor->text();
+    const bool same = scope.wide() && id == event->stored.position;
+    if (!co_await stream.send(same ? *event->frame : frame_of(*event, scope, id))) co_return false;
+    event.reset();
   }
-  co_return co_await replay(hub, subscription, start, std::move(missed.events),
-                            *std::move(back.after), "log");
+  if (beginning.end && !co_await stream.send(*std::move(beginning.end))) co_return false;
+  co_return true;
 }
 
 http::SseOptions sse_options(EventHub& hub, const StreamStyle& style) {
@@ -112,8 +132,7 @@ http::SseOptions sse_options(EventHub& hub, const StreamStyle& style) {
 void set_end(StreamReader& reader, EventHub& hub, const identity::Caller& caller,
              const StreamStyle& style) {
   auto age = hub.random().jitter(kAgeMax, 0.1);
-  // A ticket is for opening a stream and expires soon; a token is for as long as it says.
-  if (caller.expires_at && caller.method != identity::AuthMethod::stream_ticket) {
+  if (caller.expires_at) {
     const auto left = *caller.expires_at - identity::instant_of(hub.clock().wall());
     age = std::min(age, std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(left)));
   }
@@ -131,9 +150,13 @@ StreamReturn read_return(const Call& call) {
   auto text = call.parameters.text("Last-Event-ID").value_or("");
   if (text.empty()) text = call.parameters.text("last_event_id").value_or("");
   if (text.empty()) return {};
-  auto position = store::EventPosition::parse(text);
-  if (!position) return {.came_back = true};
-  return {.came_back = true, .after = *std::move(position)};
+  StreamReturn back{.came_back = true};
+  if (const auto sign = text.find(kEndSign); sign != text.npos) {
+    back.end = text.substr(sign + 1);
+    text = text.substr(0, sign);
+  }
+  if (auto position = store::EventPosition::parse(text)) back.after = *std::move(position);
+  return back;
 }
 
 bool accepts_events(const Call& call) {
@@ -148,9 +171,9 @@ Task<Reply> run_stream(Call& call, EventHub& hub, std::unique_ptr<StreamSubscrip
   hub.count_opened(beginning.how);
   if (beginning.nothing_left) co_return Reply::empty(204).with("Cache-Control", "no-store");
   MR_CO_TRY(auto stream, co_await call.response.start_events(sse_options(hub, start.style)));
-  for (auto& frame : beginning.frames) {
-    const auto sent = co_await stream.send(std::move(frame));
-    if (!sent) co_return Reply::done();  // The client has gone; it knows where to go on.
+  // A client that has gone knows where to go on.
+  if (!co_await send_all(stream, subscription->reader().scope, beginning, hub.clock())) {
+    co_return Reply::done();
   }
   if (beginning.ended) {
     stream.close();

@@ -4,8 +4,8 @@
 // Flow: a handler subscribes first, then asks the database for the state (which also says whether
 // the caller may see it), and calls run_stream. From the Last-Event-ID of the request follows what
 // is sent before the live events: nothing is left out and nothing comes twice. A stream about
-// something that has ended is over when its last event is sent; who comes back then gets 204, which
-// stops EventSource. Threading: the connection's executor.
+// something that has ended is over when its last event is sent; its id says which end that was, and
+// who comes back with it gets 204, which stops EventSource. Threading: the connection's executor.
 #pragma once
 
 #include "api/call.h"
@@ -38,6 +38,7 @@ struct StreamStart {
 struct StreamReturn {
   bool came_back = false;
   std::optional<store::EventPosition> after = {};
+  std::string end = {};  // The end that the client was told (end_mark), if it was.
 };
 StreamReturn read_return(const Call& call);
 

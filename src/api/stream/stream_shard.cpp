@@ -23,9 +23,6 @@ void change(Map& map, const Key& key, StreamReader& reader, bool enters) {
   if (list.empty()) map.erase(key);
 }
 
-// Streams of tenants and queues all get the event's own frame.
-bool is_wide(const StreamScope& scope) { return !scope.job && !scope.batch && !scope.owner; }
-
 }  // namespace
 
 StreamShard::StreamShard(Executor executor, Events events, std::uint64_t number,
@@ -129,10 +126,7 @@ void StreamShard::offer_owners(const EventPtr& event) {
   // Read before anybody asked whose jobs they are: whoever came since must look again.
   for (auto at = by_owner_.lower_bound(Owner(tenant, Uuid()));
        at != by_owner_.end() && at->first.first == tenant; ++at) {
-    for (auto* reader : at->second) {
-      reader->missed = true;
-      if (reader->stream) reader->stream->close();
-    }
+    for (auto* reader : at->second) close(*reader);
   }
 }
 
@@ -171,8 +165,8 @@ void StreamShard::send(StreamReader& reader, const EventPtr& event,
     push(reader, frame_of(*event, reader.scope, own_id));
   } else {
     if (!frame) {
-      frame = is_wide(reader.scope) ? *event->frame
-                                    : frame_of(*event, reader.scope, event->stored.position);
+      frame = reader.scope.wide() ? *event->frame
+                                  : frame_of(*event, reader.scope, event->stored.position);
     }
     push(reader, *frame);
   }
@@ -231,10 +225,20 @@ void StreamShard::tick(Clock::Steady now, bool tell_position) {
   if (sent_ > 0) events_.on_sent(std::exchange(sent_, 0));
 }
 
+void StreamShard::close(StreamReader& reader) {
+  reader.missed = true;
+  if (reader.stream) reader.stream->close();
+}
+
 void StreamShard::close_all() {
+  for (auto* reader : all_) close(*reader);
+}
+
+void StreamShard::close_holders(const store::RevokedHolders& revoked) {
   for (auto* reader : all_) {
-    reader->missed = true;
-    if (reader->stream) reader->stream->close();
+    const auto& holder = reader->holder;
+    const bool of_tenant = holder.tenant && revoked.tenants.contains(*holder.tenant);
+    if (of_tenant || revoked.tokens.contains(holder.token_id)) close(*reader);
   }
 }
 

@@ -30,6 +30,7 @@ inline constexpr std::size_t kHeldEventsMax = 1024;
 // One open stream, or one that is being opened. In the memory of its handler.
 struct StreamReader {
   StreamScope scope;
+  StreamHolder holder = {};
   std::uint64_t number = 0;                        // The last event it was offered,
   std::uint64_t sent = 0;                          // and the last that it was sent.
   std::optional<http::SseStream> stream = {};      // Once it is attached.
@@ -76,6 +77,8 @@ class StreamShard {
   void tick(Clock::Steady now, bool tell_position);
   // They come back and resume: the reader has lost its place in the log.
   void close_all();
+  // These credentials are good no more: their streams end, and who comes back is refused.
+  void close_holders(const store::RevokedHolders& revoked);
 
   std::uint64_t number() const { return number_; }
   const store::EventPosition& position() const { return position_; }
@@ -92,6 +95,7 @@ class StreamShard {
   void offer_all(const Readers& readers, const EventPtr& event);
   void offer_owners(const EventPtr& event);
   void add(StreamReader& reader, bool enters);
+  static void close(StreamReader& reader);
   void flush_endings();
 
   Executor executor_;

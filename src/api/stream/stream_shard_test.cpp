@@ -215,6 +215,23 @@ TEST_F(Shard, AStreamThatJustHadAnEventNeedsNotBeToldWhereItIs) {
   EXPECT_EQ(busy->channel->frames.size(), 1U);
 }
 
+TEST_F(Shard, StreamsOfRevokedCredentialsEnd) {
+  const auto kept = open({.tenant = kStreamTenant});
+  const auto nameless = open({.tenant = kStreamTenant});
+  const auto opening = entered({.tenant = kStreamTenant});
+  const auto revoked = open({.tenant = kStreamTenant});
+  kept->reader.holder = {.tenant = kStreamTenant, .token_id = "a"};
+  opening->reader.holder = revoked->reader.holder = {.tenant = kStreamTenant, .token_id = "b"};
+  shard_.close_holders({.tokens = {"b"}, .tenants = {kOtherTenant}});
+  EXPECT_TRUE(kept->channel->is_open());
+  EXPECT_TRUE(nameless->channel->is_open());
+  EXPECT_FALSE(revoked->channel->is_open());
+  attach(*opening);
+  EXPECT_FALSE(opening->channel->is_open());
+  shard_.close_holders({.tokens = {}, .tenants = {kStreamTenant}});
+  EXPECT_FALSE(kept->channel->is_open());
+}
+
 TEST_F(Shard, AStreamEndsWhenItsTimeIsUp) {  // H-05
   const auto one = open({.tenant = kStreamTenant});
   const Clock::Steady begin{};
