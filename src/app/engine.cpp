@@ -1,5 +1,6 @@
 #include "app/engine.h"
 
+#include "app/observe/call_metrics.h"
 #include "base/run.h"
 #include "base/version.h"
 #include "keeper/keeper.h"
@@ -54,6 +55,7 @@ struct Engine::Parts {
 
   Context& context;
   EngineOptions options;
+  CallMetrics calls{context.metrics};
   boost::asio::io_context io{1};
   std::thread thread;
 
@@ -119,9 +121,9 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
   store::RecordedJobStore store(pg_store);
   auto listen = options.database;
   if (!options.listen_url.empty()) listen.url = options.listen_url;
-  store::PgWakeSource wake(connect_as(listen, "millrace_worker", "millrace-listen"));
+  store::PgWakeSource own_wake(connect_as(listen, "millrace_worker", "millrace-listen"));
 
-  http::Client client(io.get_executor());
+  http::Client client(io.get_executor(), {.call_watch = &calls});
   MR_CO_TRY(auto handlers, options.handlers(client));
   auto worker = options.worker;
   worker.on_registered = [this, told = options.worker.on_registered](const std::string& worker_id) {
@@ -134,7 +136,7 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
   };
   worker::Runtime running(io.get_executor(),
                           {.store = store,
-                           .wake = &wake,
+                           .wake = options.wake != nullptr ? options.wake : &own_wake,
                            .clock = context.clock,
                            .random = context.random,
                            .log = context.log},

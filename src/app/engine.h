@@ -10,6 +10,7 @@
 #include "app/database.h"
 #include "base/task.h"
 #include "http/client.h"
+#include "store/wake_source.h"
 #include "worker/handler_registry.h"
 #include "worker/options.h"
 #include "worker/runtime.h"
@@ -25,6 +26,8 @@ namespace millrace::app {
 struct EngineOptions {
   Database database;
   std::string listen_url;  // For LISTEN; empty: the database's own.
+  // Where the process listens already; outlives the engine. Nothing: a session of the worker's own.
+  store::WakeSource* wake = nullptr;
   bool run_keeper = true;
   bool run_worker = true;
   worker::Options worker;

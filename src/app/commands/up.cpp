@@ -135,6 +135,10 @@ class Up {
     EngineOptions engine;
     engine.database = database_;
     engine.listen_url = context_.settings.text("database.direct_url");
+    if (service_) {
+      wake_ = service_->wake_source();  // One session of this process listens, for all of it.
+      engine.wake = wake_.get();
+    }
     engine.run_keeper = context_.settings.boolean("keeper.enabled");
     engine.run_worker = !options_.no_worker;
     run_telemetry_ = std::make_unique<RunTelemetry>(context_.metrics, context_.tracer,
@@ -287,6 +291,7 @@ class Up {
   std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<RunTelemetry> run_telemetry_;
   std::unique_ptr<HttpService> service_;
+  std::unique_ptr<store::WakeSource> wake_;  // Of the service, for the engine.
   std::unique_ptr<Engine> engine_;
   QueueMeter meter_;
   std::string last_status_ = "0 0 0 0 0";

@@ -1,3 +1,5 @@
+#include "app/serve/api_parts.h"
+
 #include "api/credential_maker.h"
 #include "api/directories.h"
 #include "api/guard.h"
@@ -14,8 +16,8 @@
 #include "api/server_metrics.h"
 #include "api/storage/storage_api.h"
 #include "api/trace/request_span.h"
+#include "app/observe/call_metrics.h"
 #include "app/observe/process_metrics.h"
-#include "app/serve/api_parts.h"
 #include "app/serve/blob_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
@@ -30,6 +32,8 @@
 #include "pg/pool.h"
 #include "store/api/health.h"
 #include "store/api/session.h"
+#include "store/pg_wake_source.h"
+#include "store/wake_fan.h"
 
 #include <iterator>
 #include <optional>
@@ -41,9 +45,18 @@ namespace {
 using namespace either;
 
 constexpr std::chrono::seconds kTouchInterval{30};
-constexpr std::int64_t kDepthWarning = 1000;  // H-18
+constexpr std::int64_t kDepthWarning = 1000;            // H-18
+constexpr std::chrono::milliseconds kWatchTime{1'000};  // To connect, and again to answer.
+constexpr std::chrono::milliseconds kCountsAge{500};
 // How long the end of a server waits for what it does by itself, after its last request.
 constexpr std::chrono::seconds kStopTime{2};
+
+// Notifications do not come through a pooler: where there is one, the other address is set.
+pg::ConnectOptions listen_options(const Context& context, Database database) {
+  const auto& direct = context.settings.text("database.direct_url");
+  if (!direct.empty()) database.url = direct;
+  return connect_as(database, "millrace_api", "millrace-listen");
+}
 
 // What runs until then can be repeated by the next server: nothing is lost where it is cut off.
 awaitable<void> cut_off(awaitable<void> task, CancelToken end) {
@@ -65,7 +78,12 @@ struct ApiParts::Impl {
                   static_cast<std::size_t>(owner.settings.integer("server.database_connections")),
               .waiters_max = 100'000},
              owner.random),
-        client(own_executor),
+        apart_pool(own_executor, connect_as(options.database, "millrace_api", "millrace-api-apart"),
+                   {.connections_max = 1, .waiters_max = 16}, owner.random),
+        watch_pool(own_executor, connect_as(options.database, "millrace_api", "millrace-api-watch"),
+                   {.connections_max = 1}, owner.random),
+        listener(listen_options(owner, options.database)),
+        client(own_executor, {.call_watch = &calls}),
         tasks(own_executor, owner.log) {}
 
   Result<void> build(const Options& options);
@@ -84,19 +102,32 @@ struct ApiParts::Impl {
   Executor executor;
 
   pg::Pool pool;
+  pg::Pool apart_pool;  // Calls that take long stand in line there, and hold up each other only.
+  pg::Pool watch_pool;  // Whether the database is there is not a question of how many ask for it.
+  store::PgWakeSource listener;  // Streams, long polls and a worker in this process share it.
+  store::WakeFan wake{listener, context.clock};
   store::ApiSession session{pool};
+  store::ApiSession apart{apart_pool};
+  store::ApiSession watch{watch_pool, {.acquire = kWatchTime, .call = kWatchTime}};
   std::unique_ptr<store::TenantStore> tenants = store::make_tenant_store(session);
   std::unique_ptr<store::TokenStore> tokens = store::make_token_store(session);
   std::unique_ptr<store::RequestStore> requests = store::make_request_store(session);
-  std::unique_ptr<store::JobReader> reader = store::make_job_reader(session);
+  std::unique_ptr<store::JobReader> reader = store::make_job_reader(session, &apart);
   std::unique_ptr<store::JobWriter> writer = store::make_job_writer(session);
   std::unique_ptr<store::OperationStore> operation_store = store::make_operation_store(session);
-  std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session);
+  std::unique_ptr<store::EvidenceStore> evidence = store::make_evidence_store(session, &apart);
   std::unique_ptr<store::HealthStore> health_store = store::make_health_store(session);
+  std::unique_ptr<store::HealthStore> watch_store = store::make_health_store(watch);
+  // One question for all checks of a page.
+  api::KeyedCache<int, store::HealthCounts> counts{
+      context.clock, {.ttl = kCountsAge, .entries_max = 1}, [this](int) {
+        return watch_store->health_counts();
+      }};
   std::unique_ptr<store::ExportStore> export_store = store::make_export_store(session);
   std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
   api::RestApi rest{*rest_store, context.clock};
 
+  CallMetrics calls{context.metrics};
   http::Client client;
   std::optional<identity::JwksCache> jwks;
   std::optional<identity::TokenVerifier> verifier;
@@ -130,7 +161,7 @@ struct ApiParts::Impl {
 Result<void> ApiParts::Impl::build(const Options& options) {
   MR_TRY_VOID(build_identity(options));
   health.emplace(context.clock, std::string(kVersion), checks());
-  streams.emplace(context, executor, options.database, session, *reader);
+  streams.emplace(context, executor, options.database, *reader, wake.outlet());
   metrics_page.emplace(registry, *health_store, context.clock, [this] {
     if (connections) metrics.set_connections(connections());
     process.update();
@@ -144,10 +175,10 @@ Result<void> ApiParts::Impl::build(const Options& options) {
                                  .directory = keys,
                                  .policies = policies}));
   MR_TRY(work, WorkParts::make({.context = context,
-                                .database = options.database,
                                 .session = session,
                                 .requests = *requests,
                                 .tickets = *tickets,
+                                .wake = wake.outlet(),
                                 .blobs = &blobs->store()}));
   return build_pipeline();
 }
@@ -167,6 +198,12 @@ Result<void> ApiParts::Impl::build_identity(const Options& options) {
     verify.jwks = &*jwks;
     verify.jwks_rules.audiences = settings.list("auth.audiences");
     verify.jwks_rules.issuers = settings.list("auth.issuers");
+    if (verify.jwks_rules.issuers.empty()) {
+      context.log.warn("no_issuers",
+                       {{"meaning",
+                         "auth.issuers is not set: tokens of any issuer count that the keys of "
+                         "auth.jwks_url fit"}});
+    }
   }
   MR_TRY(verifier, identity::TokenVerifier::make(std::move(verify), context.clock));
   MR_TRY(tickets, identity::TicketMaker::make(options.secrets.all, context.clock));
@@ -220,7 +257,6 @@ std::vector<api::Operation> ApiParts::Impl::export_operations() {
                                      .jobs = *reader,
                                      .writer = *writer,
                                      .files = blobs->files(),
-                                     .ledger = blobs->ledger(),
                                      .blobs = blobs->store(),
                                      .links = blobs->links()};
   const api::ExportRouteOptions options{.time_max =
@@ -245,19 +281,18 @@ Result<void> ApiParts::Impl::build_pipeline() {
 }
 
 Task<api::CheckResult> ApiParts::Impl::check_database() {
-  MR_CO_TRY_VOID(co_await health_store->health_counts());
+  MR_CO_TRY_VOID(co_await counts.get(0));
   co_return api::CheckResult{};
 }
 
 Task<api::CheckResult> ApiParts::Impl::check_queue_depth() {
-  MR_CO_TRY(const auto counts, co_await health_store->health_counts());
-  co_return api::CheckResult{.ok = counts.queue_depth <= kDepthWarning,
-                             .value = counts.queue_depth};
+  MR_CO_TRY(const auto now, co_await counts.get(0));
+  co_return api::CheckResult{.ok = now.queue_depth <= kDepthWarning, .value = now.queue_depth};
 }
 
 Task<api::CheckResult> ApiParts::Impl::check_keeper() {
-  MR_CO_TRY(const auto counts, co_await health_store->health_counts());
-  co_return api::CheckResult{.ok = counts.keeper};
+  MR_CO_TRY(const auto now, co_await counts.get(0));
+  co_return api::CheckResult{.ok = now.keeper};
 }
 
 Task<api::CheckResult> ApiParts::Impl::check_storage() {
@@ -300,6 +335,7 @@ Result<std::unique_ptr<ApiParts>> ApiParts::make(Context& context, Executor exec
 Result<void> ApiParts::start() {
   MR_TRY_VOID(impl_->blobs->open());
   if (impl_->jwks) impl_->jwks->start();
+  impl_->tasks.add("listener", impl_->wake.run());
   impl_->streams->start();
   impl_->tasks.add("touch tokens", cut_off(impl_->touch_tokens(), impl_->ending.token()));
   impl_->work->start();
@@ -312,6 +348,7 @@ Result<void> ApiParts::start() {
 awaitable<void> ApiParts::stop() {
   impl_->stopping.cancel("stopping");
   impl_->work->stop();
+  impl_->wake.stop();
   // A database or a store that does not answer is not waited for.
   co_await (impl_->tasks.join() || impl_->context.clock.sleep_for(kStopTime));
   impl_->ending.cancel("stopping");
@@ -320,11 +357,14 @@ awaitable<void> ApiParts::stop() {
   if (impl_->jwks) co_await impl_->jwks->stop();
   impl_->blobs->close();
   impl_->pool.close();
+  impl_->apart_pool.close();
+  impl_->watch_pool.close();
 }
 
 const api::Pipeline& ApiParts::requests() const { return *impl_->pipeline; }
 const api::ApiDocuments& ApiParts::documents() const { return *impl_->documents; }
 api::Health& ApiParts::health() { return *impl_->health; }
+std::unique_ptr<store::WakeSource> ApiParts::wake_source() { return impl_->wake.outlet(); }
 
 void ApiParts::note_request(const http::AccessRecord& record) {
   http::log_access(impl_->context.log, record);

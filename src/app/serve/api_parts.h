@@ -14,6 +14,7 @@
 #include "app/serve/signing_secrets.h"
 #include "base/task.h"
 #include "http/access_log.h"
+#include "store/wake_source.h"
 
 #include <functional>
 #include <memory>
@@ -42,6 +43,8 @@ class ApiParts {
   const api::Pipeline& requests() const;
   const api::ApiDocuments& documents() const;
   api::Health& health();
+  // Hints of the one session that listens for this process.
+  std::unique_ptr<store::WakeSource> wake_source();
   void note_request(const http::AccessRecord& record);
   // Asked before every page of metrics.
   void on_metrics(std::function<std::size_t()> connections);

@@ -41,6 +41,8 @@ Result<void> HttpService::Parts::open(http::ServerOptions server_options) {
   MR_TRY(auto router, http::Router::make(api->requests().routes()));
   server.emplace(threads.executors(), std::move(router), std::move(server_options), context.clock,
                  context.random, context.log);
+  // Before anybody can ask for the page of metrics.
+  api->on_metrics([this] { return server->connections(); });
   return server->start();
 }
 
@@ -83,7 +85,6 @@ Result<void> HttpService::start() {
   MR_TRY_VOID(parts.api->start());
   MR_TRY_VOID(parts.listen());
   parts.running = true;
-  parts.api->on_metrics([&parts] { return parts.server->connections(); });
   for (const auto& address : parts.server->endpoints()) {
     parts.context.log.info(
         "listening", {{"address", address.to_string()}, {"tls", parts.tls && !address.is_unix()}});
@@ -113,10 +114,17 @@ http::StopReport HttpService::stop() {
   if (!parts_->running) return {};
   parts_->running = false;
   parts_->api->health().drain();
+  // Balancers learn from /readyz, and not from closed doors.
+  if (const auto delay = parts_->context.settings.duration("server.drain_delay");
+      delay.count() > 0) {
+    run_blocking(parts_->context.clock.sleep_for(delay));
+  }
   const auto deadline = parts_->context.settings.duration("server.drain_timeout");
   const auto report = run_blocking(parts_->server->stop(deadline));
   parts_->context.log.info("server_stopped", {{"cut", report.cut_connections}});
   return report;
 }
+
+std::unique_ptr<store::WakeSource> HttpService::wake_source() { return parts_->api->wake_source(); }
 
 }  // namespace millrace::app

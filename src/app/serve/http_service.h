@@ -1,13 +1,15 @@
 // HttpService: the HTTP server of this process: threads, listeners, and the API behind them.
 //
 // Flow: start() listens; from then on requests are served until stop(), which tells /readyz first,
-// lets running requests end until server.drain_timeout, and cuts what is left. Threading: all
+// waits for server.drain_delay, lets running requests end until server.drain_timeout, and cuts what
+// is left. Threading: all
 // members from the owning thread. Lifetime: context outlives it.
 #pragma once
 
 #include "app/context.h"
 #include "app/database.h"
 #include "http/server.h"
+#include "store/wake_source.h"
 
 #include <memory>
 #include <string>
@@ -35,6 +37,9 @@ class HttpService {
   // Certificate and key are read again; on error the ones in use stay.
   void reload();
   http::StopReport stop();
+  // Hints of the session that listens for this process; after start(). Outlives the service if need
+  // be, and says then that there are none.
+  std::unique_ptr<store::WakeSource> wake_source();
 
  private:
   struct Parts;

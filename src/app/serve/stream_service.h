@@ -1,8 +1,9 @@
 // StreamService: the event hub of this process, with the connections that it has for itself: one to
-// read the log, which requests cannot hold up, and one that listens.
+// read the log, which requests cannot hold up, and two for clients that come back, which hold up no
+// requests.
 //
-// Threading: made, started and stopped by its owner. Lifetime: context, session and reader outlive
-// it; call stop() before it goes away.
+// Threading: made, started and stopped by its owner. Lifetime: context and reader outlive it; call
+// stop() before it goes away.
 #pragma once
 
 #include "api/stream/event_hub.h"
@@ -12,7 +13,7 @@
 #include "store/api/events.h"
 #include "store/api/jobs_read.h"
 #include "store/api/session.h"
-#include "store/pg_wake_source.h"
+#include "store/wake_source.h"
 
 #include <memory>
 
@@ -20,20 +21,21 @@ namespace millrace::app {
 
 class StreamService {
  public:
-  // `session` and `reader` answer clients that come back.
   StreamService(Context& context, Executor executor, const Database& database,
-                store::ApiSession& session, store::JobReader& reader);
+                store::JobReader& reader, std::unique_ptr<store::WakeSource> wake);
 
   api::EventHub& hub() { return hub_; }
   void start() { hub_.start(); }
   awaitable<void> stop();
 
  private:
-  pg::Pool pool_;
-  store::ApiSession session_;
+  pg::Pool tail_pool_;
+  store::ApiSession tail_session_;
   std::unique_ptr<store::EventStore> tail_;
-  std::unique_ptr<store::EventStore> events_;
-  store::PgWakeSource wake_;
+  pg::Pool return_pool_;
+  store::ApiSession return_session_;
+  std::unique_ptr<store::EventStore> returns_;
+  std::unique_ptr<store::WakeSource> wake_;
   api::EventHub hub_;
 };
 

@@ -6,7 +6,6 @@
 #include "api/work/claim_line.h"
 #include "store/api/compute.h"
 #include "store/api/remote_work.h"
-#include "store/pg_wake_source.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,27 +13,15 @@
 #include <utility>
 
 namespace millrace::app {
-namespace {
-
-// Notifications do not come through a pooler.
-pg::ConnectOptions listen_options(const WorkParts::Needs& needs) {
-  auto listen = needs.database;
-  const auto& direct = needs.context.settings.text("database.direct_url");
-  if (!direct.empty()) listen.url = direct;
-  return connect_as(listen, "millrace_api", "millrace-api-listen");
-}
-
-}  // namespace
 
 struct WorkParts::Impl {
-  explicit Impl(Needs wanted) : needs(std::move(wanted)), wake(listen_options(needs)) {}
+  explicit Impl(Needs wanted) : needs(std::move(wanted)) {}
 
   Needs needs;
   std::unique_ptr<store::ComputeStore> compute = store::make_compute_store(needs.session);
   std::unique_ptr<store::RemoteWorkStore> remote = store::make_remote_work_store(needs.session);
   std::unique_ptr<api::ContractDirectory> contracts;
-  store::PgWakeSource wake;
-  api::ClaimLine line{&wake, needs.context.clock, needs.context.log,
+  api::ClaimLine line{needs.wake.get(), needs.context.clock, needs.context.log,
                       needs.context.settings.duration("worker.poll_interval")};
 };
 

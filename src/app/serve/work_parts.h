@@ -7,12 +7,12 @@
 
 #include "api/operation.h"
 #include "app/context.h"
-#include "app/database.h"
 #include "base/task.h"
 #include "blob/blob_store.h"
 #include "identity/ticket.h"
 #include "store/api/requests.h"
 #include "store/api/session.h"
+#include "store/wake_source.h"
 
 #include <memory>
 #include <vector>
@@ -23,10 +23,10 @@ class WorkParts {
  public:
   struct Needs {
     Context& context;
-    Database database;
     store::ApiSession& session;
     store::RequestStore& requests;
     const identity::TicketMaker& tickets;
+    std::unique_ptr<store::WakeSource> wake;  // For long polls.
     blob::BlobStore* blobs = nullptr;  // Where artifacts are; nothing: they are not handed out.
   };
 
