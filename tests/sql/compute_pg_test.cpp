@@ -107,7 +107,15 @@ TEST_F(Compute, j13_a_young_result_answers_and_an_old_one_does_not) {
   solve(ask(api).job, R"({"outputs": {}})");
   solve(second.job, R"({"outputs": {}})");
   pass(sql, "301 seconds");
-  EXPECT_EQ(ask(api, "other").answer, "created");
+  // The server's own setting counts for more than the database's, in both directions; who asks may
+  // want less, never more.
+  EXPECT_EQ(ask(api, "other", "app", R"({"ttl_seconds": 3600})").answer, "cached");
+  EXPECT_EQ(ask(api, "other", "app", R"({"max_age_seconds": 3600})").answer, "created");
+  solve(ask(api, "other").job, R"({"outputs": {}})");
+  pass(sql, "61 seconds");
+  EXPECT_EQ(ask(api, "other").answer, "cached");
+  EXPECT_EQ(ask(api, "other", "app", R"({"ttl_seconds": 60})").answer, "created");
+  EXPECT_EQ(ask(api, "third").answer, "created");
 }
 
 TEST_F(Compute, a_failed_question_can_be_asked_again) {

@@ -1,6 +1,6 @@
 -- millrace.submit_compute: a question for the compute pipeline: definition and version of a contract, inputs with defaults applied. Answers the job
 -- that answers it: 'created'; 'running' where an equal question of the same tenant and app is under way; 'cached' where its result is younger
--- than compute.result_ttl_seconds. p_key is the digest of all that the answer depends on, tenant and app included; p_inputs_hash is what clients
+-- than the option ttl_seconds, where the server says one, or else than compute.result_ttl_seconds; the asker may want a younger one. p_key is the digest of all that the answer depends on, tenant and app included; p_inputs_hash is what clients
 -- know it by. Callers with an equal key stand in line for its row, so there is one job for them all; but a user's job (owner_id) is the user's alone
 -- (T-02), so the questions of two users do not meet.
 create or replace function millrace.submit_compute(p_app_id text, p_definition text, p_version text, p_inputs jsonb, p_inputs_hash text, p_key bytea,
@@ -11,8 +11,8 @@ as $$
 declare
   v_tenant uuid := millrace.current_tenant();
   v_now timestamptz := millrace.now();
-  v_bad text := (select k from jsonb_object_keys(p_options) k where k not in ('owner_id', 'priority', 'correlation_id', 'traceparent', 'max_age_seconds') limit 1);
-  v_ttl interval := make_interval(secs => least(millrace.config_integer('compute.result_ttl_seconds', 300), coalesce((p_options ->> 'max_age_seconds')::integer, 2147483647)));
+  v_bad text := (select k from jsonb_object_keys(p_options) k where k not in ('owner_id', 'priority', 'correlation_id', 'traceparent', 'ttl_seconds', 'max_age_seconds') limit 1);
+  v_ttl interval := make_interval(secs => least(coalesce((p_options ->> 'ttl_seconds')::integer, millrace.config_integer('compute.result_ttl_seconds', 300)), coalesce((p_options ->> 'max_age_seconds')::integer, 2147483647)));
   v_owner uuid := millrace.uuid_or_null(p_options ->> 'owner_id');
   v_key bytea := case when v_owner is null then p_key else sha256(p_key || uuid_send(v_owner)) end;
   v_before uuid;

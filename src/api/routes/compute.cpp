@@ -100,7 +100,7 @@ store::NewCompute new_compute(const Call& call, const ComputeParts& parts, const
                              .owner = owner,
                              .correlation_id = std::string(call.request.correlation_id),
                              .traceparent = call.request.trace.traceparent(),
-                             .max_age = parts.result_ttl};
+                             .ttl = parts.result_ttl};
   // Who sees nothing but the own jobs is not given another's.
   question.key = compute_key({.tenant = call.caller.home_tenant(),
                               .owner = owner,
@@ -112,8 +112,7 @@ store::NewCompute new_compute(const Call& call, const ComputeParts& parts, const
     question.priority = static_cast<int>(*priority);
   }
   if (const auto age = call.integer("max_age_seconds")) {
-    const std::chrono::seconds wanted(*age);
-    question.max_age = std::min(wanted, parts.result_ttl.value_or(wanted));
+    question.max_age = std::chrono::seconds(*age);
   }
   return question;
 }

@@ -162,7 +162,8 @@ TEST_F(ComputeRoutes, AQuestionBecomesAJobWithItsDefaults) {  // J-01, J-05, H-1
   // sha256('{"span":6.0,"unit":"m"}beam1.0.0')
   EXPECT_EQ(question.inputs_hash,
             inputs_hash(parse_json(R"({"unit":"m","span":6.0})").value(), "beam", "1.0.0"));
-  EXPECT_EQ(question.max_age, std::chrono::seconds(300));
+  EXPECT_EQ(question.ttl, std::chrono::seconds(300));
+  EXPECT_EQ(question.max_age, std::nullopt);
 }
 
 TEST_F(ComputeRoutes, InputsThatBreakTheContractMakeNoJob) {  // J-02, H-16

@@ -16,6 +16,7 @@ std::string options_json(const NewCompute& question) {
   if (question.priority) options["priority"] = *question.priority;
   if (!question.correlation_id.empty()) options["correlation_id"] = question.correlation_id;
   if (!question.traceparent.empty()) options["traceparent"] = question.traceparent;
+  if (question.ttl) options["ttl_seconds"] = question.ttl->count();
   if (question.max_age) options["max_age_seconds"] = question.max_age->count();
   return to_json(options);
 }

@@ -32,7 +32,8 @@ struct NewCompute {
   std::optional<int> priority = {};
   std::string correlation_id = {};
   std::string traceparent = {};
-  std::optional<std::chrono::seconds> max_age = {};  // Of a result that may answer; 0: none.
+  std::optional<std::chrono::seconds> ttl = {};      // Of results; nothing: as the database has it.
+  std::optional<std::chrono::seconds> max_age = {};  // Of one that may answer; 0: none.
 };
 
 struct ComputeAnswer {
