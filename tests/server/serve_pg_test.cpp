@@ -57,6 +57,65 @@ TEST(Serve, ADatabaseThatIsAwayIs503AndComesBack) {  // K04, H-18
   EXPECT_EQ(world.get("/api/v1/jobs", token).status, 200);
 }
 
+// A reader who asks for much must not stop the API for everybody.
+TEST(Serve, CallsThatTakeLongHoldUpNoOthers) {
+  ApiWorld world({.env = {{"MILLRACE_SERVER_DATABASE_CONNECTIONS", "1"}}});
+  const auto reader = world.key(Role::reader);
+  const auto token = world.jwt(Role::service_role);
+  auto holder = world.sql();
+  must(holder.query("begin"));
+  must(holder.query("lock table millrace.audit_seal in access exclusive mode"));
+  std::vector<http::RawClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(world.address());
+    clients.back().send(
+        http::get("/api/v1/audit/verify", "Authorization: Bearer " + reader + "\r\n"));
+  }
+  auto sql = world.sql();
+  EXPECT_TRUE(eventually([&] {
+    const auto waiting = must(
+        sql.query("select count(*) from pg_stat_activity where datname = current_database() and "
+                  "application_name = 'millrace-api-apart' and wait_event_type = 'Lock'"));
+    return waiting[0].i64(0) == 1;
+  }));
+  EXPECT_EQ(world.get("/api/v1/jobs", token).status, 200);
+  EXPECT_EQ(world.get("/readyz").status, 200);
+  must(holder.query("rollback"));
+  for (auto& client : clients) EXPECT_EQ(client.read_reply().status, 200);
+}
+
+// Whether the database is there does not depend on how many ask for it.
+TEST(Serve, IsReadyWhileRequestsHoldAllConnections) {
+  ApiWorld world({.env = {{"MILLRACE_SERVER_DATABASE_CONNECTIONS", "1"}}});
+  const auto token = world.jwt(Role::service_role);
+  EXPECT_EQ(world.get("/api/v1/batches", token).status, 200);  // Who it is, is known from now on.
+  auto holder = world.sql();
+  must(holder.query("begin"));
+  must(holder.query("lock table millrace.batch in access exclusive mode"));
+  http::RawClient client(world.address());
+  client.send(http::get("/api/v1/batches", "Authorization: Bearer " + token + "\r\n"));
+  auto sql = world.sql();
+  EXPECT_TRUE(eventually([&] {
+    const auto waiting = must(
+        sql.query("select count(*) from pg_stat_activity where datname = current_database() and "
+                  "application_name = 'millrace-api' and wait_event_type = 'Lock'"));
+    return waiting[0].i64(0) == 1;
+  }));
+  EXPECT_EQ(world.get("/readyz").status, 200);
+  EXPECT_EQ(world.get("/health").status, 200);
+  must(holder.query("rollback"));
+  EXPECT_EQ(client.read_reply().status, 200);
+}
+
+TEST(Serve, SaysThatItDrainsBeforeItClosesItsDoors) {
+  ApiWorld world({.env = {{"MILLRACE_SERVER_DRAIN_DELAY", "1s"}}});
+  world.program().signal(SIGTERM);
+  EXPECT_TRUE(eventually([&] {
+    return http::RawClient(world.address()).ask(http::get("/readyz")).body.contains("draining");
+  }));
+  EXPECT_EQ(world.program().wait(), 0) << world.program().err();
+}
+
 TEST(Serve, EveryRequestIsOneLineWithoutSecrets) {  // T-08, O-01
   ApiWorld world;
   const auto tenant = world.new_tenant();
