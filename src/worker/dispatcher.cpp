@@ -186,6 +186,10 @@ bool Dispatcher::may_start(Clock::Steady now) const {
          services_.leased(now);
 }
 
+bool Dispatcher::more_ends_at_once() const {
+  return prefetch_.ends_at_once() && may_start(services_.clock.now());
+}
+
 void Dispatcher::start_waiting(Clock::Steady now) {
   if (starting_ || !may_start(now)) return;
   starting_ = true;

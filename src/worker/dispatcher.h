@@ -55,7 +55,11 @@ class Dispatcher {
   int claimable() const;  // How many more jobs there is use for.
   void accept(std::vector<ClaimedJob> jobs, const store::WorkerKey& key, Clock::Steady asked_at);
   // A round of claims is over; `full`: it brought all that there was use for.
-  void note_claimed(bool full) { prefetch_.note_claimed(full, services_.clock.now()); }
+  // Jobs wait that end as soon as they are run, and may be.
+  bool more_ends_at_once() const;
+  void note_claimed(bool full, Clock::Duration took) {
+    prefetch_.note_claimed(full, took, services_.clock.now());
+  }
   // Jobs that came too late to be run here: back at once.
   void return_unused(std::vector<ClaimedJob> jobs, const store::WorkerKey& key);
   // Leases of this process that it never heard of: back at once as well.

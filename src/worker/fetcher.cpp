@@ -182,6 +182,7 @@ awaitable<void> Fetcher::wait_for_use() {
 // Each queue that may have work is offered its share; what one leaves goes to those that took all.
 awaitable<void> Fetcher::claim_round(int want) {
   auto queues = askable();
+  const auto begin = services_.clock.now();
   ++first_;
   while (want > 0 && !queues.empty() && may_claim()) {
     int weights = 0;
@@ -202,7 +203,7 @@ awaitable<void> Fetcher::claim_round(int want) {
     }
     queues = std::move(hungry);
   }
-  dispatcher_.note_claimed(want <= 0);
+  dispatcher_.note_claimed(want <= 0, services_.clock.now() - begin);
 }
 
 Task<int> Fetcher::claim(Queue* queue, int limit) {

@@ -20,6 +20,7 @@ struct PrefetchFacts {
   int step = 0;                            // How far growth has come.
   double average_run_ms = -1;              // Of recent jobs; negative until there is one.
   double starts_per_ms = -1;               // While jobs waited; negative when not known.
+  double claim_ms = -1;                    // How long a round of claims takes; negative likewise.
   std::chrono::milliseconds run_max{500};  // Longer jobs on average: none.
 };
 
@@ -30,6 +31,8 @@ class Prefetch {
   Prefetch(int slots, int max, std::chrono::milliseconds run_max);
 
   int ahead() const { return prefetch_target(facts_); }
+  // Jobs take next to no time, of late.
+  bool ends_at_once() const;
 
   void note_accepted(Clock::Steady now, bool none_waited);  // Now some do.
   void note_started(Clock::Steady now, bool more_wait) {
@@ -38,8 +41,8 @@ class Prefetch {
   }
   void note_dry(Clock::Steady now);  // None waits any more.
   void note_run(Clock::Duration took);
-  // A round of claims was answered. `full`: with all that was asked for.
-  void note_claimed(bool full, Clock::Steady now);
+  // A round of claims was answered, after so long. `full`: with all that was asked for.
+  void note_claimed(bool full, Clock::Duration took, Clock::Steady now);
   void note_aged();  // Some waited too long: the slots are busy with something long.
 
  private:
@@ -49,7 +52,7 @@ class Prefetch {
   std::uint64_t started_ = 0;  // Since the last round of claims.
   Clock::Duration waited_{0};  // How long some job waited since then, less what goes on.
   Clock::Steady waits_since_ = Clock::Steady::max();
-  bool ran_dry_ = false;  // Since the last round of claims.
+  bool grows_when_dry_ = false;  // The last round of claims was full, and not yet run out.
 };
 
 }  // namespace millrace::worker

@@ -37,6 +37,22 @@ INSTANTIATE_TEST_SUITE_P(
             "slow_database",
             {.slots = 10, .max = 2000, .step = 2000, .average_run_ms = 0.001, .starts_per_ms = 1},
             100},
+        TargetCase{"slow_claims",
+                   {.slots = 10,
+                    .max = 2000,
+                    .step = 2000,
+                    .average_run_ms = 0.001,
+                    .starts_per_ms = 1,
+                    .claim_ms = 250},
+                   500},
+        TargetCase{"claims_that_hang",
+                   {.slots = 10,
+                    .max = 2000,
+                    .step = 2000,
+                    .average_run_ms = 0.001,
+                    .starts_per_ms = 1,
+                    .claim_ms = 60'000},
+                   1000},
         TargetCase{"one_slot", {.slots = 1, .max = 2000, .step = 2000, .average_run_ms = 400}, 0},
         TargetCase{"long", {.slots = 100, .max = 2000, .step = 2000, .average_run_ms = 501}, 0},
         TargetCase{"told_not_to", {.slots = 10, .max = 0, .step = 2000, .average_run_ms = 0}, 0}),
@@ -46,7 +62,7 @@ class PrefetchTest : public ::testing::Test {
  protected:
   // One round: a claim is answered, what it brought is started after `took`.
   void round(bool full, int jobs, Clock::Duration took) {
-    prefetch.note_claimed(full, now);
+    prefetch.note_claimed(full, 1ms, now);
     prefetch.note_accepted(now, true);
     now += took;
     for (int i = 0; i < jobs; ++i) prefetch.note_started(now, i + 1 < jobs);
@@ -61,7 +77,7 @@ TEST_F(PrefetchTest, BeginsSmallAndGrowsWhileClaimsAreFull) {
   prefetch.note_run(10us);
   EXPECT_EQ(prefetch.ahead(), 10);
   for (const int expected : {40, 160, 640, 2000, 2000}) {
-    prefetch.note_claimed(true, now);
+    prefetch.note_claimed(true, 1ms, now);
     prefetch.note_accepted(now, true);
     now += 10us;
     for (int i = 0; i < 500; ++i) prefetch.note_started(now, true);
@@ -69,12 +85,27 @@ TEST_F(PrefetchTest, BeginsSmallAndGrowsWhileClaimsAreFull) {
   }
 }
 
-TEST_F(PrefetchTest, GrowsFasterWhenTheSlotsRanDryDuringTheClaim) {
+TEST_F(PrefetchTest, GrowsOnceMoreWhenWhatAFullRoundBroughtHasRunOut) {
   prefetch.note_run(10us);
   round(true, 10, 10us);
-  EXPECT_EQ(prefetch.ahead(), 40) << "nothing was there to run dry yet";
-  round(true, 40, 10us);
-  EXPECT_EQ(prefetch.ahead(), 640);
+  EXPECT_EQ(prefetch.ahead(), 160);
+  prefetch.note_accepted(now, true);
+  prefetch.note_dry(now);
+  EXPECT_EQ(prefetch.ahead(), 160) << "once for each round";
+  round(false, 1, 10us);
+  EXPECT_EQ(prefetch.ahead(), 80) << "not when the queue has no more";
+}
+
+// Many processes in line for one lane: what each takes must last until it is its turn again.
+TEST_F(PrefetchTest, LastsForAsLongAsClaimsTake) {
+  prefetch.note_run(10us);
+  for (int i = 0; i < 50; ++i) {
+    prefetch.note_claimed(true, 200ms, now);
+    prefetch.note_accepted(now, true);
+    now += 250ms;
+    for (int k = 0; k < 500; ++k) prefetch.note_started(now, k + 1 < 500);  // Two a millisecond.
+  }
+  EXPECT_NEAR(prefetch.ahead(), 800, 40);
 }
 
 TEST_F(PrefetchTest, GoesDownWhenTheQueueHasNoMore) {

@@ -6,6 +6,10 @@
 #include "worker/job_run.h"
 #include "worker/pause.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 #include <memory_resource>
 #include <unordered_set>
@@ -17,6 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto kGatherMax = 3ms;
+constexpr int kGatherTurns = 40;  // Of the executor: jobs are run in bursts, each in a turn.
 constexpr auto kPauseMin = 50ms;
 constexpr auto kPauseMax = 2s;  // Work goes on within seconds after the database has come back.
 
@@ -150,6 +156,8 @@ void Settler::abandon() {
 awaitable<void> Settler::run() {
   for (;;) {
     if (!queue_.empty()) {
+      co_await gather();
+      if (queue_.empty()) continue;  // Given up meanwhile.
       take_batch();
       co_await send({.begin = 0, .end = sending_.size()});
       sending_.clear();
@@ -158,6 +166,17 @@ awaitable<void> Settler::run() {
     if (stopping_) co_return;
     arrived_.reset();
     co_await arrived_.wait();
+  }
+}
+
+// Each call costs the server as much as many results do. Nobody is kept waiting who has finished:
+// only while jobs are there that end as soon as they are run.
+awaitable<void> Settler::gather() {
+  const auto until = clock_.now() + kGatherMax;
+  for (int turn = 0; turn < kGatherTurns && queue_.size() < kBatchMax; ++turn) {
+    if (stopping_ || !more_comes_ || !more_comes_() || clock_.now() >= until) co_return;
+    co_await boost::asio::post(co_await boost::asio::this_coro::executor,
+                               boost::asio::use_awaitable);
   }
 }
 

@@ -41,6 +41,9 @@ class Settler {
   Settler(store::JobStore& store, Clock& clock, Random& random, Logger& log,
           OnAnswers on_answers = {});
 
+  // Whether more results come at once: then a batch waits for them, for a moment.
+  void gather_while(std::function<bool()> more) { more_comes_ = std::move(more); }
+
   awaitable<void> run();  // Ends after stop(), when nothing waits any more, or after abandon().
 
   // The answer comes through on_answers.
@@ -80,6 +83,7 @@ class Settler {
   };
 
   void enqueue(Item item);
+  awaitable<void> gather();
   void take_batch();
   awaitable<void> send(Range range);
   Task<std::vector<JobAnswer>> send_once(Range range);
@@ -96,6 +100,7 @@ class Settler {
   Random& random_;
   Logger& log_;
   OnAnswers on_answers_;
+  std::function<bool()> more_comes_;
   std::vector<Item> queue_;
   std::vector<Item> sending_;
   Event arrived_;

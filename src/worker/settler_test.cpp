@@ -109,6 +109,25 @@ TEST_F(SettlerTest, ACallIsBoundedInNumberAndBytes) {
   EXPECT_EQ(store.settle_sizes, (Sizes{1, 1, 1, 1, Settler::kBatchMax, 1}));
 }
 
+TEST_F(SettlerTest, ResultsThatComeAtOnceGoInOneCall) {
+  int left = 3;
+  settler.gather_while([this, &left] {
+    if (left == 0) return false;
+    const auto number = static_cast<std::uint8_t>(left--);
+    answers.emplace_back();
+    spawn(io.get_executor(), settle("w", delivery(number), answers.size() - 1), log, "settlement");
+    return true;
+  });
+  offer(delivery(9));
+  EXPECT_EQ(store.settle_sizes, (Sizes{4}));
+}
+
+TEST_F(SettlerTest, WhatDoesNotComeIsNotWaitedForLong) {
+  settler.gather_while([] { return true; });
+  offer(delivery(1));
+  EXPECT_EQ(store.settle_sizes, (Sizes{1})) << "although no time passes";
+}
+
 TEST_F(SettlerTest, StopSendsWhatWaits) {
   hold();
   offer(delivery(1));

@@ -58,6 +58,10 @@ begin
         return;
       end if;
       v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
+      if p_limit = 0 and v_try = 1 then
+        perform from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, 1, p_take_capacity, null, false);
+        v_busy := 0;  -- The way of those who have to stand in line is planned, too.
+      end if;
     else
       for v_group in
         select * from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, p_limit, p_take_capacity, case when v_try = 1 then p_marks end, p_alone)

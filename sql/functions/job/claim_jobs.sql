@@ -40,13 +40,13 @@ begin
     return next v_row;
   end loop;
   -- A claim that was long under way may find that its process has left: then nobody would know of it.
-  if v_got > 0 then
+  if v_got > 0 or p_plan then
     perform from millrace.worker w where w.worker_id = p_worker_id and w.nonce = p_process for key share;
-    if not found then
+    if not found and p_plan is not true then
       raise exception 'worker % is not registered', p_worker_id using errcode = 'MR023';
     end if;
   end if;
-  if v_got < p_limit and p_marks is null and not p_alone and p_plan is not true then
+  if v_got < p_limit and p_marks is null and not p_alone then
     perform millrace.arm_wake(v_queue);
   end if;
 end;
