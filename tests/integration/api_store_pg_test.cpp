@@ -270,8 +270,14 @@ TEST_F(ApiStorePg, PiecesOfAnUploadAreAcceptedBehindTheFence) {
   EXPECT_EQ(refused(api.uploads->list_parts(person(kAda), id, uuid(kBob), 0, 10)).kind,
             ErrorKind::not_found);
   EXPECT_TRUE(run(api.uploads->abort_upload(person(kAda), id, uuid(kAda))));
+  EXPECT_TRUE(run(api.uploads->expire_uploads(10)).empty());
+  pass(sql, "3 hours");
   auto dead = run(api.uploads->expire_uploads(10));
   ASSERT_EQ(dead.size(), 1U);
+  run(api.uploads->delay_parts(dead));
+  EXPECT_TRUE(run(api.uploads->expire_uploads(10)).empty());
+  pass(sql, "1 hour");
+  EXPECT_EQ(run(api.uploads->expire_uploads(10)).size(), 1U);
   run(api.uploads->forget_parts(std::move(dead)));
   EXPECT_TRUE(run(api.uploads->expire_uploads(10)).empty());
 }
@@ -318,9 +324,26 @@ TEST_F(ApiStorePg, ContentThatNothingRefersToIsSwept) {
   const auto lost = run(api.blobs->unknown_blobs({known, unknown}));
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0].store_key, "sha256/x");
+  run(api.blobs->delay_blobs(condemned));
   EXPECT_EQ(run(api.blobs->forget_blobs(std::move(condemned))), 1);
   EXPECT_EQ(run(api.blobs->sweep_objects(10)), 0);
   EXPECT_EQ(run(api.blobs->expire_exports(10)), 0);
+}
+
+TEST_F(ApiStorePg, RemovalsAreMarkedAndEnded) {  // U-08
+  object(kAda, fmt::format("{}/a", kAda), "known");
+  const auto known = blob("known").store_key;
+  const auto marked = run(api.blobs->mark_blobs({known, "sha256/x", "sha256/y"}));
+  ASSERT_EQ(marked.size(), 2U);
+  EXPECT_TRUE(run(api.blobs->mark_blobs({"sha256/x"})).empty());
+  EXPECT_TRUE(run(api.blobs->lapsed_removals(10)).empty());
+  run(api.blobs->end_removals({marked[0].removal}));
+  pass(sql, "11 minutes");
+  const auto lapsed = run(api.blobs->lapsed_removals(10));
+  ASSERT_EQ(lapsed.size(), 1U);
+  EXPECT_EQ(lapsed[0].store_key, marked[1].store_key);
+  EXPECT_TRUE(run(api.uploads->clear_removal(marked[0].store_key, marked[0].removal)));
+  EXPECT_FALSE(run(api.uploads->clear_removal(marked[1].store_key, marked[1].removal)));
 }
 
 // --- Events ---
