@@ -84,6 +84,59 @@ TEST_F(ApiUploads, ARepeatWithTheSameKeyAnswersTheSame) {  // U-03, U-05, F02
   EXPECT_NE(text_of(theirs, "id"), text_of(first, "id"));
 }
 
+// What a client sends in pieces is compared when it is all there, and never dropped unread.
+TEST_F(ApiUploads, AKeyAnswersForTheSameContentInPiecesOnly) {  // F01, F02
+  const auto who = world().person();
+  const auto first = api().ask(UploadWorld::raw(who, kPdf, "key-1"));
+  ASSERT_EQ(first.status, 201) << first.body;
+  const std::vector<http::Header> key = {{"Upload-Metadata", "idempotency_key a2V5LTE="}};
+  const auto same = world().begin(who, kPdf.size(), key);
+  ASSERT_EQ(world().patch(same, who, 0, kPdf.substr(0, 20'000)).status, 204);
+  const auto done = world().patch(same, who, 20'000, kPdf.substr(20'000));
+  EXPECT_EQ(done.status, 204) << done.body;
+  EXPECT_EQ(done.header("idempotent-replayed"), "true");
+  EXPECT_EQ(done.header("content-location"), "/api/v1/files/" + text_of(first, "id"));
+  auto other_content = kPdf;
+  other_content.back() = 'q';
+  const auto other = world().begin(who, kPdf.size(), key);
+  EXPECT_EQ(world().patch(other, who, 0, other_content).status, 422);
+  EXPECT_EQ(world().files_of(who), 1);
+  EXPECT_EQ(world().jobs_of(who), 1);
+}
+
+TEST_F(ApiUploads, AKeyIsOfOnePatient) {  // F02
+  const auto who = world().person();
+  const auto child = api().post("/api/v1/profiles", who.token, R"({"display_name":"A child"})");
+  ASSERT_EQ(child.status, 201) << child.body;
+  ASSERT_EQ(api().ask(UploadWorld::raw(who, kPdf, "key-1")).status, 201);
+  auto ask = UploadWorld::raw(who, kPdf, "key-1");
+  ask.path += "&patient_id=" + text_of(child, "id");
+  EXPECT_EQ(api().ask(ask).status, 422);
+  EXPECT_EQ(world().files_of(who), 1);
+}
+
+TEST_F(ApiUploads, ADocumentToIngestStartsAsUploaded) {  // U-11
+  const auto who = world().person();
+  auto raw = UploadWorld::raw(who, kPdf);
+  raw.path += "&pipeline=ingest";
+  const auto file = api().ask(raw);
+  ASSERT_EQ(file.status, 201) << file.body;
+  auto sql = api().sql();
+  const auto jobs = must(
+      sql.query("select status, document_id::text as document, raw_path from millrace.upload_jobs "
+                "where user_id = $1",
+                pg::params(who.user)));
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].text("status"), "uploaded");
+  EXPECT_EQ(jobs[0].text("document"), text_of(file, "id"));
+  EXPECT_EQ(jobs[0].text("raw_path"), text_of(file, "storage_path"));
+  world().begin(who, 10, {{"Upload-Metadata", "pipeline aW5nZXN0"}});
+  EXPECT_EQ(world().count("select count(*) from millrace.upload where user_id = $1 and state = "
+                          "'open' and pipeline = 'ingest'",
+                          pg::params(who.user)),
+            1);
+}
+
 TEST_F(ApiUploads, RequestsWithOneKeyAtOnceMakeOneFile) {  // F03
   const auto who = world().person();
   constexpr int kClients = 8;
@@ -157,7 +210,7 @@ TEST_F(ApiUploads, OthersSeeNeitherFileNorUpload) {  // T-02, T-12
   EXPECT_EQ(world().content_of(who, file), kPdf);
 }
 
-TEST_F(ApiUploads, AServiceUploadsForTheOwnerOfAProfile) {  // U-10, U-11
+TEST_F(ApiUploads, AServiceUploadsForTheOwnerOfAProfile) {  // U-10
   const auto who = world().person();
   const auto profile =
       api().post("/api/v1/profiles", who.token, R"({"display_name":"Ada's mother"})");
@@ -260,6 +313,43 @@ TEST_F(ApiUploads, WhatCameBeforeAConnectionBrokeIsKept) {  // tus
   EXPECT_EQ(last.status, 204) << last.body;
   const auto file = api().get(last.header("content-location"), who.token);
   EXPECT_EQ(world().content_of(who, text_of(file, "id")), kPdf);
+}
+
+TEST_F(ApiUploads, NobodyEndsTheRequestOfAnother) {  // I08
+  const auto who = world().person();
+  const auto path = world().begin(who, kPdf.size());
+  const auto bytes =
+      ApiWorld::bytes_of(UploadWorld::tus("PATCH", path, who, {{"Upload-Offset", "0"}}, kPdf));
+  http::RawClient client(api().address());
+  ASSERT_TRUE(client.send(bytes.substr(0, bytes.size() - 10'000)));
+  ASSERT_TRUE(eventually([&] {
+    return world().count(
+               "select count(*) from millrace.upload where user_id = $1 and writer is not null",
+               pg::params(who.user)) == 1;
+  }));
+  EXPECT_EQ(world().patch(path, world().person(), 0, "stolen").status, 404);
+  EXPECT_EQ(world().patch(path, who, 1, "at a wrong place").status, 409);
+  const auto reply = client.ask(bytes.substr(bytes.size() - 10'000));
+  EXPECT_EQ(reply.status, 204) << reply.body;
+  EXPECT_EQ(world().files_of(who), 1);
+}
+
+TEST_F(ApiUploads, ALengthThatNobodySaidIsNoWayRoundTheQuota) {  // E12
+  const auto who = world().person();
+  auto sql = api().sql();
+  must(sql.query("select millrace.create_tenant('small', $1, '{\"quota_bytes\": 30000}')",
+                 pg::params(who.tenant)));
+  const auto begun =
+      api().ask(UploadWorld::tus("POST", "/api/v1/tus", who, {{"Upload-Defer-Length", "1"}}));
+  ASSERT_EQ(begun.status, 201) << begun.body;
+  const auto path = begun.header("location");
+  EXPECT_EQ(world().patch(path, who, 0, kPdf).status, 507);
+  EXPECT_EQ(world().count("select count(*) from millrace.upload_part p join millrace.upload u on "
+                          "u.upload_id = p.upload_id where u.user_id = $1",
+                          pg::params(who.user)),
+            0);
+  EXPECT_TRUE(eventually([&] { return world().staged() == 0; }));
+  EXPECT_EQ(world().patch(path, who, 0, kPdf.substr(0, 30'000)).header("upload-offset"), "30000");
 }
 
 TEST_F(ApiUploads, ContentComesInRangesAndByLinksThatEnd) {  // T-13
