@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <thread>
 
 namespace millrace::test {
 namespace {
@@ -277,6 +278,35 @@ TEST_F(UploadDeath, AnObjectWithItsRowIsOneFileAfterTheRetry) {  // U-03, U-10
                             "claimed",
                             pg::params(who.user)),
               1);
+  }
+}
+
+// Many at once, each at another step when the server dies: at the so-many-th step of them all.
+TEST_F(UploadDeath, ClientsOfADeadServerAllEndWithOneFileEach) {
+  constexpr int kRounds = 6;
+  constexpr std::size_t kClients = 8;
+  SeededRandom random(20'261'116);
+  for (int round = 0; round < kRounds; ++round) {
+    const auto time = random.below(3 * kClients) + 1;  // Each of them passes four, at least.
+    SCOPED_TRACE(fmt::format("round {}, killed at step {}", round, time));
+    std::vector<UploadWorld::Person> people;
+    for (std::size_t i = 0; i < kClients; ++i) people.push_back(world().person());
+    {
+      DoomedServer doomed(world(), "upload.*", time);
+      std::vector<std::jthread> clients;
+      for (const auto& who : people) {
+        clients.emplace_back([&doomed, &who] {
+          static_cast<void>(doomed.ask(UploadWorld::raw(who, kContent, "key")));
+        });
+      }
+      clients.clear();
+      ASSERT_TRUE(doomed.died());
+    }
+    for (const auto& who : people) {
+      const auto retried = api().ask(UploadWorld::raw(who, kContent, "key"));
+      ASSERT_EQ(retried.status, 201) << retried.body;
+      expect_one_file(who, text_of(retried, "id"));
+    }
   }
 }
 

@@ -1,9 +1,11 @@
-// DoomedServer: another server on the same database and store, which dies at a fault point.
+// DoomedServer: another server on the same database and store, which dies at a fault point, or when
+// it comes there for the so-many-th time.
 #pragma once
 
 #include "upload_world.h"
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +14,9 @@ namespace millrace::test {
 
 class DoomedServer {
  public:
-  DoomedServer(const UploadWorld& world, const std::string& point) {
+  DoomedServer(const UploadWorld& world, const std::string& point, std::uint64_t time = 1) {
     auto env = world.other_env();
-    env["MILLRACE_FAULT"] = point + "=kill";
+    env["MILLRACE_FAULT"] = fmt::format("{}=kill@{}", point, time);
     const auto ready = folder_.path() / "ready.json";
     program_ = std::make_unique<BackgroundProgram>(
         std::vector<std::string>{"serve", "--listen", "127.0.0.1:0", "--ready-file",
