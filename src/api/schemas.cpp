@@ -137,6 +137,20 @@ void add_common_schemas(SchemaMap& schemas) {
       }
     }
   })";
+  schemas["HealthDetails"] = R"({
+    "type": "object",
+    "required": ["queue_depth", "workers", "workers_silent", "keeper", "maintenance",
+                 "enqueue_enabled", "schema_version"],
+    "properties": {
+      "queue_depth": {"type": "integer", "description": "Jobs that wait, of all queues."},
+      "workers": {"type": "integer", "description": "Processes that live."},
+      "workers_silent": {"type": "integer", "description": "Their lease has ended."},
+      "keeper": {"type": "boolean", "description": "Whether one does its duties."},
+      "maintenance": {"type": "boolean"},
+      "enqueue_enabled": {"type": "boolean"},
+      "schema_version": {"type": "integer"}
+    }
+  })";
   schemas["Scale"] = R"({
     "type": "object",
     "required": ["queues"],

@@ -295,6 +295,17 @@ TEST_F(ApiJobs, AScalerLearnsOneNumberPerQueue) {  // D-08
   EXPECT_EQ(world().get("/v1/scale/default").status, 401);
 }
 
+TEST_F(ApiJobs, StaffLearnsHowTheInstallationIs) {  // H-18, K04
+  enqueue();
+  const auto health = world().get("/api/v1/health", world().key(Role::reader));
+  ASSERT_EQ(health.status, 200) << health.body;
+  EXPECT_GE(health.json().at("queue_depth").to_number<int>(), 1);
+  EXPECT_EQ(health.json().at("maintenance"), json::Value(false));
+  // It tells of all tenants: a service of one of them does not learn it.
+  EXPECT_EQ(world().get("/api/v1/health", service_).status, 403);
+  EXPECT_EQ(world().get("/api/v1/health").status, 401);
+}
+
 TEST_F(ApiJobs, MetricsNameQueuesAndNeverTenants) {  // O-03, O-04
   enqueue();
   const auto page = world().get("/metrics");

@@ -52,6 +52,17 @@ Task<Reply> scale(Call& call, store::HealthStore& health, std::optional<std::str
   co_return Reply::json(json::Object{{"queues", std::move(queues)}});
 }
 
+Task<Reply> health_details(store::HealthStore& health) {
+  MR_CO_TRY(const auto counts, co_await health.health_counts());
+  co_return Reply::json(json::Object{{"queue_depth", counts.queue_depth},
+                                     {"workers", counts.workers},
+                                     {"workers_silent", counts.workers_silent},
+                                     {"keeper", counts.keeper},
+                                     {"maintenance", counts.maintenance},
+                                     {"enqueue_enabled", counts.enqueue_enabled},
+                                     {"schema_version", counts.schema_version}});
+}
+
 }  // namespace
 
 std::string render_samples(std::vector<store::MetricSample> samples) {
@@ -138,6 +149,16 @@ std::vector<Operation> scale_operations(store::HealthStore& health) {
                  .answers = {{.status = 200, .description = "All queues.", .schema = "Scale"}},
                  .rate_limited = false,
                  .handler = [&health](Call& call) { return scale(call, health, std::nullopt); }});
+  // What /health does not tell everybody (K04).
+  out.push_back({.id = "health.details",
+                 .method = "GET",
+                 .path = "/api/v1/health",
+                 .tag = "Operation",
+                 .summary = "How the installation is: keeper, workers, switches, schema",
+                 .access = Access::staff(Capability::read),
+                 .answers = {{.status = 200, .description = "Now.", .schema = "HealthDetails"}},
+                 .rate_limited = false,
+                 .handler = [&health](Call&) { return health_details(health); }});
   return out;
 }
 
