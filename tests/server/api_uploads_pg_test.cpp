@@ -409,7 +409,8 @@ TEST(ApiSweeps, OrphansGoAndContentStays) {  // U-08
   EXPECT_EQ(world.content_of(who, text_of(file, "id")), kPdf);
 }
 
-TEST(ApiSweeps, AnUploadThatExpiredIsGoneAndItsRoomIsFree) {
+// Its piece stays, and counts, until it is old enough to be removed.
+TEST(ApiSweeps, AnUploadThatExpiredIsGoneAndItsRoomIsFree) {  // E12
   UploadWorld world({{"MILLRACE_STORAGE_SWEEP_INTERVAL", "100ms"}});
   const auto who = world.person();
   const auto path = world.begin(who, 10);
@@ -417,9 +418,17 @@ TEST(ApiSweeps, AnUploadThatExpiredIsGoneAndItsRoomIsFree) {
   auto sql = world.api().sql();
   must(sql.query("update millrace.upload set expires_at = now() - interval '1 minute'"));
   EXPECT_TRUE(eventually([&] {
-    return world.count("select count(*) from millrace.upload where state = 'open'") == 0 &&
-           world.count("select count(*) from millrace.upload_part") == 0;
+    return world.count("select count(*) from millrace.upload where state = 'open'") == 0;
   }));
+  EXPECT_EQ(world.count("select count(*) from millrace.upload_part"), 1);
+  const auto rows = must(sql.query("select handle from millrace.upload_part"));
+  const auto piece = world.blobs() / rows[0].text(0);
+  std::filesystem::last_write_time(
+      piece, std::filesystem::file_time_type::clock::now() - std::chrono::hours(3));
+  must(sql.query("update millrace.upload_part set created_at = now() - interval '3 hours'"));
+  EXPECT_TRUE(
+      eventually([&] { return world.count("select count(*) from millrace.upload_part") == 0; }));
+  EXPECT_FALSE(std::filesystem::exists(piece));
   const auto late = world.api().ask(UploadWorld::tus("HEAD", path, who, {})).status;
   EXPECT_TRUE(late == 410 || late == 404) << late;
 }
