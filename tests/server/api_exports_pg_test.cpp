@@ -1,4 +1,5 @@
 // Exports, as the source's client asks for them: its paths, its names, its words.
+#include "api/stream/stream_client.h"
 #include "api_world.h"
 
 #include <boost/json/array.hpp>
@@ -6,6 +7,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace millrace::test {
 namespace {
@@ -64,11 +70,16 @@ class ApiExports : public testing::Test {
     return path;
   }
   void complete(const std::pair<std::string, std::string>& held, const std::string& path) {
-    const auto done = must(
-        sql_.query("select millrace.complete_job($1::uuid, $2, $3::jsonb)",
-                   pg::params(held.first, held.second,
-                              fmt::format(R"({{"file_path":"{}","file_name":"CV.pdf"}})", path))));
+    complete_with(held, fmt::format(R"({{"file_path":"{}","file_name":"CV.pdf"}})", path));
+  }
+  void complete_with(const std::pair<std::string, std::string>& held, const std::string& result) {
+    const auto done = must(sql_.query("select millrace.complete_job($1::uuid, $2, $3::jsonb)",
+                                      pg::params(held.first, held.second, result)));
     EXPECT_TRUE(done[0].boolean(0));
+  }
+  api::StreamClient watch(const std::string& path) {
+    return {world().address(), path,
+            fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\n", token_)};
   }
   std::string path_of(const std::string& url) {
     const auto begin = url.find("/api/");
@@ -168,6 +179,107 @@ TEST_F(ApiExports, AFinishedExportIsFetchedByALinkThatIsMadeOnTheSpot) {  // H-0
   EXPECT_EQ(world().get(path_of(url.substr(0, url.size() - 2))).status, 401);
 }
 
+// H-02, H-05, H-06, X-07: however the worker tells of the file, its owner gets a link to it: from
+// the stream as soon as it is there, from a stream that is opened later, and by polling.
+TEST_F(ApiExports, AFinishedExportIsLinkedInItsStateAndAtTheEndOfItsStream) {
+  const auto file = store("told.pdf", "%PDF-1.7 told");
+  for (const auto& result :
+       {fmt::format(R"({{"file_path":"{}"}})", file), fmt::format(R"({{"result_url":"{}"}})", file),
+        fmt::format(R"({{"result_url":"exports/{}"}})", file)}) {
+    const auto job = start(document());
+    const auto path = "/api/v1/export/job/" + job + "/stream";
+    auto live = watch(path);
+    ASSERT_EQ(live.status(), 200) << live.head();
+    EXPECT_EQ(live.next_name(), "snapshot");
+    complete_with(claim(), result);
+    const auto end_of = [](api::StreamClient& client) {
+      for (auto got = client.next(); got; got = client.next()) {
+        if (got->event == "completed") return must(parse_json_object(got->data));
+      }
+      ADD_FAILURE() << "the stream has no end";
+      return json::Object();
+    };
+    auto late = watch(path);
+    auto of_jobs = watch("/api/v1/jobs/" + job + "/events");
+    std::set<std::string> urls = {std::string(status(job).at("resultUrl").as_string())};
+    for (auto* client : {&live, &late, &of_jobs}) {
+      const auto end = end_of(*client);
+      EXPECT_EQ(end.at("jobId"), json::Value(job));
+      ASSERT_TRUE(end.at("resultUrl").is_string()) << to_json(end);
+      urls.insert(std::string(end.at("resultUrl").as_string()));
+    }
+    for (const auto& url : urls) {
+      const auto got = world().get(path_of(url));
+      EXPECT_EQ(got.status, 200) << result << " " << got.body;
+      EXPECT_EQ(got.body, "%PDF-1.7 told");
+    }
+  }
+}
+
+TEST_F(ApiExports, AnOrderWithAKeyIsMadeOnce) {  // F02, F03, G11
+  const std::vector<http::Header> key{{"Idempotency-Key", "\"order-1\""}};
+  const auto body = fmt::format(R"({{"documentId":"{}"}})", document());
+  const auto first = world().post("/api/v1/export/pdf", token_, body, key);
+  ASSERT_EQ(first.status, 202) << first.body;
+  complete(claim(), "nowhere");
+  // It is not under way any more: without the key this would be another job.
+  const auto again = world().post("/api/v1/export/pdf", token_, body, key);
+  EXPECT_EQ(again.status, 202);
+  EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(again.json(), first.json());
+
+  const auto documents = fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document());
+  const auto batch = world().post("/api/v1/export/batch", token_, documents, key);
+  ASSERT_EQ(batch.status, 202) << batch.body;
+  const auto same = world().post("/api/v1/export/batch", token_, documents, key);
+  EXPECT_EQ(same.json(), batch.json());
+  EXPECT_EQ(world().post("/api/v1/export/batch", token_, R"({"documentIds":[]})", key).status, 400);
+  EXPECT_EQ(world()
+                .post("/api/v1/export/batch", token_,
+                      fmt::format(R"({{"documentIds":["{}"]}})", document()), key)
+                .status,
+            422);
+  EXPECT_EQ(must(sql_.query("select count(*) from millrace.batch where tenant_id = $1",
+                            pg::params(tenant_.value)))[0]
+                .i64(0),
+            1);
+}
+
+TEST_F(ApiExports, AnOrderLeavesTheIdsOfItsRequestWithItsJob) {  // A-07, H-24
+  const std::vector<http::Header> ids{
+      {"x-correlation-id", "export-17"},
+      {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}};
+  const auto made = world().post("/api/v1/export/pdf", token_,
+                                 fmt::format(R"({{"documentId":"{}"}})", document()), ids);
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto batch = world().post("/api/v1/export/batch", token_,
+                                  fmt::format(R"({{"documentIds":["{}"]}})", document()), ids);
+  ASSERT_EQ(batch.status, 202) << batch.body;
+  const auto rows = must(
+      sql_.query("select correlation_id, traceparent from millrace.job_fact where owner_id = $1",
+                 pg::params(user_)));
+  ASSERT_EQ(rows.rows(), 2U);
+  for (const auto row : rows) {
+    EXPECT_EQ(row.text(0), "export-17");
+    EXPECT_THAT(std::string(row.text(1)), StartsWith("00-0af7651916cd43dd8448eb211c80319c-"));
+  }
+}
+
+TEST_F(ApiExports, AServiceClearsWhatHasExpiredInItsTenant) {  // H-10, X-22
+  must(
+      sql_.query("select millrace.create_export_history(jsonb_build_object('user_id', $1::text, "
+                 "'file_name', 'a.pdf', 'file_path', 'a', 'file_size', 1, 'expires_at', "
+                 "'2020-01-01T00:00:00Z'))",
+                 pg::params(user_)));
+  const std::string path = "/functions/v1/cleanup-exports";
+  EXPECT_EQ(world().post(path, token_, "").status, 403);
+  EXPECT_EQ(world().post(path, "", "").status, 401);
+  const auto elsewhere = world().jwt(Role::service_role, world().new_tenant());
+  EXPECT_EQ(world().post(path, elsewhere, "{}").body, R"({"deleted":0})");
+  const auto service = world().jwt(Role::service_role, tenant_);
+  EXPECT_EQ(world().post(path, service, "").body, R"({"deleted":1})");
+}
+
 TEST_F(ApiExports, AQuotaThatIsUsedUpIsSaidInNumbers) {  // X-19
   must(
       sql_.query("select millrace.create_export_history(jsonb_build_object('user_id', $1::text, "
@@ -220,6 +332,29 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   EXPECT_EQ(cleaned.status, 200) << cleaned.body;
   EXPECT_GE(cleaned.json().at("data").at("deletedCount").as_int64(), 1);
   EXPECT_EQ(world().post("/api/v1/export/cleanup", token_, "").status, 403);
+}
+
+TEST_F(ApiExports, ABatchHoldsWhatWasUnderWayAlready) {  // X-10, X-21, H-08
+  const auto shared = document();
+  const auto job = start(shared);
+  const auto made =
+      post("/api/v1/export/batch",
+           fmt::format(R"({{"documentIds":["{0}","{1}","{0}"]}})", shared, document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto data = made.json().at("data");
+  ASSERT_EQ(data.at("jobs").as_array().size(), 2U) << made.body;
+  EXPECT_EQ(data.at("jobs").at(0).at("jobId"), json::Value(job));
+  EXPECT_EQ(data.at("jobs").at(0).at("documentId"), json::Value(shared));
+  const auto path = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  // By the source's word for it, too.
+  complete_with(claim(),
+                fmt::format(R"({{"result_url":"{}"}})", store("shared.pdf", "%PDF-1.7 s")));
+  complete(claim(), store("own.pdf", "%PDF-1.7 own"));
+  EXPECT_EQ(world().get(path, token_).json().at("data").at("completedCount"), json::Value(2));
+  const auto zip = world().get(path + "/download", token_);
+  ASSERT_EQ(zip.status, 200) << zip.body;
+  EXPECT_THAT(zip.body, HasSubstr("shared.pdf"));
+  EXPECT_THAT(zip.body, HasSubstr("CV.pdf"));
 }
 
 TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
