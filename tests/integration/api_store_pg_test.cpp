@@ -569,19 +569,25 @@ TEST_F(RestPg, OwnRowsAreChangedAndDeletedAndOthersAreNot) {
                             .filters = {{.column = "id", .values = {id}}}};
   };
   EXPECT_THAT(
-      run(api.rest->update_rows(person(kAda), surface, by_id(mine), R"({"file_name": "new"})"))
+      run(api.rest->update_rows(person(kAda), surface, by_id(mine), R"({"file_name": "new"})", {}))
           .rows_json,
       HasSubstr("new"));
   EXPECT_EQ(
-      run(api.rest->update_rows(person(kAda), surface, by_id(bobs), R"({"file_name": "new"})"))
+      run(api.rest->update_rows(person(kAda), surface, by_id(bobs), R"({"file_name": "new"})", {}))
           .returned,
       0);
   EXPECT_EQ(refused(api.rest->update_rows(person(kAda), surface, by_id(mine),
-                                          R"({"status": "completed"})"))
+                                          R"({"status": "completed"})", {}))
                 .sqlstate,
             "42501");
-  EXPECT_EQ(run(api.rest->delete_rows(person(kAda), surface, by_id(bobs))).returned, 0);
-  EXPECT_EQ(run(api.rest->delete_rows(person(kAda), surface, by_id(mine))).returned, 1);
+  EXPECT_EQ(run(api.rest->delete_rows(person(kAda), surface, by_id(bobs), {})).returned, 0);
+  EXPECT_EQ(
+      refused(api.rest->delete_rows(person(kAda), surface, by_id(bobs), {.single = true})).sqlstate,
+      "PT406");
+  const auto minimal = run(api.rest->delete_rows(person(kAda), surface, by_id(mine),
+                                                 {.rows = false, .single = true, .rows_max = 1}));
+  EXPECT_EQ(minimal.returned, 1);
+  EXPECT_EQ(minimal.rows_json, "[]");
   EXPECT_EQ(sql.value("select string_agg(id::text, ' ') from millrace.shell_files"), bobs);
 }
 
@@ -596,11 +602,20 @@ TEST_F(RestPg, NobodyWritesJobsThroughATable) {
   EXPECT_EQ(run(api.rest->insert_rows(service(), surface, insert)).rows_json,
             fmt::format(R"([{{"status":"pending","user_id":"{}"}}])", kAda));
   const store::RestQuery all{.table = "export_jobs"};
+  const std::string completed = R"({"status": "completed"})";
+  EXPECT_EQ(refused(api.rest->update_rows(person(kAda), surface, all, completed, {})).sqlstate,
+            "42501");
+  // A service ends deliveries, and there is none.
+  EXPECT_EQ(refused(api.rest->update_rows(service(), surface, all, completed, {})).sqlstate,
+            "MR001");
+  EXPECT_EQ(
+      refused(api.rest->update_rows(service(), surface, all, R"({"attempts": 0})", {})).sqlstate,
+      "42501");
+  EXPECT_EQ(
+      refused(api.rest->update_rows(service(), surface, all, completed, {.rows_max = 0})).sqlstate,
+      "PT400");
   for (const auto& caller : {person(kAda), service()}) {
-    EXPECT_EQ(
-        refused(api.rest->update_rows(caller, surface, all, R"({"status": "completed"})")).sqlstate,
-        "42501");
-    EXPECT_EQ(refused(api.rest->delete_rows(caller, surface, all)).sqlstate, "42501");
+    EXPECT_EQ(refused(api.rest->delete_rows(caller, surface, all, {})).sqlstate, "42501");
   }
   EXPECT_EQ(run(api.rest->select_rows(person(kAda), surface, all)).returned, 1);
   EXPECT_EQ(run(api.rest->select_rows(person(kBob), surface, all)).returned, 0);
@@ -619,13 +634,14 @@ TEST_F(RestPg, ExportHistoryIsWrittenByServicesAndCountedByUsers) {
   EXPECT_EQ(refused(api.rest->insert_rows(person(kAda), surface, insert)).sqlstate, "42501");
   EXPECT_EQ(run(api.rest->update_rows(person(kAda), surface,
                                       {.table = "export_history", .columns = {"download_count"}},
-                                      R"({"download_count": 1})"))
+                                      R"({"download_count": 1})", {}))
                 .rows_json,
             R"([{"download_count":1}])");
   EXPECT_THAT(run(api.files->list_export_history(person(kAda), {}, 10)), HasSubstr("cv.pdf"));
   EXPECT_EQ(run(api.files->list_export_history(person(kBob), {}, 10)), "[]");
-  EXPECT_EQ(run(api.rest->delete_rows(person(kAda), surface, {.table = "export_history"})).returned,
-            1);
+  EXPECT_EQ(
+      run(api.rest->delete_rows(person(kAda), surface, {.table = "export_history"}, {})).returned,
+      1);
 }
 
 // The sources' rpc calls, with arguments by name; one signature per name.
