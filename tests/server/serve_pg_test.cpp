@@ -1,4 +1,5 @@
 // millrace serve as a program: where it listens, what it says, how it stops.
+#include "api/stream/stream_client.h"
 #include "api_world.h"
 #include "http/tls_fixture.h"
 
@@ -287,6 +288,44 @@ TEST(ServeInsideUp, RunsAJobForATokenThatTheCommandMade) {
   EXPECT_TRUE(eventually(
       [&] { return ask({.path = path, .token = token}).body.contains("\"completed\""); }));
   EXPECT_EQ(ask({.path = "/readyz"}).status, 200);
+  up.signal(SIGTERM);
+  EXPECT_EQ(up.wait(), 0) << up.err();
+}
+
+// Streams and the worker are woken by the same session.
+TEST(ServeInsideUp, OneSessionListensForAllOfIt) {  // K01
+  TempFolder folder;
+  const auto ready_file = folder.path() / "ready.json";
+  const RunOptions here{.env = {}, .stdin_text = {}, .cwd = folder.path()};
+  BackgroundProgram up({"up", "--ready-file", ready_file.string()}, here);
+  const auto ready = up.wait_for_ready(ready_file);
+  const std::string url(ready.at("http_url").as_string());
+  const auto address = must(http::parse_listen(url.substr(url.rfind('/') + 1)));
+  const auto made = run_millrace({"token", "create", "--role", "service_role"}, here);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto token = made.out.substr(0, made.out.find('\n'));
+  api::StreamClient events(address, "/api/v1/events",
+                           fmt::format("Authorization: Bearer {}\r\n", token));
+  ASSERT_EQ(events.status(), 200) << events.head();
+  WireClient client(address);
+  // By then whoever wants to listen does.
+  for (int i = 0; i < 5; ++i) {
+    const auto job =
+        client.ask(ApiWorld::bytes_of({.method = "POST",
+                                       .path = "/api/v1/jobs",
+                                       .token = token,
+                                       .body = R"({"job_type":"noop","payload":{"n":1}})"}),
+                   {});
+    ASSERT_EQ(job.status, 201) << job.body;
+    auto got = events.next();
+    while (got && got->event != "job.completed") got = events.next();
+    ASSERT_TRUE(got) << "the stream has ended";
+  }
+  auto sql = must(pg::SyncConnection::connect(std::string(ready.at("database_url").as_string())));
+  const auto sessions =
+      must(sql.query("select count(*) as n from pg_stat_activity"
+                     " where application_name like '%listen%' or query ilike 'listen %'"));
+  EXPECT_EQ(sessions[0].i64("n"), 1);
   up.signal(SIGTERM);
   EXPECT_EQ(up.wait(), 0) << up.err();
 }

@@ -17,6 +17,7 @@ namespace {
 
 using api::StreamClient;
 using identity::Role;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -55,6 +56,44 @@ class Replica {
   std::unique_ptr<BackgroundProgram> program_;
   http::ListenAddress address_;
   bool leaving_ = false;
+};
+
+// A worker over HTTP that has a tenant's jobs of the queue `default` for itself.
+class Remote {
+ public:
+  Remote(ApiWorld& world, std::string token) : world_(world), token_(std::move(token)) {
+    const auto made = world_.post("/api/v1/work/register", token_, R"({"queues":["default"]})");
+    EXPECT_EQ(made.status, 201) << made.body;
+    id_ = fmt::format(R"("worker_id":{},"process":{})", to_json(made.json().at("worker_id")),
+                      to_json(made.json().at("process")));
+  }
+  // Each as job_id and token, in JSON.
+  std::vector<std::string> claim(int wait_seconds) const {
+    const auto got = world_.post("/api/v1/work/claim", token_,
+                                 fmt::format(R"({{{},"queues":["default"],"job_types":["noop"],)"
+                                             R"("credit":5,"wait_seconds":{},"held":[]}})",
+                                             id_, wait_seconds));
+    EXPECT_EQ(got.status, 200) << got.body;
+    const auto body = got.json();
+    std::vector<std::string> out;
+    for (const auto& job : body.at("jobs").as_array()) {
+      out.push_back(fmt::format(R"("job_id":{},"token":{})", to_json(job.at("job_id")),
+                                to_json(job.at("token"))));
+    }
+    return out;
+  }
+  std::string settle(const std::string& claimed, const std::string& outcome) const {
+    const auto got =
+        world_.post("/api/v1/work/settle", token_,
+                    fmt::format(R"({{{},"settlements":[{{{},{}}}]}})", id_, claimed, outcome));
+    EXPECT_EQ(got.status, 200) << got.body;
+    return std::string(got.json().at("items").at(0).at("answer").as_string());
+  }
+
+ private:
+  ApiWorld& world_;
+  std::string token_;
+  std::string id_;
 };
 
 class Streams : public testing::Test {
@@ -105,6 +144,20 @@ class Streams : public testing::Test {
       }
       all += got->data;
     }
+    return all;
+  }
+  // The names of what comes, without `claimed`, which a new stream may begin before; at last the
+  // whole end.
+  static std::vector<std::string> rest_of(StreamClient& client) {
+    std::vector<std::string> all;
+    while (const auto got = client.next()) {
+      if (got->event == "completed") {
+        all.push_back(got->data);
+      } else if (got->event != "claimed") {
+        all.push_back(got->event);
+      }
+    }
+    EXPECT_TRUE(client.ended());
     return all;
   }
   static int number_in(const std::optional<StreamClient::Got>& got) {
@@ -299,14 +352,70 @@ TEST_F(Streams, ManyStreamsShareOneReaderAndOneListener) {  // K01
   for (const auto& client : clients) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(number_in(client->next()), i);
   }
-  // Of each of the two servers.
-  const auto sessions = must(
-      sql.query("select count(*) filter (where application_name = 'millrace-events') as readers,"
-                " count(*) filter (where application_name = 'millrace-listen') as listeners"
-                " from pg_stat_activity where datname = current_database()"));
+  // A long poll wants to be woken as well.
+  const Remote remote(world(), service_);
+  EXPECT_TRUE(remote.claim(1).empty());
+  // Of each of the two servers. A session that listens has asked for nothing else since.
+  const auto sessions = must(sql.query(
+      "select count(*) filter (where application_name = 'millrace-events') as readers,"
+      " count(*) filter (where application_name like '%listen%' or query ilike 'listen %')"
+      " as listeners"
+      " from pg_stat_activity where datname = current_database()"));
   EXPECT_LE(sessions[0].i64("readers"), 2);
   EXPECT_GE(sessions[0].i64("readers"), 1);
   EXPECT_LE(sessions[0].i64("listeners"), 2);
+  EXPECT_GE(sessions[0].i64("listeners"), 1);
+}
+
+TEST_F(Streams, WhatAHandlerAddsComesBeforeTheEndOfItsJob) {  // H-05
+  const auto job = enqueue();
+  const Remote remote(world(), service_);
+  const auto claimed = remote.claim(0);
+  ASSERT_EQ(claimed.size(), 1U);
+  auto client = watch(0, path_of(job), service_);
+  const auto first = client.next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->event, "snapshot");
+  EXPECT_EQ(
+      remote.settle(claimed[0], R"("outcome":"ok","result":{"result_url":"exports/1.pdf"},)"
+                                R"("effects":{"events":[{"kind":"page.done","data":{"page":1}}]})"),
+      "settled");
+  EXPECT_THAT(rest_of(client), ElementsAre("page.done", HasSubstr("exports/1.pdf")));
+  for (const int server : {0, 1}) {
+    EXPECT_EQ(watch(server, path_of(job), service_, client.last_id()).status(), 204);
+    auto late = watch(server, path_of(job), service_, first->id);
+    EXPECT_THAT(rest_of(late), ElementsAre("page.done", HasSubstr("exports/1.pdf")));
+  }
+}
+
+// A job that ends while its stream is opened, told by a server that has not read of it yet.
+TEST_F(Streams, AJobThatHasEndedIsToldOnceWhereverTheClientIsThen) {
+  for (int i = 0; i < 5; ++i) {
+    const auto job = enqueue();
+    EXPECT_EQ(world().post("/api/v1/jobs/" + job + "/cancel", service_, "{}").status, 200);
+    auto client = watch(i % 2, path_of(job), service_);
+    EXPECT_EQ(client.next_name(), "cancelled");
+    EXPECT_FALSE(client.next());
+    EXPECT_EQ(watch(0, path_of(job), service_, client.last_id()).status(), 204);
+    EXPECT_EQ(watch(1, path_of(job), service_, client.last_id()).status(), 204);
+  }
+}
+
+TEST_F(Streams, AServerThatHasJustStartedKnowsWhatHappenedBefore) {
+  auto sql = world().sql();
+  auto client = watch(0, "/api/v1/events", service_);
+  ASSERT_EQ(client.status(), 200);
+  tell(sql, 1);
+  EXPECT_EQ(number_in(client.next()), 1);
+  for (int i = 2; i <= 4; ++i) tell(sql, i);
+  const Replica fresh(world());
+  StreamClient again(
+      fresh.address(), "/api/v1/events",
+      fmt::format("Authorization: Bearer {}\r\nLast-Event-ID: {}\r\n", service_, client.last_id()));
+  for (int i = 2; i <= 4; ++i) EXPECT_EQ(number_in(again.next()), i);
+  http::RawClient metrics(fresh.address());
+  EXPECT_THAT(metrics.ask(http::get("/metrics")).body,
+              HasSubstr(R"(millrace_streams_opened_total{from="memory"} 1)"));
 }
 
 TEST_F(Streams, AServerThatStopsEndsItsStreamsAndAnotherGoesOn) {
