@@ -4,6 +4,7 @@
 #include "base/run.h"
 #include "identity/api_key.h"
 
+#include <boost/json/object.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -95,6 +95,7 @@ bool IpNetwork::contains(const IpAddress& address) const {
 }
 
 bool is_trusted(std::string_view host, std::span<const IpNetwork> trusted) {
+  if (trusted.empty()) return false;
   if (host.empty()) return std::ranges::any_of(trusted, &IpNetwork::is_unix);
   const auto address = parse_ip(host);
   return address && std::ranges::any_of(trusted, [&](const IpNetwork& network) {
