@@ -1,8 +1,14 @@
 // Uploads and files over HTTP: the real server, PostgreSQL and a folder.
 #include "upload_world.h"
 
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <array>
+#include <csignal>
 #include <fstream>
 #include <latch>
 #include <thread>
@@ -407,6 +413,30 @@ TEST(ApiSweeps, OrphansGoAndContentStays) {  // U-08
   EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(shard / orphan_name); }));
   EXPECT_TRUE(std::filesystem::exists(shard / young_name));
   EXPECT_EQ(world.content_of(who, text_of(file, "id")), kPdf);
+}
+
+// A request that is not answered is given up with the process, not waited for.
+TEST(ApiSweeps, AServerThatStopsDoesNotWaitForItsStore) {
+  using boost::asio::ip::tcp;
+  boost::asio::io_context io;
+  // Takes requests, and says nothing.
+  tcp::acceptor silent(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+  UploadWorld world({{"MILLRACE_STORAGE_KIND", "s3"},
+                     {"MILLRACE_STORAGE_S3_ENDPOINT",
+                      fmt::format("http://127.0.0.1:{}", silent.local_endpoint().port())},
+                     {"MILLRACE_STORAGE_S3_REGION", "us-east-1"},
+                     {"MILLRACE_STORAGE_S3_BUCKET", "docs"},
+                     {"MILLRACE_STORAGE_S3_ACCESS_KEY_ID", "id"},
+                     {"MILLRACE_STORAGE_S3_SECRET_ACCESS_KEY", "secret"},
+                     {"MILLRACE_STORAGE_SWEEP_INTERVAL", "100ms"},
+                     {"MILLRACE_STORAGE_ORPHAN_INTERVAL", "100ms"}});
+  auto connection = silent.accept();
+  std::array<char, 1> first;
+  ASSERT_EQ(connection.read_some(boost::asio::buffer(first)), 1U);
+  const auto asked = std::chrono::steady_clock::now();
+  world.api().program().signal(SIGTERM);
+  EXPECT_EQ(world.api().program().wait(), 0) << world.api().program().err();
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(15));
 }
 
 // Its piece stays, and counts, until it is old enough to be removed.

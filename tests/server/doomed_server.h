@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +15,10 @@ namespace millrace::test {
 
 class DoomedServer {
  public:
-  DoomedServer(const UploadWorld& world, const std::string& point, std::uint64_t time = 1) {
+  DoomedServer(const UploadWorld& world, const std::string& point, std::uint64_t time = 1,
+               const std::map<std::string, std::string>& more = {}) {
     auto env = world.other_env();
+    for (const auto& [name, value] : more) env[name] = value;
     env["MILLRACE_FAULT"] = fmt::format("{}=kill@{}", point, time);
     const auto ready = folder_.path() / "ready.json";
     program_ = std::make_unique<BackgroundProgram>(

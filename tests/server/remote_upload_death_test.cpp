@@ -72,6 +72,60 @@ TEST_P(RemoteUploadDeath, AResumableUploadGoesOn) {
   }
 }
 
+// --- Sweeps of a store that cannot compare the age and remove in one step ---
+
+class RemoteSweepDeath : public testing::Test {
+ protected:
+  static std::map<std::string, std::string> with_interval(std::map<std::string, std::string> env,
+                                                          const char* interval) {
+    env["MILLRACE_STORAGE_SWEEP_INTERVAL"] = interval;
+    return env;
+  }
+  // By the clock of the database: content of the store grows old by it, or young again.
+  void pass(const char* interval) {
+    auto sql = world_.api().sql();
+    must(sql.query("update millrace.test_clock set shift = shift + $1::interval",
+                   pg::params(interval)));
+  }
+  std::int64_t under_way() {
+    return world_.count("select count(*) from millrace.blob_removal where ended_at is null");
+  }
+
+  Ground ground_;
+  std::unique_ptr<World> store_ = make_world(Backend::s3rver, ground_);
+  UploadWorld world_{with_interval(store_->environment(), "1h")};  // Its own never comes.
+  const std::map<std::string, std::string> sweeps_ = with_interval({}, "100ms");
+};
+
+// Whether the bytes were removed or not: nobody refers to them before another sweep has ended it.
+TEST_F(RemoteSweepDeath, WhatItMarkedIsTakenOverAndTheSameContentCanBeStoredAgain) {  // U-08
+  for (const char* point : {"sweep.marked", "sweep.removed", "api_blob_removed.before"}) {
+    SCOPED_TRACE(point);
+    const auto who = world_.person();
+    const auto content = kContent + point;
+    const auto path = world_.begin(who, content.size() + 1);
+    ASSERT_EQ(world_.patch(path, who, 0, content).status, 204);
+    ASSERT_EQ(world_.api().ask(UploadWorld::tus("DELETE", path, who, {})).status, 204);
+    pass("3 hours");
+    {
+      DoomedServer doomed(world_, point, 1, sweeps_);
+      ASSERT_TRUE(doomed.died());
+    }
+    EXPECT_EQ(under_way(), 1);
+    pass("11 minutes");
+    {
+      DoomedServer heir(world_, "upload.begun", 1, sweeps_);
+      EXPECT_TRUE(eventually([&] {
+        return under_way() == 0 && world_.count("select count(*) from millrace.upload_part") == 0;
+      }));
+    }
+    pass("-191 minutes");
+    const auto stored = world_.api().ask(UploadWorld::raw(who, content, "key"));
+    ASSERT_EQ(stored.status, 201) << stored.body;
+    world_.expect_one_file(who, text_of(stored, "id"), content);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, RemoteUploadDeath,
                          testing::Values(Backend::s3rver, Backend::azurite),
                          [](const auto& info) { return to_string(info.param); });
