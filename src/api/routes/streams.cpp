@@ -2,6 +2,8 @@
 
 #include "api/call.h"
 #include "api/problem.h"
+#include "api/raw_json.h"
+#include "api/routes/export_link.h"
 #include "api/routes/path.h"
 #include "api/stream/stream_opening.h"
 #include "identity/refusal.h"
@@ -35,6 +37,14 @@ StreamHolder holder_in(const Call& call) {
   return holder;
 }
 
+// Of an export: a link to its file, made for this caller when the end is told.
+ResultLink link_in(const Call& call, const StreamParts& parts, JobId id, const std::string& state) {
+  if (!parts.exports || raw_member(state, "job_type") != json_quote(kExportType)) return {};
+  return [services = *parts.exports, holder = link_holder(call, *parts.exports), id] {
+    return export_result_link(services, holder, id);
+  };
+}
+
 Task<Reply> job_events(Call& call, StreamParts parts, StreamStyle style) {
   if (!accepts_events(call)) co_return not_acceptable(call);
   const auto id = call.parameters.id<JobId>("id");
@@ -52,9 +62,11 @@ Task<Reply> job_events(Call& call, StreamParts parts, StreamStyle style) {
     co_return fail(std::move(state).error());
   }
   const bool ended = job_end(*state).has_value();
+  auto link = link_in(call, parts, id, *state);
   co_return co_await run_stream(
       call, parts.hub, std::move(subscription),
-      StreamStart{.style = style, .state = *std::move(state), .ended = ended});
+      StreamStart{
+          .style = style, .state = *std::move(state), .ended = ended, .link = std::move(link)});
 }
 
 Task<Reply> batch_events(Call& call, StreamParts parts) {

@@ -415,6 +415,16 @@ awaitable<void> EventHub::finish(StreamShard::Ending ending) {
   const auto end = state ? end_of(scope, *state) : std::nullopt;
   const bool fits = end && ending.event->stored.kind.ends_with("." + *end);
   const auto mark = fits ? end_mark(*state) : std::string();
+  LinkedResult linked;
+  if (ending.link && fits) {
+    auto made = co_await linked_result(ending.link, *state);
+    if (!made) {
+      for (auto& [stream, id] : ending.streams) stream.close();
+      parts_.log.debug("stream_end_unknown", {{"error", made.error().describe()}});
+      co_return;
+    }
+    linked = *std::move(made);
+  }
   std::string last_id;
   std::optional<http::SseFrame> frame;
   for (auto& [stream, id] : ending.streams) {
@@ -423,7 +433,7 @@ awaitable<void> EventHub::finish(StreamShard::Ending ending) {
       frame = frame_of(*ending.event, scope, id);
       if (fits) {
         const auto own_id = ended_id(id, mark);
-        auto made = scope.job ? job_state_frame(*state, own_id, false)
+        auto made = scope.job ? job_state_frame(*state, own_id, false, linked)
                               : batch_state_frame(*state, own_id, false);
         if (made) frame = *std::move(made);
       }

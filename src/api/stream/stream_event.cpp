@@ -223,7 +223,14 @@ std::string end_mark(const std::string& state_json) {
   return mark;
 }
 
-Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view id, bool missed) {
+Task<LinkedResult> linked_result(ResultLink link, std::string state_json) {
+  if (!link || job_end(state_json) != "completed") co_return LinkedResult();
+  MR_CO_TRY(auto url, co_await link());
+  co_return LinkedResult{.linked = true, .url = std::move(url)};
+}
+
+Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view id, bool missed,
+                                 const LinkedResult& linked) {
   MR_TRY(auto job, parse_json_object(job_json, kStateLimits));
   const auto result = member_or_null(job, "result");
   json::Object out{{"jobId", member_or_null(job, "job_id")},
@@ -232,7 +239,9 @@ Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view i
                    {"message", member_or_null(job, "progress_message")},
                    {"resultUrl", nullptr},
                    {"error", error_text(member_or_null(job, "error"))}};
-  if (const auto* object = result.if_object()) {
+  if (linked.linked) {
+    if (linked.url) out["resultUrl"] = *linked.url;
+  } else if (const auto* object = result.if_object()) {
     out["resultUrl"] = member_or_null(*object, "result_url");
   }
   if (job_json.size() > kStateMaxBytes) {

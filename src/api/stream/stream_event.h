@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/task.h"
 #include "http/sse.h"
 #include "store/api/events.h"
 
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,11 +78,21 @@ bool ends(const StreamEvent& event, const StreamScope& scope);
 // The event in the form of the scope's stream.
 http::SseFrame frame_of(const StreamEvent& event, const StreamScope& scope, std::string_view id);
 
+// What stands as `resultUrl` of a job whose file is handed out by links: made for one client when
+// the end is told, and in no frame that others get.
+struct LinkedResult {
+  bool linked = false;  // Not: what the result itself says.
+  std::optional<std::string> url = {};
+};
+using ResultLink = std::function<Task<std::optional<std::string>>()>;
+// Asks for the link of a job that has completed; `linked` is false without one to ask, or before.
+Task<LinkedResult> linked_result(ResultLink link, std::string state_json);
+
 // The state of a job, as `job_json` (JobReader::job_status) has it: {"jobId", "status", "progress",
 // "message", "resultUrl", "error", "job"}. Named `snapshot`, or as it ended. `missed`: events
 // before it are gone.
 Result<http::SseFrame> job_state_frame(const std::string& job_json, std::string_view id,
-                                       bool missed);
+                                       bool missed, const LinkedResult& linked = {});
 // The state of a batch (JobReader::get_batch), named `snapshot` or `finished`.
 Result<http::SseFrame> batch_state_frame(const std::string& batch_json, std::string_view id,
                                          bool missed);

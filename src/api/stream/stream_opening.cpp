@@ -36,25 +36,26 @@ SseFrame known_frame(Result<SseFrame> frame) {
 }
 
 Result<SseFrame> state_frame(const StreamScope& scope, const std::string& state,
-                             std::string_view id, bool missed) {
-  return scope.job ? job_state_frame(state, id, missed) : batch_state_frame(state, id, missed);
+                             std::string_view id, bool missed, const LinkedResult& linked) {
+  return scope.job ? job_state_frame(state, id, missed, linked)
+                   : batch_state_frame(state, id, missed);
 }
 
 // The state takes the place of events.
-Result<Beginning> snapshot(StreamSubscription& subscription, const StreamStart& start,
-                           bool missed) {
+Task<Beginning> snapshot(StreamSubscription& subscription, const StreamStart& start, bool missed) {
   const auto& scope = subscription.reader().scope;
   const auto id = subscription.position().text();
   Beginning out{.how = missed ? "snapshot" : "new", .ended = start.ended};
   if (scope.job || scope.batch) {
     const auto mark = start.ended ? end_mark(start.state) : std::string();
-    MR_TRY(out.first, state_frame(scope, start.state, ended_id(id, mark), missed));
+    MR_CO_TRY(const auto linked, co_await linked_result(start.link, start.state));
+    MR_CO_TRY(out.first, state_frame(scope, start.state, ended_id(id, mark), missed, linked));
   } else if (missed) {
     out.first = missed_frame(id);
   } else {
     out.first = known_frame(SseFrame::position(id));
   }
-  return out;
+  co_return out;
 }
 
 // Events that were missed, up to the end if that is among them.
@@ -74,7 +75,9 @@ Task<Beginning> replay(EventHub& hub, StreamSubscription& subscription, const St
   if (!end_of(scope, state)) co_return out;
   out.missed.erase(last.base(), out.missed.end());
   for (const auto& event : out.missed) after = join(after, event->position);
-  MR_CO_TRY(out.end, state_frame(scope, state, ended_id(after.text(), end_mark(state)), false));
+  MR_CO_TRY(const auto linked, co_await linked_result(start.link, state));
+  MR_CO_TRY(out.end,
+            state_frame(scope, state, ended_id(after.text(), end_mark(state)), false, linked));
   out.missed.pop_back();  // It is the end.
   out.ended = true;
   co_return out;
@@ -82,11 +85,11 @@ Task<Beginning> replay(EventHub& hub, StreamSubscription& subscription, const St
 
 Task<Beginning> begin(EventHub& hub, StreamSubscription& subscription, const StreamStart& start,
                       StreamReturn back) {
-  if (!back.came_back) co_return snapshot(subscription, start, false);
+  if (!back.came_back) co_return co_await snapshot(subscription, start, false);
   if (start.ended && !back.end.empty() && back.end == end_mark(start.state)) {
     co_return Beginning{.how = "stopped", .nothing_left = true};
   }
-  if (!back.after) co_return snapshot(subscription, start, true);
+  if (!back.after) co_return co_await snapshot(subscription, start, true);
   // Of something that has ended the last event may not have been read here yet: the database knows.
   if (!start.ended) {
     if (auto events = subscription.remembered(*back.after)) {
@@ -95,7 +98,7 @@ Task<Beginning> begin(EventHub& hub, StreamSubscription& subscription, const Str
     }
   }
   MR_CO_TRY(auto missed, co_await hub.missed(*back.after, subscription.reader().scope));
-  if (missed.too_old) co_return snapshot(subscription, start, true);
+  if (missed.too_old) co_return co_await snapshot(subscription, start, true);
   MR_CO_TRY(auto out, co_await replay(hub, subscription, start, std::move(missed.events),
                                       *std::move(back.after), "log"));
   // It has ended, and not behind what the client has seen: the client knows.
@@ -180,6 +183,7 @@ Task<Reply> run_stream(Call& call, EventHub& hub, std::unique_ptr<StreamSubscrip
     co_return Reply::done();
   }
   set_end(subscription->reader(), hub, call.caller, start.style);
+  subscription->reader().link = std::move(start.link);
   subscription->attach(stream, std::move(beginning.floor));
   // Thousands of streams wait here: each keeps what it needs and no more.
   beginning = {};

@@ -32,6 +32,7 @@ struct StreamStart {
   StreamStyle style = {};
   std::string state = {};  // Of the job or batch, read after subscribing.
   bool ended = false;      // So says the state.
+  ResultLink link = {};    // To what the job makes, where that is handed out by links.
 };
 
 // The Last-Event-ID: `came_back` when there is one, `after` when it is one of ours.

@@ -183,11 +183,15 @@ void StreamShard::push(StreamReader& reader, const SseFrame& frame) {
 
 void StreamShard::end(StreamReader& reader, const EventPtr& event, std::string id) {
   reader.ended = true;
-  // Readers of one job come one after the other.
-  const bool same = !endings_.empty() && endings_.back().event == event &&
+  // Readers of one job come one after the other. Links are for one of them.
+  const bool same = !reader.link && !endings_.empty() && !endings_.back().link &&
+                    endings_.back().event == event &&
                     endings_.back().scope.job == reader.scope.job &&
                     endings_.back().scope.batch == reader.scope.batch;
-  if (!same) endings_.push_back({.event = event, .scope = reader.scope, .streams = {}});
+  if (!same) {
+    endings_.push_back(
+        {.event = event, .scope = reader.scope, .streams = {}, .link = std::move(reader.link)});
+  }
   endings_.back().streams.emplace_back(*reader.stream, std::move(id));
 }
 

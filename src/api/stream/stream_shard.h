@@ -40,6 +40,7 @@ struct StreamReader {
   bool ended = false;   // Its last event is on the way.
   Clock::Steady ends_at = Clock::Steady::max();
   std::optional<http::SseFrame> farewell = {};  // Sent when its time is up.
+  ResultLink link = {};                         // For its last event.
 };
 
 class StreamShard {
@@ -50,6 +51,7 @@ class StreamShard {
     EventPtr event;
     StreamScope scope;
     std::vector<std::pair<http::SseStream, std::string>> streams;
+    ResultLink link = {};  // Of one stream, which is then alone.
   };
   struct Events {
     std::function<void(Ending ending)> on_ending;

@@ -95,6 +95,7 @@ struct ApiParts::Impl {
   Task<api::CheckResult> check_keeper();
   Task<api::CheckResult> check_storage();
   std::vector<api::Operation> operations();
+  api::ExportServices export_services();
   std::vector<api::Operation> export_operations();
   awaitable<void> touch_tokens();
 
@@ -238,8 +239,10 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, api::tenant_operations(*tenants));
   append(all, api::profile_operations(*tenants));
   append(all, api::token_operations(*tokens, *credentials));
-  append(all, api::stream_operations(
-                  {.hub = streams->hub(), .jobs = *reader, .operations = *operation_store}));
+  append(all, api::stream_operations({.hub = streams->hub(),
+                                      .jobs = *reader,
+                                      .operations = *operation_store,
+                                      .exports = export_services()}));
   append(all, blobs->operations());
   append(all, export_operations());
   append(all, work->operations());
@@ -252,13 +255,17 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   return all;
 }
 
+api::ExportServices ApiParts::Impl::export_services() {
+  return {.exports = *export_store,
+          .jobs = *reader,
+          .writer = *writer,
+          .files = blobs->files(),
+          .blobs = blobs->store(),
+          .links = blobs->links()};
+}
+
 std::vector<api::Operation> ApiParts::Impl::export_operations() {
-  const api::ExportServices services{.exports = *export_store,
-                                     .jobs = *reader,
-                                     .writer = *writer,
-                                     .files = blobs->files(),
-                                     .blobs = blobs->store(),
-                                     .links = blobs->links()};
+  const auto services = export_services();
   const api::ExportRouteOptions options{.time_max =
                                             context.settings.duration("server.upload_timeout")};
   auto all = api::export_operations(services, options);
