@@ -172,6 +172,20 @@ TEST(StreamEvent, TheStateOfAJobIsASnapshotOrItsEnd) {  // H-05
   expect_valid("JobStreamData", *failed);
 }
 
+// X-07: the name of an object is no URL; a link stands in its place, or nothing.
+TEST(StreamEvent, ALinkTakesThePlaceOfWhatTheResultSays) {
+  const auto state = R"({"job_id":")" + job_number(1).to_string() +
+                     R"(","status":"completed","progress":100,"result":{"result_url":"a/1.pdf"}})";
+  const auto linked =
+      job_state_frame(state, "1-1", false, {.linked = true, .url = "https://x.test/1"});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(object_in(*linked).at("resultUrl"), json::Value("https://x.test/1"));
+  expect_valid("JobStreamData", *linked);
+  const auto gone = job_state_frame(state, "1-1", false, {.linked = true});
+  ASSERT_TRUE(gone);
+  EXPECT_TRUE(object_in(*gone).at("resultUrl").is_null());
+}
+
 TEST(StreamEvent, AnEndIsToldApartFromAnother) {
   const auto first = end_mark(R"({"status":"failed","finished_at":"2026-11-16T12:00:00.5+00:00"})");
   EXPECT_EQ(first, "2026111612000050000");

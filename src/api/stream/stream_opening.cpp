@@ -48,7 +48,10 @@ Task<Beginning> snapshot(StreamSubscription& subscription, const StreamStart& st
   Beginning out{.how = missed ? "snapshot" : "new", .ended = start.ended};
   if (scope.job || scope.batch) {
     const auto mark = start.ended ? end_mark(start.state) : std::string();
-    MR_CO_TRY(const auto linked, co_await linked_result(start.link, start.state));
+    LinkedResult linked;
+    if (start.link) {
+      MR_CO_TRY(linked, co_await linked_result(start.link, start.state));
+    }
     MR_CO_TRY(out.first, state_frame(scope, start.state, ended_id(id, mark), missed, linked));
   } else if (missed) {
     out.first = missed_frame(id);
@@ -75,7 +78,10 @@ Task<Beginning> replay(EventHub& hub, StreamSubscription& subscription, const St
   if (!end_of(scope, state)) co_return out;
   out.missed.erase(last.base(), out.missed.end());
   for (const auto& event : out.missed) after = join(after, event->position);
-  MR_CO_TRY(const auto linked, co_await linked_result(start.link, state));
+  LinkedResult linked;
+  if (start.link) {
+    MR_CO_TRY(linked, co_await linked_result(start.link, state));
+  }
   MR_CO_TRY(out.end,
             state_frame(scope, state, ended_id(after.text(), end_mark(state)), false, linked));
   out.missed.pop_back();  // It is the end.
