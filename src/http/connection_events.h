@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/event.h"
-#include "http/connection_stream.h"
 #include "http/sse_stream.h"
 
 #include <cstddef>
@@ -19,6 +18,7 @@
 namespace millrace::http {
 
 class Connection;
+enum class Io;
 
 class EventChannel final : public SseChannel, public std::enable_shared_from_this<EventChannel> {
  public:

@@ -50,6 +50,8 @@ class JobContext {
 
   // A follow-up job, as millrace.enqueue_jobs takes it.
   void add_effect_job(json::Object spec) { parts_.output.add_job(std::move(spec)); }
+  // For whoever follows the job. Kinds that begin with "job." or "batch." are the engine's own: a
+  // job that tells such an event fails with invalid_effects.
   void add_event(std::string_view kind, json::Value data) {
     parts_.output.add_event(kind, std::move(data));
   }
