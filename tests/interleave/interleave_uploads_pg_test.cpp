@@ -1,7 +1,8 @@
 // Uploads, files, objects and content: every ordered pair of transitions at every statement
 // boundary of the server's functions. Whatever happens in between, answers and what is there are
 // those of one order or of the other, and no rule is broken: no file without its object, content
-// and job, no content removed under somebody, no byte beyond the quota, no deadlock.
+// and job, no content removed under somebody or referred to while it is removed, no byte beyond the
+// quota, no deadlock.
 //
 // Sweeps pass over what others hold; so they are all run once more before a case is judged, and
 // what they answered is not compared.
@@ -56,6 +57,10 @@ const std::vector<Transition>& transitions() {
       {"condemn", "select count(*) from millrace.condemn_blobs(10)", true},
       {"forget", "select millrace.forget_blobs(array['@T'::uuid], array[sha256('cccccccccc')])",
        true},
+      {"mark",
+       "select count(*) from millrace.mark_blobs(array['sha256/' || encode(sha256('cccccccccc'), "
+       "'hex')])",
+       true},
       {"fold", "select millrace.fold_usages(10)", true},
   };
   return all;
@@ -68,7 +73,8 @@ const std::set<std::string>& bounded_functions() {
       "advance_upload", "expire_uploads", "find_upload",     "upload_owner",       "ensure_profile",
       "reserve_quota",  "fold_usage",     "fold_usages",     "take_blob",          "put_object",
       "start_file",     "put_shell_file", "put_shell_files", "delete_shell_files", "drop_files",
-      "delete_profile", "remove_objects", "sweep_objects",   "condemn_blobs",      "forget_blobs"};
+      "delete_profile", "remove_objects", "sweep_objects",   "condemn_blobs",      "forget_blobs",
+      "check_removal",  "mark_blobs"};
   return all;
 }
 
@@ -205,7 +211,7 @@ class World {
   // Refusals that a client must expect.
   static const std::set<std::string>& expected() {
     static const std::set<std::string> all{"MR011", "MR027", "MR028", "MR029",
-                                           "MR036", "23505", "42501"};
+                                           "MR036", "MR037", "23505", "42501"};
     return all;
   }
 

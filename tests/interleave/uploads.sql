@@ -3,7 +3,7 @@ create or replace view millrace_test.changing as
 select c.relname as name
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname = 'millrace' and c.relkind in ('r', 'p') and not c.relispartition
-   and c.relname in ('audit', 'blob_object', 'counter', 'counter_delta', 'dedupe_key', 'event', 'handoff', 'job_fact', 'job_history', 'orphan_note', 'ready',
+   and c.relname in ('audit', 'blob_object', 'blob_removal', 'counter', 'counter_delta', 'dedupe_key', 'event', 'handoff', 'job_fact', 'job_history', 'orphan_note', 'ready',
                      'shell_files', 'storage_object', 'tenant_usage', 'upload', 'upload_part', 'usage_delta', 'user_profiles', 'wake');
 
 -- A statement of a user, in the caller's transaction.
@@ -66,6 +66,9 @@ create function millrace_test.wrong_uploads() returns text
      where b.condemned_at is null and not millrace.is_blob_used(b.tenant_id, b.sha256)
        and not exists (select from millrace.orphan_note n where n.tenant_id = b.tenant_id and n.sha256 = b.sha256)
     union all
+    select format('content %s is referred to while it is removed', millrace_test.letter(o.sha256)) from millrace.storage_object o
+      join millrace.blob_object b on b.tenant_id = o.tenant_id and b.sha256 = o.sha256 join millrace.blob_removal r on r.store_key = b.store_key
+    union all
     select format('%s bytes and %s files are counted, %s and %s are there', s.bytes, s.files, o.bytes, o.files)
       from millrace.tenant t cross join lateral millrace.tenant_stored(t.tenant_id) s
       cross join lateral (select coalesce(sum(x.size_bytes), 0) as bytes, count(*) as files from millrace.storage_object x where x.tenant_id = t.tenant_id) o
@@ -90,6 +93,7 @@ create function millrace_test.uploads() returns text
     (select 'uploads ' || coalesce(string_agg(concat(u.state, ' ', u.offset_bytes, ' of ', u.reserved_bytes, ' ', right(u.writer::text, 1)), ', ' order by u.created_at, u.upload_id), 'none')
        from millrace.upload u),
     (select format('%s profiles', count(*)) from millrace.user_profiles),
+    (select format('%s marked', count(*)) from millrace.blob_removal),
     (select format('%s cancelled', count(*)) from millrace.job_history h where h.status = 'cancelled'),
     (select format('%s bytes, %s reserved', s.bytes, s.reserved_bytes) from millrace.tenant t cross join lateral millrace.tenant_stored(t.tenant_id) s))
 $$;
