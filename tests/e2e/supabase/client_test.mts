@@ -59,8 +59,8 @@ class Worker extends sources.GuardianWorkerV4 {
   }
 }
 
-// Opens a stream with a token in its URL, as EventSource can send no header (H-04).
-const openStream = async (path: string, token: string) => {
+// A URL of a stream with a token in it, as EventSource can send no header (H-04).
+const streamUrl = async (path: string, token: string) => {
   const reply = await fetch(`${url}/api/v1/stream-tokens`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
@@ -68,8 +68,9 @@ const openStream = async (path: string, token: string) => {
   });
   assert.equal(reply.status, 201);
   const ticket = (await reply.json()) as { token: string };
-  return new EventSource(`${url}${path}?token=${encodeURIComponent(ticket.token)}`);
+  return `${url}${path}?token=${encodeURIComponent(ticket.token)}`;
 };
+const openStream = async (path: string, token: string) => new EventSource(await streamUrl(path, token));
 const eventOf = (source: EventSource, name: string) =>
   new Promise<any>((resolve) => {
     source.addEventListener(name, (e) => resolve(JSON.parse((e as MessageEvent).data)), { once: true });
@@ -220,6 +221,82 @@ test('an export fails, is put back, reports progress and ends by the words of th
   await sources.resetStuckJobs(service, -1);
   assert.equal((await sources.getJobStatus(user, stuck.id, userId)).status, 'pending');
   assert.equal((await service.rpc('cancel_job', { p_job_id: stuck.id })).error, null);
+});
+
+test('an export is watched and polled to its download, however its worker ends it', async () => {  // H-02, H-05, H-06, X-07
+  const authorization = { Authorization: `Bearer ${env('USER_TOKEN')}` };
+  const documents = ['0190a000-0000-7000-8000-0000000000e1', '0190a000-0000-7000-8000-0000000000e2'];
+  for (const document of documents) {
+    const ordered = await fetch(`${url}/api/v1/export/pdf`, {
+      method: 'POST',
+      headers: { ...authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ documentId: document }),
+    });
+    assert.equal(ordered.status, 202);
+    const { jobId } = ((await ordered.json()) as any).data;
+
+    // The component, which does both here.
+    const seen: number[] = [];
+    const view = () => {
+      let found: (url: string) => void;
+      const downloadUrl = new Promise<string>((resolve) => (found = resolve));
+      return {
+        downloadUrl,
+        setProgress: (progress: number) => void seen.push(progress),
+        setDownloadUrl: (link: string) => found(link),
+        setError: (message: string) => assert.fail(message),
+      };
+    };
+    const watching = view();
+    const polling = view();
+    const stream = sources.watchExport(
+      await streamUrl(`/api/v1/export/job/${jobId}/stream`, env('USER_TOKEN')),
+      watching
+    );
+    await eventOf(stream, 'snapshot');
+    await sources.exportPoller(
+      {
+        fetch: (path) => fetch(`${url}${path}`, { headers: authorization }),
+        // The pace of the test.
+        setInterval: (run, ms) => setInterval(run, ms / 50),
+        setTimeout: (run, ms) => void setTimeout(run, ms).unref(),
+      },
+      polling
+    )(jobId);
+
+    // The worker.
+    const job = await sources.fetchNextJob(service, userId);
+    assert.equal(job.id, jobId);
+    const progressed = eventOf(stream, 'progress');
+    await service.from('export_jobs').update({ progress: 75 }).eq('id', jobId);
+    assert.equal((await progressed).progress, 75);
+    const pdf = Buffer.from(`%PDF-1.7\n${document}\n`);
+    const { path, url: link } = await sources.uploadExport(service, userId, document, pdf);
+    if (document === documents[0]) {
+      await sources.completeJob(service, jobId, link, pdf.length, 2);
+    } else {
+      const { error } = await service.rpc('complete_job', {
+        p_job_id: jobId,
+        p_worker_id: job.locked_by,
+        p_job_result: { file_path: path, file_name: 'CV.pdf' },
+      });
+      assert.equal(error, null);
+    }
+    for (const found of [await watching.downloadUrl, await polling.downloadUrl]) {
+      assert.match(found, /^https?:/);
+      assert.equal(await (await fetch(found)).text(), pdf.toString());
+    }
+    assert.ok(seen.includes(75) && seen.includes(100));
+  }
+});
+
+test('expired exports are cleaned up by the function for it', async () => {  // H-10
+  const row = { user_id: userId, file_name: 'old.pdf', file_path: `${userId}/older.pdf`, file_size: 3, expires_at: '2020-01-01T00:00:00Z' };
+  assert.equal((await service.from('export_history').insert(row)).status, 201);
+  const { data, error } = await service.functions.invoke('cleanup-exports');
+  assert.equal(error, null);
+  assert.deepEqual(data, { deleted: 1 });
+  assert.notEqual((await user.functions.invoke('cleanup-exports')).error, null);
 });
 
 test('buckets are listed and named', async () => {

@@ -423,3 +423,67 @@ export async function checkStorageQuota(
     limitMB,
   };
 }
+
+// Export: how a component watches its export. What the component sets is a parameter; so are the
+// functions of the browser that the test replaces.
+export interface ExportView {
+  setProgress(progress: number): void;
+  setDownloadUrl(url: string): void;
+  setError(message: string): void;
+}
+
+// The source's URL carries no credentials: a stream token stands in it (H-04). Its `error` is the
+// browser's own event: what the server has to say is `job_error` (H-05).
+export const watchExport = (streamUrl: string, { setProgress, setDownloadUrl, setError }: ExportView) => {
+  const eventSource = new EventSource(streamUrl);
+
+  eventSource.addEventListener('progress', (e) => {
+    const data = JSON.parse(e.data);
+    setProgress(data.progress);
+  });
+
+  eventSource.addEventListener('completed', (e) => {
+    const data = JSON.parse(e.data);
+    setDownloadUrl(data.resultUrl);
+    eventSource.close();
+  });
+
+  eventSource.addEventListener('job_error', (e) => {
+    const data = JSON.parse((e as MessageEvent).data);
+    setError(data.message);
+    eventSource.close();
+  });
+  return eventSource;
+};
+
+export interface Browser {
+  fetch(path: string): Promise<Response>;
+  setInterval(run: () => Promise<void>, ms: number): ReturnType<typeof setInterval>;
+  setTimeout(run: () => void, ms: number): void;
+}
+
+export const exportPoller = (
+  { fetch, setInterval, setTimeout }: Browser,
+  { setProgress, setDownloadUrl }: ExportView
+) => {
+  // Client polling pattern
+  const pollJobStatus = async (jobId: string) => {
+    const interval = setInterval(async () => {
+      const response = await fetch(`/api/v1/export/job/${jobId}`);
+      const { data } = (await response.json()) as any;
+
+      setProgress(data.progress);
+
+      if (['completed', 'failed', 'cancelled'].includes(data.status)) {
+        clearInterval(interval);
+        if (data.status === 'completed') {
+          setDownloadUrl(data.resultUrl);
+        }
+      }
+    }, 1000); // Poll every 1 second
+
+    // Timeout after 60 seconds
+    setTimeout(() => clearInterval(interval), 60000);
+  };
+  return pollJobStatus;
+};
