@@ -68,8 +68,9 @@ Task<void> UploadEngine::Impl::look_for(Error stale) {
   if (!removal || !key) co_return must_be_sent_again();  // It was stored too long ago.
   const auto found = co_await services.blobs.stat(*key);
   if (!found) co_return must_be_sent_again();
-  MR_CO_TRY_VOID(co_await services.uploads.clear_removal(key->text(), *removal));
-  co_return ok();
+  const auto cleared = co_await services.uploads.clear_removal(key->text(), *removal);
+  if (cleared || may_pass(cleared.error())) co_return ok();  // The next call tells.
+  co_return fail(cleared.error());
 }
 
 UploadEngine::UploadEngine(Services services, Limits limits)
