@@ -327,7 +327,6 @@ TEST_F(ApiStorePg, ContentThatNothingRefersToIsSwept) {
   run(api.blobs->delay_blobs(condemned));
   EXPECT_EQ(run(api.blobs->forget_blobs(std::move(condemned))), 1);
   EXPECT_EQ(run(api.blobs->sweep_objects(10)), 0);
-  EXPECT_EQ(run(api.blobs->expire_exports(10)), 0);
 }
 
 TEST_F(ApiStorePg, RemovalsAreMarkedAndEnded) {  // U-08

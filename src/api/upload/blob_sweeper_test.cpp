@@ -61,7 +61,6 @@ class MemoryLedger final : public store::BlobLedger {
   }
   Task<std::vector<store::UnknownBlob>> lapsed_removals(int) override { co_return lapsed; }
   Task<int> sweep_objects(int) override { co_return 0; }
-  Task<int> expire_exports(int) override { co_return 0; }
 
   std::vector<store::CondemnedBlob> condemned;
   std::vector<store::UnknownBlob> lapsed;

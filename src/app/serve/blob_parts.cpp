@@ -209,7 +209,6 @@ std::vector<api::Operation> BlobParts::operations() {
 blob::BlobStore& BlobParts::store() { return impl_->blobs; }
 api::UploadEngine& BlobParts::engine() { return impl_->engine; }
 store::FileStore& BlobParts::files() { return *impl_->files; }
-store::BlobLedger& BlobParts::ledger() { return *impl_->ledger; }
 const api::SignedLinks& BlobParts::links() const { return impl_->links; }
 
 }  // namespace millrace::app

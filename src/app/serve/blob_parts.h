@@ -57,7 +57,6 @@ class BlobParts {
   blob::BlobStore& store();
   api::UploadEngine& engine();
   store::FileStore& files();
-  store::BlobLedger& ledger();
   const api::SignedLinks& links() const;
 
  private:

@@ -134,13 +134,6 @@ class PgBlobLedger final : public BlobLedger {
                               .name = "mr_api_sweep_objects"});
   }
 
-  Task<int> expire_exports(int limit) override {
-    co_return co_await count(MR_POINT("api_blob_sweep"),
-                             {.sql = "select millrace.expire_exports($1)",
-                              .params = pg::params(limit),
-                              .name = "mr_api_expire_exports"});
-  }
-
  private:
   Task<int> count(fault::Point point, pg::Statement statement) {
     MR_CO_TRY(const auto rows, co_await session_.own(point, Access::write, std::move(statement)));

@@ -69,10 +69,8 @@ class BlobLedger {
   virtual Task<void> end_removals(std::vector<Uuid> removals) = 0;
   virtual Task<std::vector<UnknownBlob>> lapsed_removals(int limit) = 0;
 
-  // Documents that never became a file (U-08), and exports past their time. The keeper does
-  // both too.
+  // Documents that never became a file (U-08). The keeper does it too.
   virtual Task<int> sweep_objects(int limit) = 0;
-  virtual Task<int> expire_exports(int limit) = 0;
 };
 
 std::unique_ptr<BlobLedger> make_blob_ledger(ApiSession& session);

@@ -62,7 +62,7 @@ class PgExportStore final : public ExportStore {
               co_await session_.as(std::move(caller), MR_POINT("api_expire_exports"), Access::write,
                                    {.sql = "select millrace.expire_exports($1)",
                                     .params = pg::params(limit),
-                                    .name = "mr_api_expire_exports_of"}));
+                                    .name = "mr_api_expire_exports"}));
     co_return static_cast<int>(rows[0].i64(0));
   }
 
