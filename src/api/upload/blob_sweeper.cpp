@@ -47,7 +47,7 @@ awaitable<void> BlobSweeper::run(CancelToken stop) {
   while (!stop.cancelled()) {
     const auto pause = services_.random.jitter(options_.dead, kJitter);
     co_await (clock.sleep_for(pause) || stop.wait());
-    if (options_.marks) tell("lapsed", co_await sweep_lapsed(stop));
+    tell("lapsed", co_await sweep_lapsed(stop));
     tell("parts", co_await sweep_parts(stop));
     tell("condemned", co_await sweep_condemned(stop));
     if (clock.now() < next_list) continue;
@@ -71,20 +71,22 @@ void BlobSweeper::tell(std::string_view what, const Result<Swept>& swept) const 
   }
 }
 
-Task<void> BlobSweeper::remove(std::vector<Candidate>& blobs, Swept& swept, CancelToken stop) {
+Task<void> BlobSweeper::remove(std::vector<Candidate>& blobs, bool marked, Swept& swept,
+                               CancelToken stop) {
   std::span<Candidate> rest(blobs);
   while (!rest.empty() && !stop.cancelled()) {
     const auto some = rest.first(std::min(rest.size(), kMarkedAtOnce));
     rest = rest.subspan(some.size());
-    MR_CO_TRY_VOID(co_await remove_some(some, swept, stop));
+    MR_CO_TRY_VOID(co_await remove_some(some, marked, swept, stop));
   }
   co_return ok();
 }
 
-Task<void> BlobSweeper::remove_some(std::span<Candidate> blobs, Swept& swept, CancelToken stop) {
+Task<void> BlobSweeper::remove_some(std::span<Candidate> blobs, bool marked, Swept& swept,
+                                    CancelToken stop) {
   const auto last = services_.clock.now() + store::kRemoveWithin;  // Measured before the marks.
   std::map<std::string, Uuid> marks;
-  if (options_.marks) {
+  if (marked) {
     MR_CO_TRY(marks, co_await mark(blobs));
     MR_FAULT("sweep.marked");
   }
@@ -95,11 +97,11 @@ Task<void> BlobSweeper::remove_some(std::span<Candidate> blobs, Swept& swept, Ca
       blob.fate = Fate::gone;
       continue;
     }
-    if (options_.marks && !marks.contains(blob.store_key)) {
+    if (marked && !marks.contains(blob.store_key)) {
       blob.fate = Fate::kept;
       continue;
     }
-    if (stop.cancelled() || (options_.marks && services_.clock.now() >= last)) break;
+    if (stop.cancelled() || (marked && services_.clock.now() >= last)) break;
     const auto removed = co_await unless_stopped(
         services_.blobs.remove(*key, {.if_modified_before = blob.if_stored_before}), stop);
     const bool over = removed && (*removed || !may_still_happen(removed->error()));
@@ -157,7 +159,7 @@ Task<BlobSweeper::Swept> BlobSweeper::sweep_parts(CancelToken stop) {
     for (const auto& part : parts) {
       blobs.push_back({.store_key = part.handle, .if_stored_before = part.if_stored_before});
     }
-    MR_CO_TRY_VOID(co_await remove(blobs, swept, stop));
+    MR_CO_TRY_VOID(co_await remove(blobs, options_.marks, swept, stop));
     if (stop.cancelled()) break;
     auto gone = those(parts, blobs, Fate::gone);
     auto kept = those(parts, blobs, Fate::kept);
@@ -184,7 +186,7 @@ Task<BlobSweeper::Swept> BlobSweeper::sweep_condemned(CancelToken stop) {
                        .if_stored_before = blob.if_stored_before,
                        .fate = blob.removable ? Fate::untried : Fate::gone});
     }
-    MR_CO_TRY_VOID(co_await remove(blobs, swept, stop));
+    MR_CO_TRY_VOID(co_await remove(blobs, options_.marks, swept, stop));
     if (stop.cancelled()) break;
     auto gone = those(condemned, blobs, Fate::gone);
     auto kept = those(condemned, blobs, Fate::kept);
@@ -200,6 +202,7 @@ Task<BlobSweeper::Swept> BlobSweeper::sweep_condemned(CancelToken stop) {
   co_return swept;
 }
 
+// On every store: the marks may be from one that was used before.
 Task<BlobSweeper::Swept> BlobSweeper::sweep_lapsed(CancelToken stop) {
   Swept swept;
   if (stop.cancelled()) co_return swept;
@@ -208,7 +211,7 @@ Task<BlobSweeper::Swept> BlobSweeper::sweep_lapsed(CancelToken stop) {
   for (const auto& blob : lapsed) {
     blobs.push_back({.store_key = blob.store_key, .if_stored_before = blob.if_stored_before});
   }
-  MR_CO_TRY_VOID(co_await remove(blobs, swept, stop));
+  MR_CO_TRY_VOID(co_await remove(blobs, true, swept, stop));
   co_return swept;
 }
 
@@ -244,7 +247,7 @@ Task<void> BlobSweeper::remove_unknown(blob::BlobPage page, Swept& swept, Cancel
     if (modified[blob.store_key] >= blob.if_stored_before) continue;
     blobs.push_back({.store_key = blob.store_key, .if_stored_before = blob.if_stored_before});
   }
-  co_return co_await remove(blobs, swept, stop);
+  co_return co_await remove(blobs, options_.marks, swept, stop);
 }
 
 Task<BlobSweeper::Swept> BlobSweeper::sweep_staging(CancelToken stop) {

@@ -77,8 +77,8 @@ class BlobSweeper {
   };
 
   // Finds out what becomes of those that are untried; some stay so where it was told to stop.
-  Task<void> remove(std::vector<Candidate>& blobs, Swept& swept, CancelToken stop);
-  Task<void> remove_some(std::span<Candidate> blobs, Swept& swept, CancelToken stop);
+  Task<void> remove(std::vector<Candidate>& blobs, bool marked, Swept& swept, CancelToken stop);
+  Task<void> remove_some(std::span<Candidate> blobs, bool marked, Swept& swept, CancelToken stop);
   Task<void> remove_unknown(blob::BlobPage page, Swept& swept, CancelToken stop);
   // Removals by their keys.
   Task<std::map<std::string, Uuid>> mark(std::span<const Candidate> blobs);

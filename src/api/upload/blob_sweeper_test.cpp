@@ -248,10 +248,19 @@ TEST_F(BlobSweeperTest, TakesOverWhatAnotherSweepMarkedAndNeverEnded) {
   const auto stored_again = put("stored again", 1min);
   ledger_.lapsed = {{.store_key = gone, .if_stored_before = ledger_.before},
                     {.store_key = stored_again, .if_stored_before = ledger_.before}};
-  EXPECT_EQ(must(run_blocking(sweeper(true).sweep_lapsed({}))).removed, 1U);
-  EXPECT_FALSE(blobs_.kept.contains(gone));
-  EXPECT_TRUE(blobs_.kept.contains(stored_again));
-  EXPECT_THAT(ledger_.marks, IsEmpty());
+  for (const bool marks : {true, false}) {
+    put("gone", 48h);
+    std::size_t marked = 0;
+    blobs_.at_remove = [&](const std::string& key) {
+      marked += ledger_.marks.contains(key) ? 1 : 0;
+      return go_on();
+    };
+    EXPECT_EQ(must(run_blocking(sweeper(marks).sweep_lapsed({}))).removed, 1U);
+    EXPECT_EQ(marked, 1U);
+    EXPECT_FALSE(blobs_.kept.contains(gone));
+    EXPECT_TRUE(blobs_.kept.contains(stored_again));
+    EXPECT_THAT(ledger_.marks, IsEmpty());
+  }
 }
 
 // By then its marks may be another's.
