@@ -227,7 +227,7 @@ TEST_F(ApiStorePg, AnUploadBecomesAFileOnce) {
   EXPECT_EQ(member(sql, upload(kAda, "hello", "k"), "id"), member(sql, first, "id"));
   const auto id = uuid(member(sql, first, "id"));
   EXPECT_EQ(sql.value("select $1::jsonb #>> '{job,status}'",
-                      pg::params(run(api.files->get_file(person(kAda), id)))),
+                      pg::params(run(api.files->get_file(person(kAda), id)).json)),
             "pending");
   EXPECT_EQ(refused(api.files->get_file(person(kBob), id)).kind, ErrorKind::not_found);
   EXPECT_THAT(run(api.files->list_files(person(kAda), {})), HasSubstr(member(sql, first, "id")));
@@ -236,7 +236,7 @@ TEST_F(ApiStorePg, AnUploadBecomesAFileOnce) {
   EXPECT_EQ(stored.size_bytes, 5);
   EXPECT_EQ(stored.store_key, "sha256/" + stored.sha256);
   EXPECT_EQ(stored.content_type, "text/plain");
-  EXPECT_THAT(run(api.files->delete_shell_files(person(kAda), {id})),
+  EXPECT_THAT(run(api.files->delete_shell_file(person(kAda), id, {})),
               HasSubstr(member(sql, first, "id")));
   EXPECT_EQ(run(api.files->list_files(person(kAda), {})), "[]");
 }

@@ -89,10 +89,11 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"check_storage_quota", {"'@user'"}},
       {"export_files", {"array['@job'::uuid]"}},
       {"export_batch_jobs", {"'@batch'"}},
-      {"version_of", {"'profile', '@profile'", "'tenant', '@tenant'", "'cron', 'tick'"}},
+      {"version_of",
+       {"'profile', '@profile'", "'tenant', '@tenant'", "'cron', 'tick'", "'file', '@file'"}},
       {"require_version",
        {"'profile', '@profile', array['*']", "'tenant', '@tenant', array['*']",
-        "'cron', 'tick', array['*']"}},
+        "'cron', 'tick', array['*']", "'file', '@file', array['*']"}},
       // Requests
       {"begin_request", {"'r', 'k', 'f'"}},
       {"finish_request", {"'r', 'k', '@request', 200, '{}', 'x'"}},

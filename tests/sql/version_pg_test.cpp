@@ -80,6 +80,27 @@ TEST_F(Versions, of_two_who_have_read_the_same_one_changes_it) {
   EXPECT_EQ(other.refused(kRequire, pg::params("queue", "mine", seen)).sqlstate, "MR040");
 }
 
+TEST_F(Versions, of_a_file_move_with_its_name_and_not_with_its_progress) {
+  const auto file = member(sql, put_file(server, kAda, "hello"), "id");
+  User ada(database, kAda);
+  const auto version_of_file = [&](Session& session) {
+    return session.value("select millrace.version_of('file', $1)", pg::params(file));
+  };
+  const auto first = version_of_file(ada);
+  EXPECT_EQ(first.size(), 22U);
+  EXPECT_EQ(version_of_file(server), first);
+  server.run("select millrace.update_shell_files(array[$1::uuid], '{\"status\": \"processing\"}')",
+             pg::params(file));
+  EXPECT_EQ(version_of_file(ada), first);
+  ada.run("select millrace.update_shell_files(array[$1::uuid], '{\"file_name\": \"b.pdf\"}')",
+          pg::params(file));
+  EXPECT_NE(version_of_file(ada), first);
+  EXPECT_EQ(ada.refused(kRequire, pg::params("file", file, first)).sqlstate, "MR040");
+  ada.run(kRequire, pg::params("file", file, version_of_file(ada)));
+  User bob(database, kBob);
+  EXPECT_EQ(version_of_file(bob), "(null)");
+}
+
 TEST_F(Versions, tell_nothing_of_what_a_caller_may_not_see) {  // T-02
   server.run("select millrace.set_queue('mine', '{\"max_attempts\": 3}')");
   const auto profile =

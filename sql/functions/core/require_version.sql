@@ -21,6 +21,11 @@ begin
         perform from millrace.tenant t where t.tenant_id = v_id for no key update;
       when 'profile' then
         perform from millrace.user_profiles p where p.id = v_id for no key update;
+      when 'file' then
+        -- Objects before files, as by everybody.
+        perform from millrace.storage_object o join millrace.shell_files f on f.tenant_id = o.tenant_id and f.bucket = o.bucket and f.storage_path = o.name
+          where f.id = v_id order by o.object_id for no key update of o;
+        perform from millrace.shell_files f where f.id = v_id for no key update;
     end case;
   end if;
   v_version := millrace.version_of(p_noun, p_key);

@@ -45,14 +45,14 @@ Task<Reply> list(Call& call, FileServices services) {
 }
 
 Task<Reply> get(Call& call, FileServices services) {
-  MR_CO_TRY(auto text, co_await services.files.get_file(call.context(), id_of(call)));
-  co_return Reply::json_text(std::move(text));
+  MR_CO_TRY(auto file, co_await services.files.get_file(call.context(), id_of(call)));
+  co_return Reply::json_text(std::move(file.json)).in_version(std::move(file.version));
 }
 
 // The object behind a file, as the caller of `context` may see it.
 Task<SentContent> content_of(FileServices services, store::CallContext context, Uuid file) {
-  MR_CO_TRY(const auto text, co_await services.files.get_file(context, file));
-  MR_CO_TRY(const auto object, parse_json_object(text));
+  MR_CO_TRY(const auto row, co_await services.files.get_file(context, file));
+  MR_CO_TRY(const auto object, parse_json_object(row.json));
   const auto member = [&object](std::string_view name) {
     const auto* value = object.if_contains(name);
     return value != nullptr && value->is_string() ? std::string(value->get_string())
@@ -108,7 +108,7 @@ Task<Reply> download(Call& call, FileServices services) {
 
 Task<Reply> remove(Call& call, FileServices services) {
   MR_CO_TRY(const auto rows,
-            co_await services.files.delete_shell_files(call.context(), {id_of(call)}));
+            co_await services.files.delete_shell_file(call.context(), id_of(call), call.if_match));
   MR_CO_TRY(const auto removed, parse_json(rows));
   if (!removed.is_array() || removed.get_array().empty()) {
     co_return fail(ErrorKind::not_found, fmt::format("file {} does not exist", id_of(call)));
@@ -208,6 +208,7 @@ std::vector<Operation> file_operations(FileServices services, FileRouteOptions o
                  .access = Access::people(Capability::write),
                  .parameters = {id_parameter("The file.")},
                  .answers = {{.status = 204, .description = "It is gone."}},
+                 .guards_change = true,
                  .handler = verb_of(remove, services)});
   return out;
 }

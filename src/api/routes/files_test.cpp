@@ -198,6 +198,20 @@ TEST_F(FileRoutes, ListsComeInPages) {
   EXPECT_EQ(api_->get("/api/v1/files?patient_id=me", user()).status, 400);
 }
 
+TEST_F(FileRoutes, AFileThatHasChangedIsNotRemovedByWhatWasReadBefore) {
+  const auto remove = [&](const std::string& tag) {
+    return api_
+        ->ask("DELETE /api/v1/files/" + file_ + " HTTP/1.1\r\nHost: test\r\nIf-Match: " + tag +
+              "\r\n" + user() + "\r\n")
+        .status;
+  };
+  const auto read = [&] { return api_->get("/api/v1/files/" + file_, user()).header("etag"); };
+  const auto seen = read();
+  files_.version = "v2";
+  EXPECT_EQ(remove(seen), 412);
+  EXPECT_EQ(remove(read()), 204);
+}
+
 TEST_F(FileRoutes, DeletingTakesItAway) {
   const auto request =
       "DELETE /api/v1/files/" + file_ + " HTTP/1.1\r\nHost: test\r\n" + user() + "\r\n";

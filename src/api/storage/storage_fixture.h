@@ -59,9 +59,11 @@ class FakeFiles final : public store::FileStore {
     removed = std::move(names);
     co_return rows_json;
   }
-  Task<std::string> get_file(store::CallContext, Uuid) override { return unused(); }
+  Task<store::Versioned> get_file(store::CallContext, Uuid) override {
+    co_return fail(ErrorKind::internal, "not used");
+  }
   Task<std::string> list_files(store::CallContext, store::FileList) override { return unused(); }
-  Task<std::string> delete_shell_files(store::CallContext, std::vector<Uuid>) override {
+  Task<std::string> delete_shell_file(store::CallContext, Uuid, store::WantedVersions) override {
     return unused();
   }
   Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {

@@ -415,10 +415,10 @@ class MemoryFiles final : public store::FileStore {
     std::string content_type = "application/pdf";  // As found in it.
   };
 
-  Task<std::string> get_file(store::CallContext caller, Uuid file) override {
+  Task<store::Versioned> get_file(store::CallContext caller, Uuid file) override {
     const auto* found = find(caller, file);
     if (found == nullptr) co_return unknown("MR039");
-    co_return json_of(file, *found);
+    co_return store::Versioned{.json = json_of(file, *found), .version = version};
   }
   Task<std::string> list_files(store::CallContext, store::FileList list) override {
     last_list = list;
@@ -429,14 +429,16 @@ class MemoryFiles final : public store::FileStore {
     }
     co_return "[" + rows + "]";
   }
-  Task<std::string> delete_shell_files(store::CallContext caller, std::vector<Uuid> ids) override {
-    std::string rows;
-    for (const auto& id : ids) {
-      if (find(caller, id) == nullptr) continue;
-      rows += (rows.empty() ? "" : ",") + json_of(id, files.at(id));
-      files.erase(id);
+  Task<std::string> delete_shell_file(store::CallContext caller, Uuid id,
+                                      store::WantedVersions wanted) override {
+    if (wanted && std::ranges::find(*wanted, version) == wanted->end()) {
+      co_return fail(
+          Error{.kind = ErrorKind::conflict, .message = "it has changed", .sqlstate = "MR040"});
     }
-    co_return "[" + rows + "]";
+    if (find(caller, id) == nullptr) co_return "[]";
+    auto row = json_of(id, files.at(id));
+    files.erase(id);
+    co_return "[" + row + "]";
   }
   Task<store::StoredObject> get_object(store::CallContext, std::string, std::string name) override {
     for (const auto& [id, kept] : files) {
@@ -478,6 +480,7 @@ class MemoryFiles final : public store::FileStore {
 
   std::map<Uuid, Kept> files;
   store::FileList last_list;
+  std::string version = "v1";  // Of all files.
 
  private:
   const Kept* find(const store::CallContext& caller, Uuid id) const {

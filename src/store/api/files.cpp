@@ -47,10 +47,15 @@ class PgFileStore final : public FileStore {
  public:
   explicit PgFileStore(ApiSession& session) : session_(session) {}
 
-  Task<std::string> get_file(CallContext caller, Uuid file) override {
-    co_return co_await read(std::move(caller), {.sql = "select millrace.get_file($1)::text",
-                                                .params = pg::params(file),
-                                                .name = "mr_api_get_file"});
+  Task<Versioned> get_file(CallContext caller, Uuid file) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_file_read"), Access::read,
+                                   {.sql = "select millrace.get_file($1)::text,"
+                                           " millrace.version_of('file', $1::uuid::text)",
+                                    .params = pg::params(file),
+                                    .name = "mr_api_get_file"}));
+    co_return Versioned{.json = std::string(rows[0].text(0)),
+                        .version = rows[0].opt_text(1).value_or("")};
   }
 
   Task<std::string> list_files(CallContext caller, FileList list) override {
@@ -61,13 +66,18 @@ class PgFileStore final : public FileStore {
          .name = "mr_api_list_files"});
   }
 
-  Task<std::string> delete_shell_files(CallContext caller, std::vector<Uuid> files) override {
+  Task<std::string> delete_shell_file(CallContext caller, Uuid file,
+                                      WantedVersions wanted) override {
     pg::Params params;
-    params.add_uuid_array(files);
-    co_return co_await write(
-        std::move(caller),
-        rows_as_json("mr_api_delete_files", "select * from millrace.delete_shell_files($1)",
-                     std::move(params)));
+    params.add_uuid_array(std::vector{file});
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(
+                  std::move(caller), MR_POINT("api_file_write"), Access::write,
+                  guarded_change("file", file.to_string(), wanted,
+                                 rows_as_json("mr_api_delete_files",
+                                              "select * from millrace.delete_shell_files($1)",
+                                              std::move(params)))));
+    co_return std::string(rows[0].text(0));
   }
 
   Task<std::string> list_buckets(CallContext caller, std::optional<std::string> name) override {

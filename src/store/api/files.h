@@ -8,6 +8,7 @@
 
 #include "base/task.h"
 #include "store/api/session.h"
+#include "store/api/versions.h"
 
 #include <cstdint>
 #include <memory>
@@ -61,11 +62,12 @@ class FileStore {
   virtual ~FileStore() = default;
 
   // With where its first job stands. MR039.
-  virtual Task<std::string> get_file(CallContext caller, Uuid file) = 0;
+  virtual Task<Versioned> get_file(CallContext caller, Uuid file) = 0;
   virtual Task<std::string> list_files(CallContext caller, FileList list) = 0;
-  // With their objects; live jobs are cancelled. The rows as they were: those that were the
-  // caller's.
-  virtual Task<std::string> delete_shell_files(CallContext caller, std::vector<Uuid> files) = 0;
+  // With its objects; live jobs are cancelled. The row as it was, in an array, which is empty where
+  // it was not the caller's. `wanted`: only while it is in one of these versions (MR040).
+  virtual Task<std::string> delete_shell_file(CallContext caller, Uuid file,
+                                              WantedVersions wanted) = 0;
 
   // An array of all of them, or of the one that is named.
   virtual Task<std::string> list_buckets(CallContext caller, std::optional<std::string> name) = 0;

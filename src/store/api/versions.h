@@ -24,7 +24,7 @@ struct Versioned {
 using WantedVersions = std::optional<std::vector<std::string>>;
 
 // The change, with the check in front where versions are wanted. Nouns: queue, limit, cron, tenant,
-// profile.
+// profile, file.
 std::vector<pg::Statement> guarded_change(std::string_view noun, std::string_view key,
                                           const WantedVersions& wanted, pg::Statement change);
 
