@@ -16,8 +16,8 @@ const ask = async (path) => {
 };
 const stateOf = async (upload) => (await ask(new URL(upload.url).pathname)).json;
 
-function make(options) {
-  return new tus.Upload(content, { endpoint: `${url}/api/v1/tus`, headers, chunkSize, retryDelays: [0, 100, 1000, 2000], ...options });
+function make({ bytes = content, ...options }) {
+  return new tus.Upload(bytes, { endpoint: `${url}/api/v1/tus`, headers, chunkSize, retryDelays: [0, 100, 1000, 2000], ...options });
 }
 
 function finish(options) {
@@ -64,6 +64,15 @@ test("a key that has its file gives it again", async () => {
   const first = await stateOf(await finish({ metadata }));
   const again = await stateOf(await finish({ metadata }));
   assert.equal(again.file.id, first.file.id);
+});
+
+test("other content under the key of a file is an error and no success", async () => {
+  const metadata = { filename: "e.pdf", idempotency_key: "e-1" };
+  const first = await stateOf(await finish({ metadata }));
+  const bytes = Buffer.from(content);
+  bytes[bytes.length - 1] ^= 1;
+  await assert.rejects(finish({ bytes, metadata }), /422/);
+  assert.equal((await ask(`/api/v1/files/${first.file.id}`)).json.sha256, sha256);
 });
 
 test("the first bytes may come with the announcement", async () => {
