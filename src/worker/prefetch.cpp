@@ -14,7 +14,7 @@ constexpr double kClaims = 2;  // What is there must last for so many rounds of 
 constexpr int kFirstStep = 8;  // Where growth begins, unless there are more slots.
 // Fast: where many processes stand in line for the same jobs, each claim costs all of them.
 constexpr int kGrowth = 4;            // By each full round of claims.
-constexpr int kDryGrowth = 4;         // Once more when what it brought has run out.
+constexpr int kDryGrowth = 16;        // Once more when what it brought has run out.
 constexpr int kShrinking = 2;         // By each that was not full.
 constexpr double kRunShare = 0.05;    // Weight of the newest job in the average.
 constexpr double kStartsShare = 0.3;  // Weight of the newest round of claims.

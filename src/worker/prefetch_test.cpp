@@ -88,12 +88,12 @@ TEST_F(PrefetchTest, BeginsSmallAndGrowsWhileClaimsAreFull) {
 TEST_F(PrefetchTest, GrowsOnceMoreWhenWhatAFullRoundBroughtHasRunOut) {
   prefetch.note_run(10us);
   round(true, 10, 10us);
-  EXPECT_EQ(prefetch.ahead(), 160);
+  EXPECT_EQ(prefetch.ahead(), 640);
   prefetch.note_accepted(now, true);
   prefetch.note_dry(now);
-  EXPECT_EQ(prefetch.ahead(), 160) << "once for each round";
+  EXPECT_EQ(prefetch.ahead(), 640) << "once for each round";
   round(false, 1, 10us);
-  EXPECT_EQ(prefetch.ahead(), 80) << "not when the queue has no more";
+  EXPECT_EQ(prefetch.ahead(), 320) << "not when the queue has no more";
 }
 
 // Many processes in line for one lane: what each takes must last until it is its turn again.

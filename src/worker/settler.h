@@ -28,7 +28,7 @@ struct JobRun;
 
 class Settler {
  public:
-  static constexpr std::size_t kBatchMax = 2000;
+  static constexpr std::size_t kBatchMax = 4000;
   static constexpr std::size_t kBatchBytesMax = 4 * 1024 * 1024;
 
   struct Answered {

@@ -253,7 +253,7 @@ TEST_F(SlotsTest, ClaimsBeginWithTheSlotsAndGrow) {
   EXPECT_EQ(store.ended.size(), 20'000U);
   ASSERT_GE(store.claims.size(), 3U);
   EXPECT_EQ(store.claims[0].limit, 4);
-  EXPECT_LE(store.claims[1].limit, 4 + 128);
+  EXPECT_LE(store.claims[1].limit, 4 + 512);
   int largest = 0;
   for (const auto& claim : store.claims) largest = std::max(largest, claim.limit);
   EXPECT_GT(largest, 500);

@@ -52,12 +52,17 @@ begin
     end if;
     v_alone_lane := coalesce(cardinality(v_lanes) = 1 and v_lanes[1] is not null, false);
     if v_alone_lane then
-      v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false, null, true);
-      if v_claim.token is not null then
-        return next v_claim;
-        return;
+      if pg_try_advisory_xact_lock(7080, v_lanes[1]) then
+        v_claim := millrace.claim_lane(v_lanes[1], greatest(p_limit, 1), 'infinity', p_worker_id, p_process, false, null, true);
+        if v_claim.token is not null then
+          return next v_claim;
+          return;
+        end if;
+        -- Nothing in it, or somebody moves its jobs one by one.
+        v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
+      else
+        v_busy := v_lanes[1];
       end if;
-      v_busy := (select l.lane_id from millrace.lane_groups(p_queue_ids, null, null, v_lanes) l);
       if p_limit = 0 and v_try = 1 then
         perform from millrace.claim_order(p_queue_ids, p_type_ids, p_tenant, 1, p_take_capacity, null, false);
         v_busy := 0;  -- The way of those who have to stand in line is planned, too.
