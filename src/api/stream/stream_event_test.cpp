@@ -96,7 +96,7 @@ TEST(StreamEvent, OfATenantNamesItsJobsUpToABound) {
   expect_valid("StreamData", *event.frame);
 }
 
-// Read for a client that came back, the jobs of a claim are counted but not named.
+// The jobs of a claim that is not kept any more are counted but not named.
 TEST(StreamEvent, SaysHowManyJobsEvenWhereItNamesNone) {
   const auto event = event_of({.kind = "job.claimed", .jobs = {}, .data = R"({"jobs":7})"});
   EXPECT_EQ(object_in(*event.frame).at("jobs"), json::Value(7));

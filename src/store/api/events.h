@@ -67,7 +67,7 @@ class EventStore {
   virtual Task<EventPosition> event_start(int back) = 0;
   // At most `limit` (1 to 10000). `expand`: events about jobs of a lane name them all.
   virtual Task<EventBatch> read_events(EventPosition position, int limit, bool expand) = 0;
-  // Looks at `scan_max` events at most. `next` is only good for asking again.
+  // Looks at `scan_max` events and gives 4 MiB at most. `next` is only good for asking again.
   virtual Task<EventBatch> events_after(EventPosition position, EventScope scope, int scan_max) = 0;
   // Which users may see these jobs: events do not say. A job without an owner is not named.
   virtual Task<std::vector<JobOwner>> job_owners(std::vector<JobId> jobs) = 0;
