@@ -49,15 +49,17 @@ Result<store::JobQuery> read_query(const Call& call) {
   return query;
 }
 
-// {"jobs": […], "next": id} of the database as a page. A page may be short with more to come: the
-// database bounds what it looks at.
-Result<Reply> job_page(const std::string& text) {
-  const auto jobs = raw_member(text, "jobs");
+// {"<list>": […], "next": key} of the database as a page, as it was written.
+Result<Reply> next_page(const std::string& text, std::string_view list, std::string_view kind) {
   MR_TRY(const auto next, parse_json(raw_member(text, "next").value_or("null")));
   std::optional<std::string> cursor;
-  if (next.is_string()) cursor = make_cursor("jobs", next.get_string());
-  return page_reply(jobs.value_or("[]"), cursor);
+  if (next.is_string()) cursor = make_cursor(kind, next.get_string());
+  return page_reply(raw_member(text, list).value_or("[]"), cursor);
 }
+
+// {"jobs": […], "next": id} of the database as a page. A page may be short with more to come: the
+// database bounds what it looks at.
+Result<Reply> job_page(const std::string& text) { return next_page(text, "jobs", "jobs"); }
 
 Task<Reply> list_jobs(Call& call, JobReader& reader) {
   MR_CO_TRY(auto query, read_query(call));
@@ -119,12 +121,7 @@ Task<Reply> dead_groups(Call& call, JobReader& reader) {
   MR_CO_TRY(const auto text,
             co_await reader.dead_groups(call.context().by_server(), call.parameters.text("queue"),
                                         before, page.limit));
-  MR_CO_TRY(const auto answer, parse_json_object(text, kAnswerLimits));
-  std::optional<std::string> cursor;
-  if (const auto& next = answer.at("next"); next.is_string()) {
-    cursor = make_cursor("dead_groups", next.get_string());
-  }
-  co_return page_reply(to_json(answer.at("groups")), cursor);
+  co_return next_page(text, "groups", "dead_groups");
 }
 
 Parameter filter(std::string name, std::string description,
