@@ -487,13 +487,14 @@ TEST_F(UploadEngineTest, BytesOfUnknownNumberStopAtTheLimitOfUploads) {
 
 TEST_F(UploadEngineTest, WhoMayNotGoOnTakesNobodysPlace) {  // I08
   const auto upload = begin(6);
-  for (const auto& [user, offset] :
-       {std::pair<Uuid, std::int64_t>{random_.uuid(), 0}, {kUser, 3}}) {
+  // Somebody else, and the owner at a wrong place.
+  const std::vector<std::pair<Uuid, std::int64_t>> strangers = {{random_.uuid(), 0}, {kUser, 3}};
+  for (const auto& who : strangers) {
     Result<Appended> other = fail(ErrorKind::internal, "not run");
     TextSource nothing({"x"});
     TextSource content({"ab"});
-    content.before_read = [&, user = user, offset = offset] {
-      return append_to(engine_, upload.id, user, {.offset_bytes = offset}, nothing, other);
+    content.before_read = [&] {
+      return append_to(engine_, upload.id, who.first, {.offset_bytes = who.second}, nothing, other);
     };
     const auto standing = uploads_.rows.at(upload.id).state.offset_bytes;
     const auto going_on = append(upload.id, content, {.offset_bytes = standing});
