@@ -132,7 +132,7 @@ TEST_F(ApiUploads, ADocumentToIngestStartsAsUploaded) {  // U-11
       sql.query("select status, document_id::text as document, raw_path from millrace.upload_jobs "
                 "where user_id = $1",
                 pg::params(who.user)));
-  ASSERT_EQ(jobs.size(), 1U);
+  ASSERT_EQ(jobs.rows(), 1U);
   EXPECT_EQ(jobs[0].text("status"), "uploaded");
   EXPECT_EQ(jobs[0].text("document"), text_of(file, "id"));
   EXPECT_EQ(jobs[0].text("raw_path"), text_of(file, "storage_path"));
