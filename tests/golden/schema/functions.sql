@@ -25,6 +25,7 @@
 -- function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
 -- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
+-- function millrace.blob_lock(p_store_key text) returns bigint immutable
 -- function millrace.bucket_at(p_at timestamp with time zone, p_window interval) returns bigint immutable
 -- function millrace.bucket_length(p_window interval) returns bigint immutable
 -- function millrace.bucket_start(p_bucket bigint, p_window interval) returns timestamp with time zone immutable
@@ -46,6 +47,8 @@
 -- function millrace.check_object_name(p_bucket text, p_name text, p_user uuid) returns void stable
 -- function millrace.check_open(p_upload millrace.upload) returns void stable
 -- function millrace.check_remote_worker(p_worker_id text, p_process uuid, p_token uuid, p_gone boolean DEFAULT false) returns void volatile security definer
+-- function millrace.check_removal(p_store_key text, p_stored_at timestamp with time zone) returns void volatile
+-- function millrace.check_replay(p_file millrace.shell_files, p_upload millrace.upload) returns void stable
 -- function millrace.check_room(p_facts millrace.job_fact[], p_tenant uuid, p_follow_up boolean) returns void stable
 -- function millrace.check_specs(p_specs millrace.job_spec[], p_tenant uuid) returns void stable
 -- function millrace.check_storage_quota(p_user_id uuid) returns jsonb stable security definer
@@ -69,21 +72,26 @@
 -- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
+-- function millrace.clear_removal(p_store_key text, p_removal_id uuid) returns boolean volatile security definer
 -- function millrace.complete_claims(p_worker_id text, p_claim_ids uuid[], p_done bit varying[]) returns SETOF bit varying volatile security definer
 -- function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb DEFAULT NULL::jsonb) returns boolean volatile security definer
 -- function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb DEFAULT NULL::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.compute_message(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.condemn_blobs(p_limit integer) returns TABLE(tenant_id uuid, sha256 bytea, store_key text, removable boolean, if_stored_before timestamp with time zone) volatile security definer
 -- function millrace.config_bigint(p_key text, p_default bigint) returns bigint stable
 -- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
 -- function millrace.config_integer(p_key text, p_default integer) returns integer stable
 -- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
 -- function millrace.count_objects() returns trigger volatile
+-- function millrace.count_parts() returns trigger volatile
 -- function millrace.create_api_token(p_token jsonb) returns uuid volatile security definer
 -- function millrace.create_batch(p_jobs jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.create_export_history(p_row jsonb) returns SETOF millrace.export_history volatile security definer
 -- function millrace.create_export_job(p_user_id uuid, p_document_id uuid, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.create_profile(p_name text, p_owner uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid) returns uuid volatile security definer
+-- function millrace.create_profile_row(p_name text, p_owner uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
 -- function millrace.create_tenant(p_name text, p_tenant uuid DEFAULT NULL::uuid, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.create_tenant_row(p_name text, p_tenant uuid DEFAULT NULL::uuid, p_options jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.cron_field(p_field text, p_text text, p_low integer, p_high integer, p_names text[]) returns integer[] immutable
 -- function millrace.cron_match(p_from timestamp without time zone, p_end timestamp without time zone, p_seconds integer[], p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean) returns timestamp without time zone immutable
 -- function millrace.cron_next(p_schedule text, p_after timestamp with time zone, p_time_zone text DEFAULT 'UTC'::text) returns timestamp with time zone stable security definer
@@ -94,8 +102,11 @@
 -- function millrace.current_tenant() returns uuid stable
 -- function millrace.current_user_id() returns uuid stable
 -- function millrace.dead_candidates(p_queue_id smallint, p_fingerprint text, p_before uuid, p_limit integer) returns uuid[] stable
+-- function millrace.dead_group_page(p_queue text DEFAULT NULL::text, p_limit integer DEFAULT 100, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.dead_groups(p_queue text DEFAULT NULL::text, p_limit integer DEFAULT 100) returns TABLE(queue text, fingerprint text, jobs bigint, reason text, message text, first_at timestamp with time zone, last_at timestamp with time zone, example uuid) stable security definer
 -- function millrace.default_profile_id(p_tenant uuid, p_owner uuid) returns uuid immutable
+-- function millrace.delay_blobs(p_tenants uuid[], p_sha256 bytea[]) returns void volatile security definer
+-- function millrace.delay_parts(p_upload_ids uuid[], p_handles text[]) returns void volatile security definer
 -- function millrace.delete_cron(p_name text) returns void volatile security definer
 -- function millrace.delete_export_history(p_ids uuid[]) returns SETOF millrace.export_history volatile security definer
 -- function millrace.delete_profile(p_profile_id uuid) returns void volatile security definer
@@ -111,8 +122,10 @@
 -- function millrace.empty_intake() returns integer volatile security definer
 -- function millrace.enable_tenant(p_tenant uuid) returns void volatile security definer
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
+-- function millrace.end_removals(p_removal_ids uuid[]) returns integer volatile security definer
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
+-- function millrace.enqueue_each(p_jobs text[]) returns TABLE(ord integer, job_id uuid, answer text, code text, message text, detail text, hint text) volatile security definer
 -- function millrace.enqueue_job(p_job_type text, p_payload jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
 -- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
@@ -123,6 +136,7 @@
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
 -- function millrace.ensure_profile(p_tenant uuid, p_owner uuid) returns uuid volatile
 -- function millrace.error_text(p_error jsonb) returns text immutable
+-- function millrace.event_start(p_back integer) returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
 -- function millrace.event_tail() returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
 -- function millrace.events_after(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_scope jsonb, p_scan integer DEFAULT 5000) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
 -- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile
@@ -134,6 +148,12 @@
 -- function millrace.expire_uploads(p_limit integer) returns TABLE(upload_id uuid, handle text, if_stored_before timestamp with time zone) volatile security definer
 -- function millrace.expire_waiting(p_limit integer) returns integer volatile security definer
 -- function millrace.explain_stale(p_job_id uuid, p_token uuid) returns text stable
+-- function millrace.export_batch_jobs(p_batch_id uuid) returns SETOF json stable security definer
+-- function millrace.export_files(p_job_ids uuid[]) returns TABLE(job_id uuid, file_path text, file_name text) stable security definer
+-- function millrace.export_object(p_text text) returns text immutable
+-- function millrace.export_room(p_tenant uuid, p_user_id uuid, OUT running integer, OUT used bigint, OUT reserved bigint) returns record volatile
+-- function millrace.export_spec(p_tenant uuid, p_user_id uuid, p_document_id uuid, p_options jsonb) returns jsonb stable
+-- function millrace.export_status(p_status text) returns text immutable
 -- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
 -- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
@@ -148,6 +168,7 @@
 -- function millrace.finish_request(p_scope text, p_key text, p_token uuid, p_status integer, p_headers jsonb, p_body bytea) returns void volatile security definer
 -- function millrace.finish_upload(p_upload_id uuid, p_blob jsonb, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
 -- function millrace.finished_brief(p_job millrace.job_brief, p_full boolean) returns millrace.job_brief stable
+-- function millrace.first_job_type(p_pipeline text) returns text immutable
 -- function millrace.fold_counters() returns integer volatile security definer
 -- function millrace.fold_usage(p_tenant uuid) returns void volatile
 -- function millrace.fold_usages(p_limit integer) returns integer volatile
@@ -221,15 +242,18 @@
 -- function millrace.lane_for(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns integer volatile
 -- function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamp with time zone) volatile
 -- function millrace.lane_state(p_job_id uuid) returns TABLE(state text, claim_id uuid, worker_id text, started_at timestamp with time zone, lease_until timestamp with time zone, finished_at timestamp with time zone) stable
+-- function millrace.lapsed_removals(p_limit integer) returns TABLE(store_key text, if_stored_before timestamp with time zone) stable security definer
 -- function millrace.lease_ready(p_job_ids uuid[], p_worker_id text, p_process uuid, p_lease interval, p_run_timeout interval, p_queue_lease interval, p_alone boolean) returns millrace.lease[] volatile
 -- function millrace.limit_fields() returns TABLE(field text, kind text, low numeric, high numeric, nullable boolean, overridable boolean) immutable
 -- function millrace.limits_overview() returns TABLE(provider_id integer, provider_name text, api_endpoint text, status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, effective_requests_per_minute bigint, effective_requests_per_hour bigint, effective_tokens_per_minute bigint, effective_tokens_per_hour bigint, effective_concurrent_requests bigint, overridden boolean, override_reason text, override_by text, override_expires_at timestamp with time zone, used_requests_minute bigint, used_requests_hour bigint, used_tokens_minute bigint, used_tokens_hour bigint, active_slots bigint, breaker_state text, breaker_until timestamp with time zone, breaker_reason text, throttled_until timestamp with time zone, rate_limit_violations bigint, last_rate_limit_hit timestamp with time zone, waiting_jobs bigint, queue_depth_limit integer) stable security definer
 -- function millrace.list_api_tokens(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_all boolean DEFAULT false) returns TABLE(token_id uuid, tenant_id uuid, user_id uuid, role text, kind text, prefix text, name text, scopes text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, revoked_at timestamp with time zone, last_used_at timestamp with time zone) stable security definer
 -- function millrace.list_audit(p_before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_before_id bigint DEFAULT NULL::bigint, p_action text DEFAULT NULL::text, p_table_name text DEFAULT NULL::text, p_record_id text DEFAULT NULL::text, p_patient_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns json stable security definer
 -- function millrace.list_batches(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50) returns TABLE(batch_id uuid, tenant_id uuid, name text, total integer, completed integer, failed integer, cancelled integer, pending integer, progress numeric, sealed_at timestamp with time zone, finished_at timestamp with time zone, callback_job_id uuid, created_at timestamp with time zone) stable security definer
+-- function millrace.list_buckets(p_bucket text DEFAULT NULL::text) returns SETOF millrace.storage_bucket stable security definer
 -- function millrace.list_files(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
 -- function millrace.list_jobs(p_filter jsonb DEFAULT '{}'::jsonb, p_limit integer DEFAULT 50, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.list_objects(p_bucket text, p_prefix text, p_limit integer DEFAULT 100, p_offset integer DEFAULT 0, p_sort text DEFAULT 'name'::text, p_descending boolean DEFAULT false, p_search text DEFAULT ''::text) returns TABLE(name text, id uuid, created_at timestamp with time zone, updated_at timestamp with time zone, size_bytes bigint, content_type text, cache_control text, sha256 bytea) stable security definer
+-- function millrace.list_parts(p_upload_id uuid, p_user uuid, p_from bigint, p_limit integer) returns TABLE(offset_bytes bigint, size_bytes bigint, handle text) volatile security definer
 -- function millrace.list_profiles(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_id uuid DEFAULT NULL::uuid, p_owner uuid DEFAULT NULL::uuid) returns TABLE(id uuid, tenant_id uuid, account_owner_id uuid, display_name text, created_at timestamp with time zone, updated_at timestamp with time zone) stable security definer
 -- function millrace.list_tenants(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_tenant uuid DEFAULT NULL::uuid) returns TABLE(tenant_id uuid, name text, quota_bytes bigint, quota_files bigint, used_bytes bigint, used_files bigint, requests_per_minute integer, disabled_at timestamp with time zone, disabled_reason text, created_at timestamp with time zone) stable security definer
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
@@ -237,6 +261,7 @@
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
 -- function millrace.make_job_partition(p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
 -- function millrace.make_time_partition(p_table text, p_from timestamp with time zone, p_to timestamp with time zone) returns integer volatile
+-- function millrace.mark_blobs(p_store_keys text[]) returns TABLE(store_key text, removal_id uuid) volatile security definer
 -- function millrace.merge_outcomes(p_rows millrace.moving[], p_items millrace.moving[]) returns millrace.moving[] stable
 -- function millrace.metrics_snapshot() returns TABLE(metric text, label text, label_value text, value double precision) volatile security definer
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
@@ -251,6 +276,7 @@
 -- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
 -- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
+-- function millrace.order_exports(p_user_id uuid, p_documents uuid[], p_options jsonb, p_request jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
@@ -286,6 +312,7 @@
 -- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean DEFAULT false) returns integer volatile
 -- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
 -- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
+-- function millrace.redact(p_value jsonb, p_depth integer DEFAULT 64) returns jsonb immutable
 -- function millrace.redrive_jobs(p_filter jsonb, p_limit integer DEFAULT 1000, p_per_minute integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text, due_at timestamp with time zone) volatile security definer
 -- function millrace.redrive_one(p_job_id uuid, p_generation smallint, p_due_at timestamp with time zone, p_reason text) returns text volatile
 -- function millrace.refuse_change() returns trigger volatile
@@ -302,6 +329,7 @@
 -- function millrace.rename_profile(p_profile_id uuid, p_name text) returns void volatile security definer
 -- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.request_scope(p_scope text) returns text stable
+-- function millrace.require_version(p_noun text, p_key text, p_versions text[]) returns void volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void volatile
@@ -310,12 +338,16 @@
 -- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
 -- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
 -- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
+-- function millrace.rest_bounded(p_list text[], p_most integer) returns text[] stable
+-- function millrace.rest_single(p_rows bigint) returns boolean stable
 -- function millrace.rest_surface() returns jsonb stable security definer
 -- function millrace.restamp_lanes() returns TABLE(lanes integer, jobs bigint) volatile security definer
 -- function millrace.resume_queue(p_queue text) returns void volatile security definer
 -- function millrace.retention(p_what text, p_default_days integer) returns interval stable
 -- function millrace.retire_worker(p_worker_id text, p_process uuid) returns integer volatile security definer
+-- function millrace.retry_job(p_job_id uuid, p_reason text DEFAULT NULL::text) returns jsonb volatile security definer
 -- function millrace.revoke_api_token(p_token text, p_reason text DEFAULT NULL::text) returns uuid volatile security definer
+-- function millrace.revoked_holders(p_tokens text[], p_tenants uuid[]) returns TABLE(token text, tenant_id uuid) stable security definer
 -- function millrace.run_cron(p_limit integer) returns integer volatile security definer
 -- function millrace.run_now(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.safe_file_name(p_name text) returns text immutable
@@ -357,6 +389,7 @@
 -- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.take_upload(p_upload_id uuid, p_user uuid, p_writer uuid, p_for interval DEFAULT '00:01:00'::interval) returns jsonb volatile security definer
+-- function millrace.tenant_dead(p_tenant uuid) returns bigint stable
 -- function millrace.tenant_of_user(p_user uuid) returns uuid stable
 -- function millrace.tenant_policy(p_tenant uuid) returns TABLE(disabled boolean, requests_per_minute integer) stable security definer
 -- function millrace.tenant_quota(p_tenant uuid) returns TABLE(bytes_max bigint, files_max bigint) stable
@@ -370,13 +403,18 @@
 -- function millrace.unheld_leases(p_worker_id text, p_process uuid, p_held uuid[]) returns TABLE(job_id uuid, token uuid) stable security definer
 -- function millrace.unknown_blobs(p_store_keys text[], p_sha256 bytea[]) returns TABLE(store_key text, if_stored_before timestamp with time zone) stable security definer
 -- function millrace.update_export_history(p_ids uuid[], p_patch jsonb) returns SETOF millrace.export_history volatile security definer
+-- function millrace.update_export_jobs(p_deliveries text[], p_patch jsonb) returns SETOF jsonb volatile security definer
 -- function millrace.update_job_heartbeat(p_job_id uuid, p_worker_id text) returns boolean volatile security definer
 -- function millrace.update_job_progress(p_job_id uuid, p_pct integer) returns boolean volatile security definer
 -- function millrace.update_shell_files(p_ids uuid[], p_patch jsonb) returns SETOF millrace.shell_files volatile security definer
 -- function millrace.upload_json(p_upload millrace.upload) returns jsonb stable
 -- function millrace.upload_owner(p_tenant uuid, p_user uuid, p_patient uuid) returns TABLE(owner_id uuid, patient_id uuid) volatile
+-- function millrace.upload_parts_max(p_offset bigint) returns bigint immutable
+-- function millrace.upload_size_max(p_bucket text) returns bigint stable
 -- function millrace.uuid_or_null(p_text text) returns uuid immutable
 -- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
+-- function millrace.verify_audit_page(p_after jsonb DEFAULT NULL::jsonb, p_limit integer DEFAULT 10000) returns jsonb stable security definer
+-- function millrace.version_of(p_noun text, p_key text) returns text stable security definer
 -- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
 -- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
 -- function millrace.work_at_hand() returns boolean stable security definer

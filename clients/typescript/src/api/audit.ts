@@ -17,16 +17,23 @@ export interface AuditListParams {
   patient_id?: string;
 }
 
+export interface AuditVerifyParams {
+  /** How many entries to look at; 10000 unless said. */
+  limit?: number;
+  /** The next_cursor of the page before. */
+  cursor?: string;
+}
+
 export const auditOperations = {
   "audit.list": { id: "audit.list", method: "GET", path: "/api/v1/audit", query: ["limit", "cursor", "action", "table_name", "record_id", "patient_id"], answer: "json" },
-  "audit.log": { id: "audit.log", method: "POST", path: "/api/v1/audit", body: "json", answer: "json" },
-  "audit.verify": { id: "audit.verify", method: "GET", path: "/api/v1/audit/verify", answer: "json" },
+  "audit.log": { id: "audit.log", method: "POST", path: "/api/v1/audit", body: "json", idempotencyKey: true, answer: "json" },
+  "audit.verify": { id: "audit.verify", method: "GET", path: "/api/v1/audit/verify", query: ["limit", "cursor"], answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface AuditTypes {
   "audit.list": { params: AuditListParams; body: undefined; answer: S.AuditPage };
   "audit.log": { params: Record<string, never>; body: S.NewAuditEntry; answer: S.AuditLogged };
-  "audit.verify": { params: Record<string, never>; body: undefined; answer: S.AuditProof };
+  "audit.verify": { params: AuditVerifyParams; body: undefined; answer: S.AuditProof };
 }
 
 export class AuditApi {
@@ -63,9 +70,20 @@ export class AuditApi {
 
   /**
    * Whether the chain of hashes is whole.
+   * What is wrong with it, entry by entry; nothing is good. One request looks at a part: it is whole when the pages have come to an end and none had an item.
    * `GET /api/v1/audit/verify`
    */
-  verify(options: CallOptions = {}): Promise<S.AuditProof> {
-    return this.core.call<S.AuditProof>(auditOperations["audit.verify"], {}, undefined, options);
+  verify(params: AuditVerifyParams = {}, options: CallOptions = {}): Promise<S.AuditProof> {
+    return this.core.call<S.AuditProof>(auditOperations["audit.verify"], params, undefined, options);
+  }
+
+  /**
+   * Whether the chain of hashes is whole.
+   * What is wrong with it, entry by entry; nothing is good. One request looks at a part: it is whole when the pages have come to an end and none had an item.
+   * Every item of all pages, fetched as they are needed.
+   * `GET /api/v1/audit/verify`
+   */
+  verifyAll(params: AuditVerifyParams = {}, options: CallOptions = {}): AsyncGenerator<S.AuditProblem, void, undefined> {
+    return this.core.items<S.AuditProblem>(auditOperations["audit.verify"], params, options);
   }
 }

@@ -5,6 +5,13 @@ import type * as S from "../schemas.ts";
 export interface CronDeleteParams {
   /** The schedule. */
   name: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
+}
+
+export interface CronGetParams {
+  /** The schedule. */
+  name: string;
 }
 
 export interface CronRunParams {
@@ -15,17 +22,21 @@ export interface CronRunParams {
 export interface CronSetParams {
   /** The schedule. */
   name: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export const cronOperations = {
-  "cron.delete": { id: "cron.delete", method: "DELETE", path: "/api/v1/cron/{name}", answer: "none" },
+  "cron.delete": { id: "cron.delete", method: "DELETE", path: "/api/v1/cron/{name}", header: ["If-Match"], answer: "none" },
+  "cron.get": { id: "cron.get", method: "GET", path: "/api/v1/cron/{name}", answer: "json" },
   "cron.list": { id: "cron.list", method: "GET", path: "/api/v1/cron", answer: "json" },
-  "cron.run": { id: "cron.run", method: "POST", path: "/api/v1/cron/{name}/run", answer: "json" },
-  "cron.set": { id: "cron.set", method: "PUT", path: "/api/v1/cron/{name}", body: "json", answer: "json" },
+  "cron.run": { id: "cron.run", method: "POST", path: "/api/v1/cron/{name}/run", idempotencyKey: true, answer: "json" },
+  "cron.set": { id: "cron.set", method: "PUT", path: "/api/v1/cron/{name}", header: ["If-Match"], body: "json", answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface CronTypes {
   "cron.delete": { params: CronDeleteParams; body: undefined; answer: void };
+  "cron.get": { params: CronGetParams; body: undefined; answer: S.Cron };
   "cron.list": { params: Record<string, never>; body: undefined; answer: S.Crons };
   "cron.run": { params: CronRunParams; body: undefined; answer: S.JobStarted };
   "cron.set": { params: CronSetParams; body: S.NewCron; answer: S.CronSet };
@@ -44,6 +55,14 @@ export class CronApi {
    */
   delete(params: CronDeleteParams, options: CallOptions = {}): Promise<void> {
     return this.core.call<void>(cronOperations["cron.delete"], params, undefined, options);
+  }
+
+  /**
+   * One schedule.
+   * `GET /api/v1/cron/{name}`
+   */
+  get(params: CronGetParams, options: CallOptions = {}): Promise<S.Cron> {
+    return this.core.call<S.Cron>(cronOperations["cron.get"], params, undefined, options);
   }
 
   /**

@@ -5,6 +5,8 @@ import type * as S from "../schemas.ts";
 export interface DeadLettersGroupsParams {
   /** How many at most; 100 unless said. */
   limit?: number;
+  /** The next_cursor of the page before. */
+  cursor?: string;
   /** Of this queue. */
   queue?: string;
 }
@@ -23,7 +25,7 @@ export interface DeadLettersListParams {
 }
 
 export const deadLettersOperations = {
-  "dead_letters.groups": { id: "dead_letters.groups", method: "GET", path: "/api/v1/dead-letters/groups", query: ["limit", "queue"], answer: "json" },
+  "dead_letters.groups": { id: "dead_letters.groups", method: "GET", path: "/api/v1/dead-letters/groups", query: ["limit", "cursor", "queue"], answer: "json" },
   "dead_letters.list": { id: "dead_letters.list", method: "GET", path: "/api/v1/dead-letters", query: ["limit", "cursor", "queue", "job_type", "fingerprint"], answer: "json" },
   "dead_letters.redrive": { id: "dead_letters.redrive", method: "POST", path: "/api/v1/dead-letters/redrive", body: "json", idempotencyKey: true, answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
@@ -43,10 +45,21 @@ export class DeadLettersApi {
 
   /**
    * Dead letters by the way they failed.
+   * A page has the largest groups among 10 000 dead letters, newest first; the next one looks at those before them, and may have groups of the same fingerprint again.
    * `GET /api/v1/dead-letters/groups`
    */
   groups(params: DeadLettersGroupsParams = {}, options: CallOptions = {}): Promise<S.DeadGroups> {
     return this.core.call<S.DeadGroups>(deadLettersOperations["dead_letters.groups"], params, undefined, options);
+  }
+
+  /**
+   * Dead letters by the way they failed.
+   * A page has the largest groups among 10 000 dead letters, newest first; the next one looks at those before them, and may have groups of the same fingerprint again.
+   * Every item of all pages, fetched as they are needed.
+   * `GET /api/v1/dead-letters/groups`
+   */
+  groupsAll(params: DeadLettersGroupsParams = {}, options: CallOptions = {}): AsyncGenerator<S.DeadGroup, void, undefined> {
+    return this.core.items<S.DeadGroup>(deadLettersOperations["dead_letters.groups"], params, options);
   }
 
   /**

@@ -58,8 +58,9 @@ export const exportOperations = {
   "export.batch_download": { id: "export.batch_download", method: "GET", path: "/api/v1/export/batch/{id}/download", query: ["partial"], answer: "raw" },
   "export.cancel": { id: "export.cancel", method: "DELETE", path: "/api/v1/export/job/{id}", answer: "json" },
   "export.cleanup": { id: "export.cleanup", method: "POST", path: "/api/v1/export/cleanup", answer: "json" },
-  "export.create": { id: "export.create", method: "POST", path: "/api/v1/export/pdf", body: "json", answer: "json" },
-  "export.create_batch": { id: "export.create_batch", method: "POST", path: "/api/v1/export/batch", body: "json", answer: "json" },
+  "export.cleanup_function": { id: "export.cleanup_function", method: "POST", path: "/functions/v1/cleanup-exports", body: "json", answer: "json" },
+  "export.create": { id: "export.create", method: "POST", path: "/api/v1/export/pdf", body: "json", idempotencyKey: true, answer: "json" },
+  "export.create_batch": { id: "export.create_batch", method: "POST", path: "/api/v1/export/batch", body: "json", idempotencyKey: true, answer: "json" },
   "export.delete": { id: "export.delete", method: "DELETE", path: "/api/v1/export/history/{id}", answer: "json" },
   "export.download": { id: "export.download", method: "GET", path: "/api/v1/export/download/{id}", answer: "raw" },
   "export.file": { id: "export.file", method: "GET", path: "/api/v1/export/file/{path}", query: ["token"], rest: ["path"], answer: "raw" },
@@ -79,6 +80,7 @@ export interface ExportTypes {
   "export.cleanup": { params: Record<string, never>; body: undefined; answer: {
     data: S.ExportsCleaned;
   } };
+  "export.cleanup_function": { params: Record<string, never>; body: Record<string, unknown>; answer: S.ExportsDeleted };
   "export.create": { params: Record<string, never>; body: S.NewExport; answer: {
     data: S.ExportCreated;
   } };
@@ -149,6 +151,14 @@ export class ExportApi {
     return this.core.call<{
     data: S.ExportsCleaned;
   }>(exportOperations["export.cleanup"], {}, undefined, options);
+  }
+
+  /**
+   * Delete exports that have expired, now: for services.
+   * `POST /functions/v1/cleanup-exports`
+   */
+  cleanupFunction(body?: Record<string, unknown>, options: CallOptions = {}): Promise<S.ExportsDeleted> {
+    return this.core.call<S.ExportsDeleted>(exportOperations["export.cleanup_function"], {}, body, options);
   }
 
   /**

@@ -10,6 +10,8 @@ export interface FilesContentParams {
 export interface FilesDeleteParams {
   /** The file. */
   id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export interface FilesDownloadParams {
@@ -40,7 +42,7 @@ export interface FilesListParams {
 
 export const filesOperations = {
   "files.content": { id: "files.content", method: "GET", path: "/api/v1/files/{id}/content", answer: "raw" },
-  "files.delete": { id: "files.delete", method: "DELETE", path: "/api/v1/files/{id}", answer: "none" },
+  "files.delete": { id: "files.delete", method: "DELETE", path: "/api/v1/files/{id}", header: ["If-Match"], answer: "none" },
   "files.download": { id: "files.download", method: "GET", path: "/api/v1/files/{id}/download", query: ["token"], answer: "raw" },
   "files.get": { id: "files.get", method: "GET", path: "/api/v1/files/{id}", answer: "json" },
   "files.link": { id: "files.link", method: "POST", path: "/api/v1/files/{id}/link", body: "json", answer: "json" },

@@ -79,7 +79,7 @@ export const jobsOperations = {
   "jobs.list": { id: "jobs.list", method: "GET", path: "/api/v1/jobs", query: ["limit", "cursor", "queue", "job_type", "status", "batch_id", "correlation_id", "owner_id"], answer: "json" },
   "jobs.logs": { id: "jobs.logs", method: "GET", path: "/api/v1/jobs/{id}/logs", query: ["limit", "cursor"], answer: "json" },
   "jobs.result": { id: "jobs.result", method: "GET", path: "/api/v1/jobs/{id}/result", answer: "json" },
-  "jobs.retry": { id: "jobs.retry", method: "POST", path: "/api/v1/jobs/{id}/retry", body: "json", answer: "json" },
+  "jobs.retry": { id: "jobs.retry", method: "POST", path: "/api/v1/jobs/{id}/retry", body: "json", idempotencyKey: true, answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface JobsTypes {

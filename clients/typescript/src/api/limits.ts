@@ -9,6 +9,13 @@ export interface LimitsClearOverrideParams {
   endpoint: string;
 }
 
+export interface LimitsGetParams {
+  /** The provider. */
+  provider: string;
+  /** Its endpoint. */
+  endpoint: string;
+}
+
 export interface LimitsOverrideParams {
   /** The provider. */
   provider: string;
@@ -28,18 +35,22 @@ export interface LimitsSetParams {
   provider: string;
   /** Its endpoint. */
   endpoint: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export const limitsOperations = {
   "limits.clear_override": { id: "limits.clear_override", method: "DELETE", path: "/api/v1/limits/{provider}/{endpoint}/override", answer: "none" },
+  "limits.get": { id: "limits.get", method: "GET", path: "/api/v1/limits/{provider}/{endpoint}", answer: "json" },
   "limits.list": { id: "limits.list", method: "GET", path: "/api/v1/limits", answer: "json" },
   "limits.override": { id: "limits.override", method: "PUT", path: "/api/v1/limits/{provider}/{endpoint}/override", body: "json", answer: "none" },
   "limits.reset_breaker": { id: "limits.reset_breaker", method: "POST", path: "/api/v1/limits/{provider}/{endpoint}/reset-breaker", answer: "none" },
-  "limits.set": { id: "limits.set", method: "PUT", path: "/api/v1/limits/{provider}/{endpoint}", body: "json", answer: "none" },
+  "limits.set": { id: "limits.set", method: "PUT", path: "/api/v1/limits/{provider}/{endpoint}", header: ["If-Match"], body: "json", answer: "none" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface LimitsTypes {
   "limits.clear_override": { params: LimitsClearOverrideParams; body: undefined; answer: void };
+  "limits.get": { params: LimitsGetParams; body: undefined; answer: S.Limit };
   "limits.list": { params: Record<string, never>; body: undefined; answer: S.Limits };
   "limits.override": { params: LimitsOverrideParams; body: S.LimitOverride; answer: void };
   "limits.reset_breaker": { params: LimitsResetBreakerParams; body: undefined; answer: void };
@@ -59,6 +70,14 @@ export class LimitsApi {
    */
   clearOverride(params: LimitsClearOverrideParams, options: CallOptions = {}): Promise<void> {
     return this.core.call<void>(limitsOperations["limits.clear_override"], params, undefined, options);
+  }
+
+  /**
+   * One provider: its limits, what is used of them, its breaker.
+   * `GET /api/v1/limits/{provider}/{endpoint}`
+   */
+  get(params: LimitsGetParams, options: CallOptions = {}): Promise<S.Limit> {
+    return this.core.call<S.Limit>(limitsOperations["limits.get"], params, undefined, options);
   }
 
   /**

@@ -5,6 +5,8 @@ import type * as S from "../schemas.ts";
 export interface ProfilesDeleteParams {
   /** The profile. */
   id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export interface ProfilesGetParams {
@@ -24,14 +26,16 @@ export interface ProfilesListParams {
 export interface ProfilesRenameParams {
   /** The profile. */
   id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export const profilesOperations = {
-  "profiles.create": { id: "profiles.create", method: "POST", path: "/api/v1/profiles", body: "json", answer: "json" },
-  "profiles.delete": { id: "profiles.delete", method: "DELETE", path: "/api/v1/profiles/{id}", answer: "none" },
+  "profiles.create": { id: "profiles.create", method: "POST", path: "/api/v1/profiles", body: "json", idempotencyKey: true, answer: "json" },
+  "profiles.delete": { id: "profiles.delete", method: "DELETE", path: "/api/v1/profiles/{id}", header: ["If-Match"], answer: "none" },
   "profiles.get": { id: "profiles.get", method: "GET", path: "/api/v1/profiles/{id}", answer: "json" },
   "profiles.list": { id: "profiles.list", method: "GET", path: "/api/v1/profiles", query: ["limit", "cursor", "account_owner_id"], answer: "json" },
-  "profiles.rename": { id: "profiles.rename", method: "PATCH", path: "/api/v1/profiles/{id}", body: "json", answer: "json" },
+  "profiles.rename": { id: "profiles.rename", method: "PATCH", path: "/api/v1/profiles/{id}", header: ["If-Match"], body: "json", answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface ProfilesTypes {

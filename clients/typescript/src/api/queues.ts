@@ -25,6 +25,8 @@ export interface QueuesResumeParams {
 export interface QueuesSetParams {
   /** The queue. */
   queue: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export const queuesOperations = {
@@ -33,7 +35,7 @@ export const queuesOperations = {
   "queues.list": { id: "queues.list", method: "GET", path: "/api/v1/queues", answer: "json" },
   "queues.pause": { id: "queues.pause", method: "POST", path: "/api/v1/queues/{queue}/pause", body: "json", answer: "json" },
   "queues.resume": { id: "queues.resume", method: "POST", path: "/api/v1/queues/{queue}/resume", answer: "json" },
-  "queues.set": { id: "queues.set", method: "PUT", path: "/api/v1/queues/{queue}", body: "json", answer: "json" },
+  "queues.set": { id: "queues.set", method: "PUT", path: "/api/v1/queues/{queue}", header: ["If-Match"], body: "json", answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface QueuesTypes {

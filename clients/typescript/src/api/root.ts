@@ -5,7 +5,6 @@ import type * as S from "../schemas.ts";
 export const rootOperations = {
   "docs": { id: "docs", method: "GET", path: "/docs", answer: "text" },
   "events": { id: "events", method: "GET", path: "/api/v1/events", answer: "events" },
-  "health": { id: "health", method: "GET", path: "/health", answer: "json" },
   "livez": { id: "livez", method: "GET", path: "/livez", answer: "json" },
   "me": { id: "me", method: "GET", path: "/api/v1/me", answer: "json" },
   "metrics": { id: "metrics", method: "GET", path: "/metrics", answer: "text" },
@@ -16,7 +15,6 @@ export const rootOperations = {
 export interface RootTypes {
   "docs": { params: Record<string, never>; body: undefined; answer: string };
   "events": { params: Record<string, never>; body: undefined; answer: ServerEvent };
-  "health": { params: Record<string, never>; body: undefined; answer: S.Health };
   "livez": { params: Record<string, never>; body: undefined; answer: S.Done };
   "me": { params: Record<string, never>; body: undefined; answer: S.Me };
   "metrics": { params: Record<string, never>; body: undefined; answer: string };
@@ -50,14 +48,6 @@ export class RootApi {
    */
   events(options: StreamOptions = {}): AsyncGenerator<ServerEvent, void, undefined> {
     return this.core.events(rootOperations["events"], {}, options);
-  }
-
-  /**
-   * How the parts are.
-   * `GET /health`
-   */
-  health(options: CallOptions = {}): Promise<S.Health> {
-    return this.core.call<S.Health>(rootOperations["health"], {}, undefined, options);
   }
 
   /**

@@ -2,6 +2,11 @@
 import { type CallOptions, type Core, type OperationSpec } from "../core.ts";
 import type * as S from "../schemas.ts";
 
+export interface StorageBucketParams {
+  /** medical-docs, exports … */
+  bucket: string;
+}
+
 export interface StorageDownloadParams {
   /** medical-docs, exports … */
   bucket: string;
@@ -83,6 +88,8 @@ export interface StorageUploadParams {
 }
 
 export const storageOperations = {
+  "storage.bucket": { id: "storage.bucket", method: "GET", path: "/storage/v1/bucket/{bucket}", answer: "json" },
+  "storage.buckets": { id: "storage.buckets", method: "GET", path: "/storage/v1/bucket", answer: "json" },
   "storage.download": { id: "storage.download", method: "GET", path: "/storage/v1/object/{bucket}/{path}", query: ["download", "cacheNonce"], rest: ["path"], answer: "raw" },
   "storage.download_authenticated": { id: "storage.download_authenticated", method: "GET", path: "/storage/v1/object/authenticated/{bucket}/{path}", query: ["download", "cacheNonce"], rest: ["path"], answer: "raw" },
   "storage.info": { id: "storage.info", method: "GET", path: "/storage/v1/object/info/{bucket}/{path}", rest: ["path"], answer: "json" },
@@ -96,6 +103,8 @@ export const storageOperations = {
 } as const satisfies Record<string, OperationSpec>;
 
 export interface StorageTypes {
+  "storage.bucket": { params: StorageBucketParams; body: undefined; answer: S.StorageBucket };
+  "storage.buckets": { params: Record<string, never>; body: undefined; answer: S.StorageBuckets };
   "storage.download": { params: StorageDownloadParams; body: undefined; answer: Response };
   "storage.download_authenticated": { params: StorageDownloadAuthenticatedParams; body: undefined; answer: Response };
   "storage.info": { params: StorageInfoParams; body: undefined; answer: S.StorageInfo };
@@ -113,6 +122,22 @@ export class StorageApi {
 
   constructor(core: Core) {
     this.core = core;
+  }
+
+  /**
+   * One bucket.
+   * `GET /storage/v1/bucket/{bucket}`
+   */
+  bucket(params: StorageBucketParams, options: CallOptions = {}): Promise<S.StorageBucket> {
+    return this.core.call<S.StorageBucket>(storageOperations["storage.bucket"], params, undefined, options);
+  }
+
+  /**
+   * All buckets.
+   * `GET /storage/v1/bucket`
+   */
+  buckets(options: CallOptions = {}): Promise<S.StorageBuckets> {
+    return this.core.call<S.StorageBuckets>(storageOperations["storage.buckets"], {}, undefined, options);
   }
 
   /**

@@ -27,15 +27,17 @@ export interface TenantsListParams {
 export interface TenantsQuotaParams {
   /** The tenant. */
   id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
 }
 
 export const tenantsOperations = {
-  "tenants.create": { id: "tenants.create", method: "POST", path: "/api/v1/tenants", body: "json", answer: "json" },
+  "tenants.create": { id: "tenants.create", method: "POST", path: "/api/v1/tenants", body: "json", idempotencyKey: true, answer: "json" },
   "tenants.disable": { id: "tenants.disable", method: "POST", path: "/api/v1/tenants/{id}/disable", body: "json", answer: "json" },
   "tenants.enable": { id: "tenants.enable", method: "POST", path: "/api/v1/tenants/{id}/enable", answer: "json" },
   "tenants.get": { id: "tenants.get", method: "GET", path: "/api/v1/tenants/{id}", answer: "json" },
   "tenants.list": { id: "tenants.list", method: "GET", path: "/api/v1/tenants", query: ["limit", "cursor"], answer: "json" },
-  "tenants.quota": { id: "tenants.quota", method: "PUT", path: "/api/v1/tenants/{id}/quota", body: "json", answer: "json" },
+  "tenants.quota": { id: "tenants.quota", method: "PUT", path: "/api/v1/tenants/{id}/quota", header: ["If-Match"], body: "json", answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface TenantsTypes {

@@ -82,7 +82,7 @@ export class TusApi {
 
   /**
    * Begin a resumable upload.
-   * tus 1.0. Upload-Metadata may hold filename, filetype, patient_id, owner_id and idempotency_key. First bytes may come along.
+   * tus 1.0. Upload-Metadata may hold filename, filetype, patient_id, owner_id, idempotency_key and pipeline. First bytes may come along.
    * `POST /api/v1/tus`
    */
   create(params: TusCreateParams = {}, body?: BodyInit, options: CallOptions = {}): Promise<void> {

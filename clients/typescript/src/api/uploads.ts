@@ -7,9 +7,11 @@ export interface UploadsCreateParams {
   patient_id?: string;
   /** Of a service: the user whose file it is, where patient_id does not say. */
   owner_id?: string;
+  /** What begins with it: guardian (a scan; the default), or ingest. */
+  pipeline?: "guardian" | "ingest";
   /** As people call it. */
   file_name?: string;
-  /** sha-256=:…: of the content; anything else is refused (RFC 9530). */
+  /** sha-256=:…: of the body; anything else is refused (RFC 9530). */
   "Content-Digest"?: string;
   /** The same. */
   "Repr-Digest"?: string;
@@ -20,9 +22,11 @@ export interface UploadsPutParams {
   patient_id?: string;
   /** Of a service: the user whose file it is, where patient_id does not say. */
   owner_id?: string;
+  /** What begins with it: guardian (a scan; the default), or ingest. */
+  pipeline?: "guardian" | "ingest";
   /** As people call it. */
   file_name?: string;
-  /** sha-256=:…: of the content; anything else is refused (RFC 9530). */
+  /** sha-256=:…: of the body; anything else is refused (RFC 9530). */
   "Content-Digest"?: string;
   /** The same. */
   "Repr-Digest"?: string;
@@ -31,8 +35,8 @@ export interface UploadsPutParams {
 }
 
 export const uploadsOperations = {
-  "uploads.create": { id: "uploads.create", method: "POST", path: "/api/v1/uploads", query: ["patient_id", "owner_id", "file_name"], header: ["Content-Digest", "Repr-Digest"], body: "stream", contentTypes: ["multipart/form-data", "*/*"], idempotencyKey: true, answer: "json" },
-  "uploads.put": { id: "uploads.put", method: "PUT", path: "/api/v1/uploads/{key}", query: ["patient_id", "owner_id", "file_name"], header: ["Content-Digest", "Repr-Digest"], body: "stream", contentTypes: ["*/*"], idempotencyKey: true, answer: "json" },
+  "uploads.create": { id: "uploads.create", method: "POST", path: "/api/v1/uploads", query: ["patient_id", "owner_id", "pipeline", "file_name"], header: ["Content-Digest", "Repr-Digest"], body: "stream", contentTypes: ["multipart/form-data", "*/*"], idempotencyKey: true, answer: "json" },
+  "uploads.put": { id: "uploads.put", method: "PUT", path: "/api/v1/uploads/{key}", query: ["patient_id", "owner_id", "pipeline", "file_name"], header: ["Content-Digest", "Repr-Digest"], body: "stream", contentTypes: ["*/*"], idempotencyKey: true, answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface UploadsTypes {
@@ -49,7 +53,7 @@ export class UploadsApi {
 
   /**
    * Upload a file: a form, or its bytes.
-   * A form has the fields patient_id, owner_id and idempotency_key, and behind them one file. Any other body is the file itself. The type of the file is what its content says. Room is reserved before the first byte is read; the answer comes when content, file and first job are durable.
+   * A form has the fields patient_id, owner_id, idempotency_key and pipeline, and behind them one file. Any other body is the file itself. The type of the file is what its content says. Room is reserved before the first byte is read; the answer comes when content, file and first job are durable.
    * `POST /api/v1/uploads`
    */
   create(params: UploadsCreateParams = {}, body?: BodyInit, options: CallOptions = {}): Promise<S.File> {

@@ -10,8 +10,16 @@ export interface AuditPage {
   next_cursor: S.Cursor;
 }
 
+export interface AuditProblem {
+  tenant_id: S.Uuid;
+  chain_seq?: number | null;
+  audit_id: number;
+  problem: string;
+}
+
 export interface AuditProof {
-  items: Record<string, unknown>[];
+  items: S.AuditProblem[];
+  next_cursor: S.Cursor;
 }
 
 export interface NewAuditEntry {

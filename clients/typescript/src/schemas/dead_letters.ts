@@ -15,6 +15,7 @@ export interface DeadGroup {
 
 export interface DeadGroups {
   items: S.DeadGroup[];
+  next_cursor: S.Cursor;
 }
 
 export interface Redrive {

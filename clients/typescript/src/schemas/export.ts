@@ -93,6 +93,10 @@ export interface ExportsCleaned {
   deletedCount: number;
 }
 
+export interface ExportsDeleted {
+  deleted: number;
+}
+
 export interface Message {
   message: string;
 }

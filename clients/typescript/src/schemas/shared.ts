@@ -34,14 +34,6 @@ export interface BatchStreamData {
   batch?: Record<string, unknown>;
 }
 
-export interface Check {
-  status: "ok" | "failed";
-  ms?: number;
-  /** The class of the error, nothing more. */
-  error?: string;
-  value?: number;
-}
-
 /** Where the next page begins; null on the last one. */
 export type Cursor = string | null;
 
@@ -83,13 +75,6 @@ export interface File {
   } | null;
   created_at: S.Time;
   updated_at?: S.Time;
-}
-
-export interface Health {
-  status: "healthy" | "degraded" | "unavailable";
-  timestamp: S.Time;
-  version?: string;
-  checks: Record<string, S.Check>;
 }
 
 /** A time as PostgreSQL reads intervals: '30 seconds', '00:05:00'. */
