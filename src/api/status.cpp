@@ -47,16 +47,16 @@ struct Exact {
   Verdict verdict;
 };
 constexpr std::array kExact{
-    Exact{"MR004", {413, "payload_too_large"}}, Exact{"MR008", {429, "queue_full"}},
-    Exact{"MR010", {409, "job_is_final"}},      Exact{"MR011", {422, "idempotency_mismatch"}},
-    Exact{"MR015", {403, "tenant_refused"}},    Exact{"MR021", {503, "enqueue_disabled"}},
-    Exact{"MR026", {403, "tenant_disabled"}},   Exact{"MR027", {507, "quota_exceeded"}},
-    Exact{"MR028", {404, "not_found"}},         Exact{"MR029", {409, "upload_conflict"}},
-    Exact{"MR030", {409, "object_exists"}},     Exact{"MR031", {404, "not_found"}},
-    Exact{"MR032", {503, "maintenance"}},       Exact{"MR033", {409, "request_taken"}},
-    Exact{"MR034", {404, "not_found"}},         Exact{"MR035", {404, "not_found"}},
-    Exact{"MR036", {404, "not_found"}},         Exact{"MR037", {409, "blob_stale"}},
-    Exact{"MR038", {413, "upload_too_large"}},  Exact{"MR039", {404, "not_found"}},
+    Exact{"MR004", {413, "payload_too_large"}},   Exact{"MR008", {429, "queue_full"}},
+    Exact{"MR010", {409, "job_is_final"}},        Exact{"MR011", {422, "idempotency_mismatch"}},
+    Exact{"MR015", {403, "tenant_refused"}},      Exact{"MR021", {503, "enqueue_disabled"}},
+    Exact{"MR026", {403, "tenant_disabled"}},     Exact{"MR027", {507, "quota_exceeded"}},
+    Exact{"MR028", {404, "not_found"}},           Exact{"MR029", {409, "upload_conflict"}},
+    Exact{"MR030", {409, "object_exists"}},       Exact{"MR031", {404, "not_found"}},
+    Exact{"MR032", {503, "maintenance"}},         Exact{"MR033", {409, "request_taken"}},
+    Exact{"MR034", {404, "not_found"}},           Exact{"MR035", {404, "not_found"}},
+    Exact{"MR036", {404, "not_found"}},           Exact{"MR037", {409, "blob_stale"}},
+    Exact{"MR038", {413, "upload_too_large"}},    Exact{"MR039", {404, "not_found"}},
     Exact{"MR040", {412, "precondition_failed"}},
 };
 

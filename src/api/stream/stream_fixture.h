@@ -130,10 +130,10 @@ class FakeLog final : public store::EventStore {
 
   std::atomic<bool> away = false;
   std::atomic<int> reads = 0;
-  std::atomic<int> questions = 0;                   // For clients that came back.
-  std::atomic<int> checks = 0;                      // Of credentials.
-  std::atomic<std::size_t> owners_asked_most = 0;   // At once.
-  std::map<JobId, Uuid> owners = {};                // Set before anybody reads.
+  std::atomic<int> questions = 0;                  // For clients that came back.
+  std::atomic<int> checks = 0;                     // Of credentials.
+  std::atomic<std::size_t> owners_asked_most = 0;  // At once.
+  std::map<JobId, Uuid> owners = {};               // Set before anybody reads.
 
  private:
   struct Row {
