@@ -154,7 +154,10 @@ std::optional<Refusal> Connection::find_route() {
     answer_options(server.router.allow_all());
     return std::nullopt;
   }
-  if (const auto fault = x.path.parse(head.path); !fault.empty()) return Refusal{400, fault};
+  if (const auto fault = x.path.parse(head.path); !fault.empty()) {
+    x.match.private_path = true;  // What it holds is not known.
+    return Refusal{400, fault};
+  }
   x.match = server.router.find(head.method, x.path);
   if (!x.match.fault.empty()) return Refusal{400, x.match.fault};
   if (x.match.allow.empty()) return Refusal{404, "there is nothing at this path"};

@@ -432,11 +432,12 @@ TEST(HttpServer, PathsThatHoldNamesOfPeopleAreMarkedForTheLog) {
   EXPECT_EQ(server.ask(get("/files/b/jane.pdf")).status, 200);
   EXPECT_EQ(server.ask(post("/files/b/jane.pdf", "")).status, 405);
   EXPECT_EQ(server.ask(get("/files/b%2Fjane.pdf")).status, 400);
-  const auto log = server.wait_for_log(6);
+  EXPECT_EQ(server.ask(get("/files/../jane.pdf")).status, 400);
+  const auto log = server.wait_for_log(7);
   for (const auto& line : log) EXPECT_TRUE(line.private_path) << line.status << " " << line.path;
   EXPECT_EQ(log[1].route, "/uploads/{key}") << "which route it was is no secret";
   EXPECT_EQ(server.ask(get("/a")).status, 200);
-  EXPECT_FALSE(server.wait_for_log(7)[6].private_path);
+  EXPECT_FALSE(server.wait_for_log(8)[7].private_path);
 }
 
 TEST(AccessLogLine, HasNoPathThatIsPrivate) {  // T-08
