@@ -37,7 +37,7 @@ TEST(ETag, HasTheVersionInFrontOfWhatMovesByItself) {
   EXPECT_THAT(versions_in(one), testing::ElementsAre("v1"));
   EXPECT_THAT(versions_in(two + ", W/\"weak.x\", \"plain\" ,\"v2.rest\""),
               testing::ElementsAre("v1", "v2"));
-  EXPECT_THAT(versions_in(" * "), testing::ElementsAre("*"));
+  EXPECT_THAT(versions_in(" *"), testing::ElementsAre("*"));
   for (const auto* nonsense : {"", ",", "\"", "x", "\"a.b", "**", "\"plain\""}) {
     EXPECT_THAT(versions_in(nonsense), testing::IsEmpty()) << nonsense;
   }
