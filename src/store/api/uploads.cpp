@@ -71,7 +71,7 @@ FinishedUpload read_answer(json::Object answer) {
   FinishedUpload finished;
   const auto* replayed = answer.if_contains("replayed");
   finished.replayed = replayed != nullptr && replayed->is_bool() && replayed->get_bool();
-  answer.erase("replayed");
+  answer.stable_erase("replayed");  // The others stay where they are.
   finished.json = to_json(answer);
   return finished;
 }
