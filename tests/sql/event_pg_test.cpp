@@ -1,5 +1,6 @@
 // The event log as streams read it: in the order of transactions, nothing skipped, whatever commits
 // late.
+#include "sql/lane_worker.h"
 #include "sql/server_world.h"
 #include "store/api/event_position.h"
 
@@ -329,26 +330,25 @@ TEST_F(EventsAfter, a_stream_is_told_what_it_missed_of_its_own) {
 
 TEST_F(EventsAfter, jobs_of_a_lane_are_named) {
   const auto position = tail();
-  const auto plain = enqueue(sql);
-  Worker worker(sql);
-  while (!worker.claim(1).empty()) {
-  }
-  const auto named = [&](const std::string& kind) {
+  const auto ids = enqueue_many(sql, 3);
+  LaneWorker worker(sql);
+  ASSERT_EQ(worker.claim_lanes(10).size(), 3U);
+  const auto named = [&](const std::string& scope) {
     return api.value(
-        "select job_ids::text from millrace.events_after($1::xid8, $2, '{}', '{}', "
-        "'{}', 100) where kind = $3",
-        pg::params(std::to_string(position.xid), position.seq, kind));
+        "select job_ids::text from millrace.events_after($1::xid8, $2, '{}', '{}', $3::jsonb, 100) "
+        "where kind = 'job.claimed'",
+        pg::params(std::to_string(position.xid), position.seq, scope));
   };
-  EXPECT_EQ(named("job.enqueued"), "{" + plain + "}");
-  EXPECT_EQ(named("job.claimed"), "{" + plain + "}");
+  EXPECT_EQ(named("{}"), fmt::format("{{{}}}", fmt::join(ids, ",")));
+  EXPECT_EQ(named(fmt::format(R"({{"job_id": "{}"}})", ids[1])), fmt::format("{{{}}}", ids[1]));
 }
 
 // What a handler wrote into its event does not name jobs of others.
 TEST_F(EventsAfter, only_the_engine_names_jobs_by_their_claim) {
   const auto position = tail();
   enqueue(sql);
-  Worker worker(sql);
-  worker.claim(1);
+  LaneWorker worker(sql);
+  ASSERT_EQ(worker.claim_lanes(10).size(), 1U);
   sql.run(
       "insert into millrace.event (at, tenant_id, kind, job_ids, data) select millrace.now(), "
       "$1::uuid, 'page.done', array[$2::uuid], jsonb_build_object('claim', c.claim_id) "
