@@ -296,7 +296,9 @@ TEST_F(ApiWalk, HostileInputIsRefusedAndNothingBreaks) {
       ask.bent = true;
       const auto answered = world().ask(ask);
       EXPECT_LT(answered.status, 500) << operation.id << " " << body << answered.body;
-      EXPECT_GE(answered.status, 400) << operation.id << " " << body << answered.body;
+      if (answered.status < 400) {
+        EXPECT_TRUE(contract().accepts(operation, body)) << operation.id << " " << body;
+      }
     }
     if (!operation.path.contains('{')) continue;
     for (auto id : ids) {

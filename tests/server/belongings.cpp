@@ -25,7 +25,12 @@ json::Value made(const Answered& answered) {
 }
 
 std::string text(const json::Value& value, std::string_view name) {
-  return std::string(value.at(name).as_string());
+  const auto* object = value.if_object();
+  const auto* member = object == nullptr ? nullptr : object->if_contains(name);
+  if (member == nullptr || !member->is_string()) {
+    throw std::runtime_error(fmt::format("there is no {} in {}", name, to_json(value)));
+  }
+  return std::string(member->get_string());
 }
 
 // What comes after scheme and host.
@@ -91,6 +96,7 @@ void Belongings::make_held_job() {
       fmt::format(
           R"({{"worker_id":"{}","process":"{}","queues":["default"],"wait_seconds":0,"held":[]}})",
           worker_, process_)));
+  if (claimed.at("jobs").as_array().empty()) throw std::runtime_error("no job was handed out");
   delivery_ = keep(text(claimed.at("jobs").at(0), "token"));
 }
 
@@ -214,6 +220,7 @@ void Belongings::make_links() {
                                          R"({"expiresIn":3600})")),
                         "signedURL"));
   const auto drawings = made(world_.get("/jobs/artifacts/" + question_, service_));
+  if (drawings.at("items").as_array().empty()) throw std::runtime_error("there is no artifact");
   links_.push_back(path_of(text(drawings.at("items").at(0), "url")));
   const auto download =
       world_.get("/api/v1/export/download/" + by_prefix_.at("/api/v1/export/download"), person_);

@@ -229,6 +229,17 @@ std::optional<std::string> Contract::sample_body(const ContractOperation& operat
   return make_body(operation, nullptr);
 }
 
+bool Contract::accepts(const ContractOperation& operation, const std::string& body) {
+  const auto* wanted = operation.spec.if_contains("requestBody");
+  if (wanted == nullptr) return body.empty();
+  const auto* required = find(*wanted, "required");
+  if (body.empty()) return required == nullptr || !required->as_bool();
+  const auto* content = find(wanted->at("content"), "application/json");
+  const auto* schema = content == nullptr ? nullptr : find(*content, "schema");
+  const auto value = parse_json(body);
+  return schema == nullptr || (value && compiled(*schema).validate(*value).empty());
+}
+
 void Contract::add_content(const ContractOperation& operation, Ask& ask, Random* chance) const {
   const auto* body = operation.spec.if_contains("requestBody");
   if (body == nullptr) return;

@@ -45,6 +45,8 @@ class Contract {
 
   // A JSON body that the operation's schema allows; nothing for operations without one.
   std::optional<std::string> sample_body(const ContractOperation& operation) const;
+  // Whether the document has nothing against this body.
+  bool accepts(const ContractOperation& operation, const std::string& body);
   // A whole request: path, parameters that are required, and a body of a kind that it takes.
   Ask sample_request(const ContractOperation& operation, const std::string& token,
                      const std::map<std::string, std::string>& ids) const;
