@@ -421,6 +421,7 @@ TEST(ApiSweeps, AServerThatStopsDoesNotWaitForItsStore) {
   boost::asio::io_context io;
   // Takes requests, and says nothing.
   tcp::acceptor silent(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+  const TempFolder spool;
   UploadWorld world({{"MILLRACE_STORAGE_KIND", "s3"},
                      {"MILLRACE_STORAGE_S3_ENDPOINT",
                       fmt::format("http://127.0.0.1:{}", silent.local_endpoint().port())},
@@ -428,6 +429,7 @@ TEST(ApiSweeps, AServerThatStopsDoesNotWaitForItsStore) {
                      {"MILLRACE_STORAGE_S3_BUCKET", "docs"},
                      {"MILLRACE_STORAGE_S3_ACCESS_KEY_ID", "id"},
                      {"MILLRACE_STORAGE_S3_SECRET_ACCESS_KEY", "secret"},
+                     {"MILLRACE_STORAGE_SPOOL_FOLDER", spool.path().string()},
                      {"MILLRACE_STORAGE_SWEEP_INTERVAL", "100ms"},
                      {"MILLRACE_STORAGE_ORPHAN_INTERVAL", "100ms"}});
   auto connection = silent.accept();
