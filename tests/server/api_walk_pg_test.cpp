@@ -289,6 +289,8 @@ TEST_F(ApiWalk, HostileInputIsRefusedAndNothingBreaks) {
   for (const auto& operation : contract().operations()) {
     for (const auto& body : bodies) {
       if (!contract().sample_body(operation)) break;
+      // It needs no body, and what it is about is not named.
+      if (operation.id == "export.cleanup_function" && body.empty()) continue;
       auto nowhere = unknown_ids();
       nowhere["queue"] = "nobody-made-it";
       auto ask = contract().sample_request(operation, token, nowhere);

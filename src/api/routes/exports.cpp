@@ -234,7 +234,8 @@ std::vector<Operation> history_operations(ExportServices services) {
       "export.cleanup_function", "POST", "/functions/v1/cleanup-exports",
       "Delete exports that have expired, now: for services", Access::service(Capability::write));
   function.form = Form::plain;
-  function.body = RequestBody{.schema = R"({"type":"object"})", .required = false};
+  function.body =
+      RequestBody{.schema = R"({"type":"object","additionalProperties":false})", .required = false};
   function.answers = {{.status = 200, .description = "How many.", .schema = "ExportsDeleted"}};
   function.handler = export_handler(cleanup_function, services);
   out.push_back(std::move(function));
