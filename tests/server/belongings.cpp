@@ -72,7 +72,7 @@ Belongings::Belongings(ApiWorld& world, TenantId tenant, identity::UserId owner,
   make_answers();
   make_links();
   by_prefix_["/api/v1/tenants"] = tenant_.to_string();
-  names_ = {tenant_.to_string(), owner_.to_string(), object_, worker_, kSchedule, kKey};
+  names_ = {tenant_.to_string(), owner_.to_string(), object_, held_.worker, kSchedule, kKey};
 }
 
 std::string Belongings::key() const { return kKey; }
@@ -82,22 +82,27 @@ std::string Belongings::keep(std::string id) {
   return id;
 }
 
-void Belongings::make_held_job() {
-  held_ = keep(text(
-      made(world_.post("/api/v1/jobs", service_,
-                       fmt::format(R"({{"job_type":"noop","payload":{{"note":"{}"}}}})", marker_))),
-      "job_id"));
-  const auto worker = made(world_.post("/api/v1/work/register", service_,
-                                       R"({"queues":["default"],"lease_seconds":3600})"));
-  worker_ = text(worker, "worker_id");
-  process_ = keep(text(worker, "process"));
+Belongings::Held Belongings::take(const std::string& queue) {
+  const auto worker =
+      made(world_.post("/api/v1/work/register", service_,
+                       fmt::format(R"({{"queues":["{}"],"lease_seconds":3600}})", queue)));
+  Held held{.worker = text(worker, "worker_id"), .process = text(worker, "process")};
   const auto claimed = made(world_.post(
       "/api/v1/work/claim", service_,
       fmt::format(
-          R"({{"worker_id":"{}","process":"{}","queues":["default"],"wait_seconds":0,"held":[]}})",
-          worker_, process_)));
+          R"({{"worker_id":"{}","process":"{}","queues":["{}"],"wait_seconds":0,"held":[]}})",
+          held.worker, held.process, queue)));
   if (claimed.at("jobs").as_array().empty()) throw std::runtime_error("no job was handed out");
-  delivery_ = keep(text(claimed.at("jobs").at(0), "token"));
+  held.job = text(claimed.at("jobs").at(0), "job_id");
+  held.token = text(claimed.at("jobs").at(0), "token");
+  return held;
+}
+
+void Belongings::make_held_job() {
+  made(world_.post("/api/v1/jobs", service_,
+                   fmt::format(R"({{"job_type":"noop","payload":{{"note":"{}"}}}})", marker_)));
+  held_ = take("default");
+  for (const auto& id : {held_.job, held_.token, held_.process}) keep(id);
 }
 
 void Belongings::make_jobs() {
@@ -192,6 +197,12 @@ void Belongings::make_answers() {
                                 marker_);
   question_ = keep(text(made(world_.post("/jobs/run", service_, body)), "job_id"));
   by_prefix_["/jobs/"] = question_;
+  const auto held = take("compute");
+  made(
+      world_.post("/api/v1/work/settle", service_,
+                  fmt::format(R"({{"worker_id":"{}","process":"{}","settlements":[{{"job_id":"{}",)"
+                              R"("token":"{}","outcome":"ok","result":{{"note":"{}"}}}}]}})",
+                              held.worker, held.process, held.job, held.token, marker_)));
   auto sql = world_.sql();
   must(
       sql.query("insert into millrace.result (id, job_id, tenant_id, outputs_json, created_at) "
@@ -254,11 +265,11 @@ Ask Belongings::aimed(Ask ask) const {
   auto body = parse_json(*ask.body);
   if (!body) return ask;
   aim(*body, "",
-      {{"worker_id", worker_},
-       {"process", process_},
-       {"token", delivery_},
-       {"held", delivery_},
-       {"job_id", held_},
+      {{"worker_id", held_.worker},
+       {"process", held_.process},
+       {"token", held_.token},
+       {"held", held_.token},
+       {"job_id", held_.job},
        {"job_ids", job_},
        {"parent_id", job_},
        {"batch_id", by_prefix_.at("/api/v1/batches")},
@@ -277,7 +288,7 @@ Ask Belongings::aimed(Ask ask) const {
 std::string Belongings::rows() const {
   auto sql = world_.sql();
   pg::Params params;
-  params.add_array(ids_).add(tenant_).add(object_).add(worker_).add(kSchedule).add(kKey);
+  params.add_array(ids_).add(tenant_).add(object_).add(held_.worker).add(kSchedule).add(kKey);
   const auto found = must(sql.query(
       "with own as (select unnest($1::uuid[]) as id) select jsonb_build_array("
       " (select jsonb_agg(to_jsonb(j) order by j.job_id) from millrace.jobs j join own on own.id = "

@@ -41,7 +41,16 @@ class Belongings {
   std::string key() const;  // An Idempotency-Key that was used for a job, a batch and a file.
 
  private:
+  // A job in the hands of a worker.
+  struct Held {
+    std::string worker = {};
+    std::string process = {};
+    std::string job = {};
+    std::string token = {};  // Of the delivery.
+  };
+
   std::string keep(std::string id);
+  Held take(const std::string& queue);  // The next one.
   void make_held_job();
   void make_jobs();
   void make_files();
@@ -57,10 +66,7 @@ class Belongings {
   std::string person_;
 
   std::string job_;
-  std::string held_;      // A job that is being worked on,
-  std::string delivery_;  // by the token of this delivery,
-  std::string worker_;    // by this worker,
-  std::string process_;   // in this process.
+  Held held_;
   std::string profile_;
   std::string file_;
   std::string object_;
