@@ -145,6 +145,18 @@ Result<void> make_folder(const fs::path& path) {
   return sync_folder(path.parent_path());
 }
 
+Result<void> make_folders(const fs::path& path) {
+  fs::path made;
+  for (const auto& part : path) {
+    made /= part;
+    if (part.empty() || made == made.root_path()) continue;
+    std::error_code ignored;
+    if (fs::is_directory(made, ignored)) continue;
+    MR_TRY_VOID(make_folder(made));
+  }
+  return ok();
+}
+
 Result<File> open_or_make_folder(const fs::path& path) {
   auto folder = File::open_folder(path);
   if (folder || folder.error().kind != ErrorKind::not_found) return folder;

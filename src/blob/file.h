@@ -63,6 +63,7 @@ class File {
 // Makes a folder that may exist already, for this user alone. It is there after a crash too, also
 // when another process has made it just now and not yet synced.
 Result<void> make_folder(const std::filesystem::path& path);
+Result<void> make_folders(const std::filesystem::path& path);  // And all above it.
 Result<File> open_or_make_folder(const std::filesystem::path& path);
 
 Result<void> sync_folder(const std::filesystem::path& path);

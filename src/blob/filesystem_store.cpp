@@ -16,19 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Makes all of a path, from the root down.
-Result<void> make_folders(const fs::path& path) {
-  fs::path made;
-  for (const auto& part : path) {
-    made /= part;
-    if (part.empty() || made == made.root_path()) continue;
-    std::error_code ignored;
-    if (fs::is_directory(made, ignored)) continue;
-    MR_TRY_VOID(make_folder(made));
-  }
-  return ok();
-}
-
 // The names in a folder, in order; none when there is no such folder, or something else.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
   std::vector<std::string> names;

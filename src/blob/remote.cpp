@@ -139,7 +139,7 @@ Result<void> make_spool_folder(const RemoteLimits& limits) {
   if (limits.spool_folder.empty()) {
     return fail(ErrorKind::invalid_argument, "spool_folder is not set");
   }
-  return make_folder(limits.spool_folder);
+  return make_folders(limits.spool_folder);
 }
 
 Result<void> check_older(const Result<BlobInfo>& info, Clock::Wall before) {

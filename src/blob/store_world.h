@@ -41,7 +41,7 @@ class StoreWorld : public testing::Test {
   RemoteLimits limits() {
     return {.request_timeout = std::chrono::seconds(5),
             .attempts_max = 3,
-            .spool_folder = folder_ / "spool"};
+            .spool_folder = folder_ / "not there yet" / "spool"};
   }
 
   // Pauses pass as fast as they are asked for.
