@@ -127,9 +127,6 @@ TEST_F(ApiContract, WhatNoSampleCanMakeSucceedIsAskedForByHand) {
   EXPECT_EQ(set.status, 204) << set.body;
   const auto contract = world_.get("/api/v1/contracts/beam/1.0.0", service_);
   EXPECT_EQ(contract.status, 200) << contract.body;
-  const auto room = world_.get("/rest/v1/rpc/can_process_more_jobs", service_);
-  EXPECT_EQ(room.status, 200) << room.body;
-  EXPECT_EQ(room.body, "true");
   const http::Header tus{"Tus-Resumable", "1.0.0"};
   const auto begun = world_.ask({.method = "POST",
                                  .path = "/api/v1/tus",

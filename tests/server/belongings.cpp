@@ -253,7 +253,7 @@ std::map<std::string, std::string> Belongings::values_for(
                                             {"definition", "beam"},
                                             {"version", "1.0.0"},
                                             {"table", kTable},
-                                            {"function", "can_process_more_jobs"}};
+                                            {"function", "complete_job"}};
   for (const auto& [prefix, id] : by_prefix_) {
     if (operation.path.starts_with(prefix)) values["id"] = id;
   }
