@@ -124,7 +124,17 @@ TEST(Serve, EveryRequestIsOneLineWithoutSecrets) {  // T-08, O-01
                                .headers = {{"x-correlation-id", "order-18"}}});
   ASSERT_EQ(made.status, 201) << made.body;
   (void)world.get("/api/v1/jobs?correlation_id=hidden-in-the-query", token);
+  // J07: keys of uploads are made of the names of files.
+  const auto person = world.jwt(Role::authenticated, tenant, world.new_user());
+  const auto upload = world.ask({.method = "PUT",
+                                 .path = "/api/v1/uploads/jane-doe.pdf_17",
+                                 .token = person,
+                                 .body = "hello",
+                                 .content_type = "text/plain"});
+  EXPECT_EQ(upload.status, 201) << upload.body;
   EXPECT_TRUE(eventually([&] { return world.program().err().contains("/api/v1/jobs\",\"route"); }));
+  EXPECT_TRUE(
+      eventually([&] { return world.program().err().contains("/api/v1/uploads/{key}\""); }));
   world.program().signal(SIGTERM);
   EXPECT_EQ(world.program().wait(), 0);
   const auto log = world.program().err();
@@ -134,6 +144,7 @@ TEST(Serve, EveryRequestIsOneLineWithoutSecrets) {  // T-08, O-01
   EXPECT_THAT(log, Not(HasSubstr(token)));
   EXPECT_THAT(log, Not(HasSubstr("of a patient")));
   EXPECT_THAT(log, Not(HasSubstr("hidden-in-the-query")));
+  EXPECT_THAT(log, Not(HasSubstr("jane-doe")));
   EXPECT_THAT(log, Not(HasSubstr(ApiWorld::kSecret)));
 }
 
