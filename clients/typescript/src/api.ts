@@ -9,7 +9,6 @@ import { CronApi, cronOperations, type CronTypes } from "./api/cron.ts";
 import { DeadLettersApi, deadLettersOperations, type DeadLettersTypes } from "./api/dead_letters.ts";
 import { ExportApi, exportOperations, type ExportTypes } from "./api/export.ts";
 import { FilesApi, filesOperations, type FilesTypes } from "./api/files.ts";
-import { HealthApi, healthOperations, type HealthTypes } from "./api/health.ts";
 import { JobTypesApi, jobTypesOperations, type JobTypesTypes } from "./api/job_types.ts";
 import { JobsApi, jobsOperations, type JobsTypes } from "./api/jobs.ts";
 import { LimitsApi, limitsOperations, type LimitsTypes } from "./api/limits.ts";
@@ -36,7 +35,6 @@ export * from "./api/cron.ts";
 export * from "./api/dead_letters.ts";
 export * from "./api/export.ts";
 export * from "./api/files.ts";
-export * from "./api/health.ts";
 export * from "./api/job_types.ts";
 export * from "./api/jobs.ts";
 export * from "./api/limits.ts";
@@ -57,12 +55,12 @@ export * from "./api/root.ts";
 /** Of the document that this was generated from. */
 export const apiVersion = "0.1.0";
 
-export const operations = { ...auditOperations, ...batchesOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...exportOperations, ...filesOperations, ...healthOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
+export const operations = { ...auditOperations, ...batchesOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...exportOperations, ...filesOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
 
 export type OperationId = keyof typeof operations;
 
 /** What goes into every operation and what comes out, by its id. */
-export interface OperationTypes extends AuditTypes, BatchesTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, ExportTypes, FilesTypes, HealthTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QueuesTypes, RestTypes, ScaleTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WorkTypes, WorkersTypes, RootTypes {}
+export interface OperationTypes extends AuditTypes, BatchesTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, ExportTypes, FilesTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QueuesTypes, RestTypes, ScaleTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WorkTypes, WorkersTypes, RootTypes {}
 
 export class Api extends RootApi {
   readonly audit: AuditApi;
@@ -74,7 +72,6 @@ export class Api extends RootApi {
   readonly deadLetters: DeadLettersApi;
   readonly export: ExportApi;
   readonly files: FilesApi;
-  readonly health: HealthApi;
   readonly jobTypes: JobTypesApi;
   readonly jobs: JobsApi;
   readonly limits: LimitsApi;
@@ -102,7 +99,6 @@ export class Api extends RootApi {
     this.deadLetters = new DeadLettersApi(core);
     this.export = new ExportApi(core);
     this.files = new FilesApi(core);
-    this.health = new HealthApi(core);
     this.jobTypes = new JobTypesApi(core);
     this.jobs = new JobsApi(core);
     this.limits = new LimitsApi(core);

@@ -8,7 +8,6 @@ export type * from "./schemas/cron.ts";
 export type * from "./schemas/dead_letters.ts";
 export type * from "./schemas/export.ts";
 export type * from "./schemas/files.ts";
-export type * from "./schemas/health.ts";
 export type * from "./schemas/job_types.ts";
 export type * from "./schemas/jobs.ts";
 export type * from "./schemas/limits.ts";

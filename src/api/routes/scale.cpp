@@ -150,7 +150,7 @@ std::vector<Operation> scale_operations(store::HealthStore& health) {
                  .rate_limited = false,
                  .handler = [&health](Call& call) { return scale(call, health, std::nullopt); }});
   // What /health does not tell everybody (K04).
-  out.push_back({.id = "health.details",
+  out.push_back({.id = "health_details",
                  .method = "GET",
                  .path = "/api/v1/health",
                  .tag = "Operation",

@@ -5,6 +5,8 @@ import type * as S from "../schemas.ts";
 export const rootOperations = {
   "docs": { id: "docs", method: "GET", path: "/docs", answer: "text" },
   "events": { id: "events", method: "GET", path: "/api/v1/events", answer: "events" },
+  "health": { id: "health", method: "GET", path: "/health", answer: "json" },
+  "health_details": { id: "health_details", method: "GET", path: "/api/v1/health", answer: "json" },
   "livez": { id: "livez", method: "GET", path: "/livez", answer: "json" },
   "me": { id: "me", method: "GET", path: "/api/v1/me", answer: "json" },
   "metrics": { id: "metrics", method: "GET", path: "/metrics", answer: "text" },
@@ -15,6 +17,8 @@ export const rootOperations = {
 export interface RootTypes {
   "docs": { params: Record<string, never>; body: undefined; answer: string };
   "events": { params: Record<string, never>; body: undefined; answer: ServerEvent };
+  "health": { params: Record<string, never>; body: undefined; answer: S.Health };
+  "health_details": { params: Record<string, never>; body: undefined; answer: S.HealthDetails };
   "livez": { params: Record<string, never>; body: undefined; answer: S.Done };
   "me": { params: Record<string, never>; body: undefined; answer: S.Me };
   "metrics": { params: Record<string, never>; body: undefined; answer: string };
@@ -48,6 +52,22 @@ export class RootApi {
    */
   events(options: StreamOptions = {}): AsyncGenerator<ServerEvent, void, undefined> {
     return this.core.events(rootOperations["events"], {}, options);
+  }
+
+  /**
+   * How the parts are.
+   * `GET /health`
+   */
+  health(options: CallOptions = {}): Promise<S.Health> {
+    return this.core.call<S.Health>(rootOperations["health"], {}, undefined, options);
+  }
+
+  /**
+   * How the installation is: keeper, workers, switches, schema.
+   * `GET /api/v1/health`
+   */
+  healthDetails(options: CallOptions = {}): Promise<S.HealthDetails> {
+    return this.core.call<S.HealthDetails>(rootOperations["health_details"], {}, undefined, options);
   }
 
   /**

@@ -34,6 +34,14 @@ export interface BatchStreamData {
   batch?: Record<string, unknown>;
 }
 
+export interface Check {
+  status: "ok" | "failed";
+  ms?: number;
+  /** The class of the error, nothing more. */
+  error?: string;
+  value?: number;
+}
+
 /** Where the next page begins; null on the last one. */
 export type Cursor = string | null;
 
@@ -75,6 +83,27 @@ export interface File {
   } | null;
   created_at: S.Time;
   updated_at?: S.Time;
+}
+
+export interface Health {
+  status: "healthy" | "degraded" | "unavailable";
+  timestamp: S.Time;
+  version?: string;
+  checks: Record<string, S.Check>;
+}
+
+export interface HealthDetails {
+  /** Jobs that wait, of all queues. */
+  queue_depth: number;
+  /** Processes that live. */
+  workers: number;
+  /** Their lease has ended. */
+  workers_silent: number;
+  /** Whether one does its duties. */
+  keeper: boolean;
+  maintenance: boolean;
+  enqueue_enabled: boolean;
+  schema_version: number;
 }
 
 /** A time as PostgreSQL reads intervals: '30 seconds', '00:05:00'. */
