@@ -106,7 +106,7 @@ std::string Stage::run_to_boundary(const std::string& sql) {
   const auto held = a_.value(
       "select pg_advisory_unlock(7079, 1) from pg_locks where locktype = 'advisory' "
       "and pid = pg_backend_pid() and classid = 7079 and objid = 1");
-  return held == "t" ? "error boundary not reached" : answer;
+  return held == "t" ? "error boundary not reached, " + answer : answer;
 }
 
 std::vector<std::string> Stage::boundaries(std::string_view world, const std::string& a) {
