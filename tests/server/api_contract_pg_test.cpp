@@ -117,6 +117,34 @@ TEST_F(ApiContract, EveryAnswerOfEveryOperationIsAsTheDocumentSays) {
   EXPECT_GT(answered_well.size(), contract.operations().size() / 2);
 }
 
+// The judge of all these tests, judged.
+TEST_F(ApiContract, AnAnswerThatBreaksItsWordIsSeen) {
+  auto& contract = world_.contract();
+  const Ask ask{.path = "/api/v1/jobs/" + jobs_.back(), .token = service_};
+  const auto right = world_.ask(ask);
+  ASSERT_EQ(right.status, 200) << right.body;
+  ASSERT_EQ(contract.judge(ask, right), "");
+  auto wrong = right;
+  wrong.body = R"({"job_id":"not an id"})";
+  EXPECT_NE(contract.judge(ask, wrong), "") << "a body that is not as its schema says";
+  wrong = right;
+  wrong.status = 202;
+  EXPECT_NE(contract.judge(ask, wrong), "") << "a status that is not described";
+  wrong.status = 404;
+  EXPECT_NE(contract.judge(ask, wrong), "") << "an error that is no problem";
+  wrong = right;
+  std::erase_if(wrong.headers, [](const http::Header& header) {
+    return http::same_name(header.first, "content-type");
+  });
+  EXPECT_NE(contract.judge(ask, wrong), "") << "a body of no type";
+  wrong = right;
+  std::erase_if(wrong.headers, [](const http::Header& header) {
+    return http::same_name(header.first, "x-correlation-id");
+  });
+  EXPECT_NE(contract.judge(ask, wrong), "") << "no id of the request";
+  EXPECT_NE(contract.judge({.path = "/api/v1/nothing"}, right), "") << "a success of nothing";
+}
+
 // What no other test asks for, in the one way that succeeds.
 TEST_F(ApiContract, WhatNoSampleCanMakeSucceedIsAskedForByHand) {
   const auto person = world_.jwt(Role::authenticated, tenant_, user_);
