@@ -142,7 +142,7 @@ TEST_F(ApiContract, AnAnswerThatBreaksItsWordIsSeen) {
     return http::same_name(header.first, "x-correlation-id");
   });
   EXPECT_NE(contract.judge(ask, wrong), "") << "no id of the request";
-  EXPECT_NE(contract.judge({.path = "/api/v1/nothing"}, right), "") << "a success of nothing";
+  EXPECT_NE(contract.judge(Ask{.path = "/api/v1/nothing"}, right), "") << "a success of nothing";
 }
 
 // What no other test asks for, in the one way that succeeds.
