@@ -15,7 +15,7 @@ create or replace function millrace.limits_overview()
     breaker_state text, breaker_until timestamptz, breaker_reason text,
     throttled_until timestamptz, rate_limit_violations bigint, last_rate_limit_hit timestamptz,
     waiting_jobs bigint, queue_depth_limit integer)
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := millrace.now();
