@@ -84,6 +84,43 @@ TEST_F(Partition, f21_new_rows_lie_in_the_partition_of_their_time) {
   EXPECT_EQ(sql.number("select count(*) from millrace.audit_default"), 0);
 }
 
+TEST_F(Partition, f21_shorter_partitions_begin_at_once_although_there_are_rows) {
+  stop_clock(sql);
+  const auto id = enqueue(sql);
+  Worker worker(sql);
+  worker.settle(worker.take(), "permanent");
+  sql.run(
+      "insert into millrace.system_configuration (config_key, config_value, config_type) "
+      "select k, v, 'system' from (values ('partition.minutes', '2'), "
+      "('retention.history_minutes', '4'), ('retention.event_minutes', '4'), "
+      "('retention.audit_minutes', '4')) c(k, v)");
+  maintain();
+  EXPECT_EQ(status(sql, id), "failed");
+  for (const char* table :
+       {"job_fact", "job_history", "attempt", "job_log", "claim", "claim_done", "event", "audit"}) {
+    const std::string time =
+        std::string_view(table).starts_with("job") || std::string_view(table) == "attempt"
+            ? "millrace.id_time(x.text::uuid)"
+            : "x.text::timestamptz";
+    const auto near = sql.number(fmt::format(
+        "select count(*) from pg_class c join pg_inherits i on i.inhrelid = c.oid cross join "
+        "lateral (select substring(pg_get_expr(c.relpartbound, c.oid) from $$TO \\('([^']+)'\\)$$) "
+        "as text) x where i.inhparent = 'millrace.{}'::regclass and c.relname ~ '_p[0-9]+$' and {} "
+        "between millrace.now() and millrace.now() + interval '4 minutes'",
+        table, time));
+    EXPECT_EQ(near, 2) << table << ": the one that lies around now, and the next";
+  }
+  EXPECT_EQ(sql.number("select count(*) from millrace.job_fact_default"), 0);
+  for (int i = 0; i < 6; ++i) {
+    pass(sql, "2 minutes");
+    maintain();
+  }
+  EXPECT_EQ(sql.refused("select millrace.get_job($1::uuid)", pg::params(id)).sqlstate, "MR009");
+  EXPECT_EQ(sql.number("select count(*) from millrace.audit where $1::uuid = any (job_ids)",
+                       pg::params(id)),
+            0);
+}
+
 TEST_F(Partition, f21_finished_jobs_go_when_their_time_has_passed) {
   const auto id = enqueue(sql);
   Worker worker(sql);

@@ -5,7 +5,7 @@
 -- The coming time is the next partition, and one more where that begins within two days: each is one more to open for whoever looks a
 -- job up.
 -- Jobs and claims are cut by partition.days, events by day, audit by month; all of them by partition.minutes where that is set, for
--- installations that keep little for a short time. Likewise retention.*_minutes take precedence over retention.*_days.
+-- installations that keep little for a short time; a partition that was made for longer ends early (millrace.narrow_partitions). Likewise retention.*_minutes take precedence over retention.*_days.
 create or replace function millrace.maintain_partitions() returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
 as $$
@@ -20,6 +20,9 @@ declare
   v_part record;
   v_oldest timestamptz;
 begin
+  if millrace.narrow_partitions(v_now, v_step, array['claim', 'claim_done'] || case when v_minutes is not null then array['event', 'audit'] end) > 0 then
+    return jsonb_build_object('made', 0, 'dropped', 0, 'expired', 0, 'more', true);
+  end if;
   for v_n in 0 .. 2 loop
     v_start := millrace.partition_start(v_now, v_step) + v_n * v_step;
     if (v_n <= 1 or v_start <= v_lead) and millrace.make_job_partition(v_start, v_start + v_step) > 0 then
