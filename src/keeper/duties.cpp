@@ -147,10 +147,8 @@ std::vector<Duty> standard_duties(DutyOptions options) {
        .quiet_interval = kQuiet},
       {.name = "reconcile", .interval = 30s, .batch_max = many, .run = reconcile},
       {.name = "expire_keys", .interval = 60s, .batch_max = many, .run = expire_keys},
-      {.name = "maintain_partitions",
-       .interval = 10min,
-       .batch_max = 0,
-       .run = maintain_partitions},
+      // Two of them are made ahead: often enough for partitions of a minute.
+      {.name = "maintain_partitions", .interval = 1min, .batch_max = 0, .run = maintain_partitions},
   };
 }
 

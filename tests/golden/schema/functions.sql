@@ -266,6 +266,7 @@
 -- function millrace.metrics_snapshot() returns TABLE(metric text, label text, label_value text, value double precision) volatile security definer
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
 -- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
+-- function millrace.narrow_partitions(p_now timestamp with time zone, p_step interval, p_tables text[]) returns integer volatile
 -- function millrace.new_claim_id(p_jobs integer) returns uuid volatile
 -- function millrace.new_id() returns uuid volatile
 -- function millrace.next_object(p_scope uuid, p_owner uuid, p_bucket text, p_from text, p_below text) returns millrace.storage_object stable
