@@ -96,6 +96,7 @@ TEST_F(Partition, f21_shorter_partitions_begin_at_once_although_there_are_rows) 
       "('retention.audit_minutes', '4')) c(k, v)");
   maintain();
   EXPECT_EQ(status(sql, id), "failed");
+  sql.run("select millrace.seal_audit(1000)");
   for (const char* table :
        {"job_fact", "job_history", "attempt", "job_log", "claim", "claim_done", "event", "audit"}) {
     const std::string time =
@@ -119,6 +120,8 @@ TEST_F(Partition, f21_shorter_partitions_begin_at_once_although_there_are_rows) 
   EXPECT_EQ(sql.number("select count(*) from millrace.audit where $1::uuid = any (job_ids)",
                        pg::params(id)),
             0);
+  EXPECT_EQ(sql.number("select count(*) from millrace.verify_audit()"), 0)
+      << "what was dropped by rule is not missing";
 }
 
 TEST_F(Partition, f21_finished_jobs_go_when_their_time_has_passed) {

@@ -2,7 +2,7 @@
 -- Each sealed row is hashed again onto the stored hash before it, so a change is reported where it is. Positions must be
 -- without gap, and every row at or before the sealer's position must be in a chain. A chain that was cut at its
 -- end, or hashed anew as a whole, only a checkpoint from outside can show (millrace.audit_checkpoint: one object, or an
--- array of them). Rows older than retention.audit_days at the beginning of a chain were dropped by rule, and are no problem.
+-- array of them). Rows older than the retention of the audit at the beginning of a chain were dropped by rule, and are no problem.
 create or replace function millrace.verify_audit(p_tenant uuid default null, p_checkpoint jsonb default null)
   returns table (tenant_id uuid, chain_seq bigint, audit_id bigint, problem text)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ as $$
 declare
   v_tenant uuid := coalesce(p_tenant, millrace.tenant_scope());
   v_state millrace.audit_seal_state;
-  v_kept_from timestamptz := millrace.now() - make_interval(days => millrace.config_integer('retention.audit_days', 2555));
+  v_kept_from timestamptz := millrace.now() - millrace.retention('audit', 2555);
   v_checkpoints jsonb := case jsonb_typeof(p_checkpoint) when 'object' then jsonb_build_array(p_checkpoint)
                                                         when 'null' then null else p_checkpoint end;
 begin

@@ -7,7 +7,7 @@ create or replace function millrace.verify_audit_page(p_after jsonb default null
 as $$
 declare
   v_tenant uuid := millrace.tenant_scope();
-  v_kept_from timestamptz := millrace.now() - make_interval(days => millrace.config_integer('retention.audit_days', 2555));
+  v_kept_from timestamptz := millrace.now() - millrace.retention('audit', 2555);
   v_state millrace.audit_seal_state;
   v_chain uuid;
   v_seq bigint;
