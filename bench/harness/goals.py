@@ -322,8 +322,8 @@ HTTP_PEERS = ("fastify", "fastapi")
 
 def http(records, requests, case):
     record = records["http"]
-    own = record["millrace"][case]
-    # Each peer with its better tables.
+    # Everybody with the number of connections that suits it best, and each peer with its better tables.
+    own = max((one for name, one in record["millrace"].items() if name.startswith(f"{case}, ")), key=median)
     best_key = {
         peer: max((key for key in record["peers"] if key.startswith(f"{peer}|{requests}|")), key=lambda key: median(record["peers"][key]), default=None)
         for peer in HTTP_PEERS
@@ -344,8 +344,9 @@ def http(records, requests, case):
         met,
         ratio=rounded(found),
         reason=missing or None,
-        connections=own.get("connections"),
+        connections={"millrace": own["connections"], **{peer: key and int(key.split("|")[3]) for peer, key in best_key.items()}},
         per_job=own.get("per_job"),
+        all_own={one["connections"]: median(one) for name, one in record["millrace"].items() if name.startswith(f"{case}, ")},
         ms={"millrace": own["ms"], **{peer: record["times"].get(key) for peer, key in best_key.items()}},
         tables={peer: key and key.split("|")[2] for peer, key in best_key.items()},
         all_peers={key: median(summary) for key, summary in record["peers"].items()},

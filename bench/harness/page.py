@@ -123,10 +123,11 @@ def http_times(results):
         if not row:
             continue
         percentiles = ("p50", "p95", "p99", "p99.9")
-        rows = [(who, *(f"{found[name]:.2f}" for name in percentiles)) for who, found in row["ms"].items() if found]
+        rows = [(who, row["connections"][who], *(f"{found[name]:.2f}" for name in percentiles)) for who, found in row["ms"].items() if found]
         name = NAMES[key].split(",")[0]
-        title = f"## {name[0].upper()}{name[1:]}: ms, {row['connections']} connections"
-        lines += ["", title, *table(("", *percentiles), rows)]
+        title = f"## {name[0].upper()}{name[1:]}: ms, with the number of connections that suits each best"
+        lines += ["", title, *table(("", "connections", *percentiles), rows)]
+        lines += ["", f"Millrace by connections: {', '.join(f'{count}: {number(rate)}/s' for count, rate in row['all_own'].items())}."]
         cost = row.get("per_job")
         if cost:
             lines += [

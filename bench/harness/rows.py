@@ -4,6 +4,7 @@ Peers and Millrace take turns within every repeat, so that whatever changes on t
 """
 
 import dataclasses
+import itertools
 import json
 from typing import Callable
 
@@ -34,7 +35,7 @@ class Plan:
     list_jobs: int = 1_000_000
     http_jobs: int = 10_000
     http_seconds: int = 3
-    http_connections: int = 64
+    http_connections: tuple = (64, 256)
     uploads: int = 1_000
     large_megabytes: int = 2_000
     streams: int = 10_000
@@ -71,7 +72,7 @@ TINY = Plan(
     list_jobs=2_000,
     http_jobs=200,
     http_seconds=1,
-    http_connections=8,
+    http_connections=(4, 8),
     uploads=20,
     large_megabytes=10,
     streams=50,
@@ -221,32 +222,36 @@ def depth(run):
 
 
 def http(run):
-    """Status reads and durable enqueues over HTTP. Peers ask a table of their own; once also Millrace's functions, and the better one counts."""
+    """Status reads and durable enqueues over HTTP, by few and by many connections: each server counts with those that suit it.
+    Peers ask a table of their own; once also Millrace's functions, and the better one counts."""
     outputs = []
     rates = {}
     times = {}
     peers = run.http_peers
-    own_ids = peers.prepare(run.plan.http_jobs)
+    plan = run.plan
+    own_ids = peers.prepare(plan.http_jobs)
     millrace_ids = run.server.folder / "http_ids.txt"
 
-    def ask(peer, url, schema, ids):
+    def ask(peer, url, schema, ids, connections):
         with peers.running(peer, url, schema, ids) as address:
-            for requests in ("status", "enqueue"):
-                plan = run.plan
-                got = run.server.http_load(address, requests, ids, peers.token, plan.http_connections, plan.http_seconds, plan.payload_bytes)
-                run.tell(f"{TITLES[peer]}, {schema} tables, {requests}: {got['rate']:,.0f} requests/s, p99 {got['ms']['p99']:.1f} ms")
-                collect(rates, f"{peer}|{requests}|{schema}", got["rate"])
-                collect(times, f"{peer}|{requests}|{schema}", got["ms"])
+            for requests, count in itertools.product(("status", "enqueue"), connections):
+                got = run.server.http_load(address, requests, ids, peers.token, count, plan.http_seconds, plan.payload_bytes)
+                run.tell(f"{TITLES[peer]}, {schema} tables, {requests}, {count} connections: {got['rate']:,.0f} requests/s, p99 {got['ms']['p99']:.1f} ms")
+                collect(rates, f"{peer}|{requests}|{schema}|{count}", got["rate"])
+                collect(times, f"{peer}|{requests}|{schema}|{count}", got["ms"])
 
-    for repeat in range(run.plan.repeats):
-        size = ("--jobs", run.plan.http_jobs, "--seconds", run.plan.http_seconds, "--connections", run.plan.http_connections)
-        outputs.append(run.millrace("http", *size))
+    for repeat in range(plan.repeats):
+        for count in plan.http_connections:
+            output = run.millrace("http", "--jobs", plan.http_jobs, "--seconds", plan.http_seconds, "--connections", count)
+            for result in output["results"]:
+                result["case"] += f", {count} connections"
+            outputs.append(output)
         for peer in TITLES:
             if not peers.has(peer):
                 continue
-            ask(peer, run.server.url("bench_http"), "own", own_ids)
+            ask(peer, run.server.url("bench_http"), "own", own_ids, plan.http_connections)
             if repeat == 0:
-                ask(peer, run.server.facts["database_url"], "millrace", millrace_ids)
+                ask(peer, run.server.facts["database_url"], "millrace", millrace_ids, plan.http_connections[:1])
     return {
         "millrace": figures.merge(outputs),
         "peers": summaries(rates),
@@ -286,7 +291,7 @@ GROUPS = [
     Group("retries", plain("retries", "--jobs", "retry_jobs"), "a fifth of the jobs fails once", 30),
     Group("handlers", plain("handlers", "--seconds", "handler_seconds"), "handlers of 1 ms, 50 ms and 5 s", 80),
     Group("idle", plain("idle", "--seconds", "idle_seconds"), "a worker with nothing to do", 105),
-    Group("http", http, "status reads and enqueues over HTTP, with Fastify and FastAPI", 150),
+    Group("http", http, "status reads and enqueues over HTTP, with Fastify and FastAPI", 240),
     Group(
         "uploads",
         plain("uploads", "--connections", "uploads", "--large-megabytes", "large_megabytes"),

@@ -83,17 +83,19 @@ def records():
         "handlers": {"millrace": cases(case("1 ms", 150, possible=200), case("50 ms", 190, possible=200))},
         "http": {
             "millrace": cases(
-                case("GET the status of a job", 40_000, ms=times(1, 2, 3), connections=64, per_job=COST),
-                case("POST a job", 20_000, ms=times(2, 3, 4), connections=64, per_job=COST),
+                case("GET the status of a job, 64 connections", 30_000, ms=times(1, 2, 3), connections=64, per_job=COST),
+                case("GET the status of a job, 256 connections", 40_000, ms=times(1, 2, 3), connections=256, per_job=COST),
+                case("POST a job, 64 connections", 20_000, ms=times(2, 3, 4), connections=64, per_job=COST),
             ),
             "peers": {
-                "fastify|status|own": peer(10_000),
-                "fastify|status|millrace": peer(8000),
-                "fastapi|status|own": peer(5000),
-                "fastify|enqueue|own": peer(4000),
-                "fastapi|enqueue|own": peer(3000),
+                "fastify|status|own|64": peer(10_000),
+                "fastify|status|own|256": peer(9000),
+                "fastify|status|millrace|64": peer(8000),
+                "fastapi|status|own|64": peer(5000),
+                "fastify|enqueue|own|64": peer(4000),
+                "fastapi|enqueue|own|64": peer(3000),
             },
-            "times": {"fastify|status|own": times(4, 5, 6), "fastapi|status|own": times(8, 9, 10)},
+            "times": {"fastify|status|own|64": times(4, 5, 6), "fastapi|status|own|64": times(8, 9, 10)},
             "missing": {},
         },
         "uploads": {
@@ -200,18 +202,19 @@ class Goals(unittest.TestCase):
 
         self.assertIsNone(self.judged(change)["lists"]["met"])
 
-    def test_over_http_the_faster_peer_counts_with_its_better_tables(self):
+    def test_over_http_the_faster_peer_counts_with_its_better_tables_and_connections(self):
         row = self.judged()["http_status"]
         self.assertEqual((row["ratio"], row["fastify"], row["fastapi"]), (4, 10_000, 5000))
+        self.assertEqual(row["connections"], {"millrace": 256, "fastify": 64, "fastapi": 64})
 
         def slower(found):
-            found["http"]["peers"]["fastapi|status|own"] = peer(20_000)
+            found["http"]["peers"]["fastapi|status|own|64"] = peer(20_000)
 
         self.assertIs(self.judged(slower)["http_status"]["met"], False)
 
     def test_a_peer_that_was_not_measured_could_have_been_the_faster_one(self):
         def change(found):
-            del found["http"]["peers"]["fastapi|status|own"]
+            del found["http"]["peers"]["fastapi|status|own|64"]
             found["http"]["missing"] = {"fastapi": "no pip"}
 
         self.assertIsNone(self.judged(change)["http_status"]["met"])

@@ -44,7 +44,8 @@ double percentile(std::vector<double> values, double share);
 json::Object to_object(const Measured& measured);
 
 // A straight line through (x, y) by least squares, with the interval in which its slope lies with
-// 95 % probability if the deviations are independent. Nothing for fewer than three points.
+// 95 % probability. Deviations may resemble their neighbours: the interval widens with the
+// likeness. Nothing for fewer than three points.
 struct Slope {
   double slope = 0;
   double low = 0;

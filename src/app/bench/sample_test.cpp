@@ -75,6 +75,40 @@ TEST(SampleTest, IntervalOfAKnownExample) {
   EXPECT_NEAR(fit->high - fit->slope, 3.182 * 0.28284, 1e-3);
 }
 
+// Partitions that fill and are dropped: a saw whose teeth are longer than the gap between samples.
+TEST(SampleTest, SawAroundALevelIsWithinNoiseAndARisingOneIsNot) {
+  std::vector<double> x;
+  std::vector<double> level;
+  std::vector<double> rising;
+  for (int i = 0; i < 100; ++i) {
+    x.push_back(i);
+    level.push_back(1000 + 10 * ((i + 5) % 12));
+    rising.push_back(level.back() + 5.0 * i);
+  }
+  const auto flat = fit_slope(x, level);
+  ASSERT_TRUE(flat.has_value());
+  EXPECT_TRUE(flat->within_noise());
+  const auto grown = fit_slope(x, rising);
+  ASSERT_TRUE(grown.has_value());
+  EXPECT_FALSE(grown->within_noise());
+}
+
+// Two levels, each told many times, are two samples and not a hundred.
+TEST(SampleTest, SamplesThatRepeatTheirNeighboursWidenTheInterval) {
+  std::vector<double> x;
+  std::vector<double> blocks;
+  std::vector<double> mixed;
+  for (int i = 0; i < 96; ++i) {
+    x.push_back(i);
+    blocks.push_back(i / 12 % 2 == 0 ? 100 : 101);
+    mixed.push_back(i % 2 == 0 ? 100 : 101);
+  }
+  const auto correlated = fit_slope(x, blocks);
+  const auto independent = fit_slope(x, mixed);
+  ASSERT_TRUE(correlated.has_value() && independent.has_value());
+  EXPECT_GT(correlated->high - correlated->low, 3 * (independent->high - independent->low));
+}
+
 TEST(SampleTest, TwoPointsHaveNoInterval) {
   EXPECT_FALSE(fit_slope({1, 2}, {1, 2}).has_value());
   EXPECT_FALSE(fit_slope({1, 1, 1}, {1, 2, 3}).has_value());
