@@ -1,7 +1,7 @@
 -- millrace.audit_checkpoint: the head of a tenant's chain, to be kept outside the database and given to
 -- millrace.verify_audit later. Without an argument: the caller's tenant.
 create or replace function millrace.audit_checkpoint(p_tenant uuid default null) returns jsonb
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_tenant uuid := coalesce(p_tenant, millrace.current_tenant());

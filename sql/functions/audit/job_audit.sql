@@ -3,7 +3,7 @@
 create or replace function millrace.job_audit(p_job_id uuid)
   returns table (at timestamptz, audit_id bigint, action text, operation text, status text, actor text, worker_id text,
                  reason text, category text, patient_id uuid, old_values jsonb, new_values jsonb, jobs integer)
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

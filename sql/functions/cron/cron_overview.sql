@@ -3,7 +3,7 @@ create or replace function millrace.cron_overview()
   returns table (cron_id uuid, tenant_id uuid, name text, schedule text, time_zone text,
                  enabled boolean, missed text, next_due_at timestamptz, last_due_at timestamptz,
                  last_job_id uuid, last_error text, job jsonb)
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

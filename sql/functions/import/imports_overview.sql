@@ -1,7 +1,7 @@
 -- millrace.imports_overview: jobs that were moved over from a source, by their type there and where they are now: what waits and was never delivered can
 -- be moved back.
 create or replace function millrace.imports_overview(p_source text, p_schema text)
-  returns table (source_type text, place text, jobs bigint) language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  returns table (source_type text, place text, jobs bigint) language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();

@@ -1,7 +1,7 @@
 -- millrace.stamps_ahead: the lanes that carry transaction ids this server has not given out yet: they came with a restore from another
 -- one. New jobs would line up behind ids that are not reached for long, or before a head that has passed them.
 create or replace function millrace.stamps_ahead() returns setof integer
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   return query

@@ -3,7 +3,7 @@ create or replace function millrace.get_job_status(p_job_id uuid, p_user_id uuid
   returns table (id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer,
     max_attempts integer, run_after timestamptz, result_url text, file_size integer, page_count integer, error_message text,
     locked_by text, started_at timestamptz, completed_at timestamptz, created_at timestamptz)
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_scope uuid := millrace.tenant_scope();
