@@ -21,6 +21,7 @@ begin
       ('upload_part',    'upload_part_added',      'insert', 'new table as new_rows', 'millrace.count_parts()'),
       ('upload_part',    'upload_part_removed',    'delete', 'old table as old_rows', 'millrace.count_parts()'),
       ('artifact',       'artifact_removed',       'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('audit_seal',     'audit_seal_trimmed',     'delete', 'old table as old_rows', 'millrace.check_trim()'),
       ('shell_files',    'shell_files_removed',    'delete', 'old table as old_rows', 'millrace.release_objects()')
     ) as w (table_name, trigger_name, event, tables, action)
     where not exists (select from pg_catalog.pg_trigger t

@@ -159,6 +159,11 @@ TEST_F(Schema, a02_every_plpgsql_function_passes_plpgsql_check) {
           "'millrace.job_intake'::regclass, fatal_errors => false, newtable => 'new_rows') k where "
           "k.level = 'error'"),
       kNone);
+  EXPECT_EQ(
+      list("select k.message from plpgsql_check_function_tb('millrace.check_trim()'::regprocedure, "
+           "'millrace.audit_seal'::regclass, fatal_errors => false, oldtable => 'old_rows') k "
+           "where k.level = 'error'"),
+      kNone);
 }
 
 TEST_F(Schema, a06_every_sql_function_compiles_against_the_schema) {

@@ -2,15 +2,18 @@
 -- Each sealed row is hashed again onto the stored hash before it, so a change is reported where it is. Positions must be
 -- without gap, and every row at or before the sealer's position must be in a chain. A chain that was cut at its
 -- end, or hashed anew as a whole, only a checkpoint from outside can show (millrace.audit_checkpoint: one object, or an
--- array of them). Rows older than the retention of the audit at the beginning of a chain were dropped by rule, and are no problem.
+-- array of them). Rows at the beginning of a chain that are older than the audit is kept, or than what was dropped already, went by rule, and are no
+-- problem; nor is one of which both is true, wherever it stood. Where a chain begins with the seal of such a row, what came before was trimmed
+-- (millrace.trim_audit), and the rest is verified from its hash; a checkpoint of what was trimmed says nothing any more.
 create or replace function millrace.verify_audit(p_tenant uuid default null, p_checkpoint jsonb default null)
   returns table (tenant_id uuid, chain_seq bigint, audit_id bigint, problem text)
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_tenant uuid := coalesce(p_tenant, millrace.tenant_scope());
   v_state millrace.audit_seal_state;
   v_kept_from timestamptz := millrace.now() - millrace.retention('audit', 2555);
+  v_dropped_before timestamptz := coalesce((select f.dropped_before from millrace.audit_floor f), '-infinity');
   v_checkpoints jsonb := case jsonb_typeof(p_checkpoint) when 'object' then jsonb_build_array(p_checkpoint)
                                                         when 'null' then null else p_checkpoint end;
 begin
@@ -35,15 +38,16 @@ begin
       from millrace.audit_seal s
       left join millrace.audit a on a.at = s.at and a.audit_id = s.audit_id
      where v_tenant is null or s.tenant_id = v_tenant
-    window w as (partition by s.tenant_id order by s.chain_seq))
-  select c.tenant_id, c.chain_seq, c.audit_id,
-         case when c.gone then 'missing: the sealed row is not in the audit'
-              when c.chain_seq <> c.seq_before + 1 then 'cut: no seal between ' || c.seq_before || ' and ' || c.chain_seq
-              else 'changed: the row does not match its seal' end
-    from chain c
-   where (c.gone and not (c.all_gone and c.at < v_kept_from))
-      or c.chain_seq <> c.seq_before + 1
-      or (not c.gone and c.hash is distinct from sha256(c.hash_before || c.digest));
+    window w as (partition by s.tenant_id order by s.chain_seq)),
+  judged as (
+    select c.*, case when c.gone and not ((c.all_gone and c.at < greatest(v_kept_from, v_dropped_before)) or c.at < least(v_kept_from, v_dropped_before))
+                       then 'missing: the sealed row is not in the audit'
+                     when c.chain_seq <> c.seq_before + 1 and not (c.seq_before = 0 and c.gone)
+                       then 'cut: no seal between ' || c.seq_before || ' and ' || c.chain_seq
+                     when not c.gone and c.hash is distinct from sha256(c.hash_before || c.digest) then 'changed: the row does not match its seal'
+                end as fault
+      from chain c)
+  select j.tenant_id, j.chain_seq, j.audit_id, j.fault from judged j where j.fault is not null;
 
   return query
   select a.tenant_id, null::bigint, a.audit_id, 'unsealed: the row is older than the last seal but in no chain'
@@ -62,7 +66,11 @@ begin
                  lower(e ->> 'hash') as hash
             from jsonb_array_elements(v_checkpoints) e) c
     left join millrace.audit_seal s on s.tenant_id = c.tenant_id and s.chain_seq = c.chain_seq
+    left join lateral (select o.chain_seq, o.at, a.audit_id is null as gone
+                         from millrace.audit_seal o left join millrace.audit a on a.at = o.at and a.audit_id = o.audit_id
+                        where o.tenant_id = c.tenant_id order by o.chain_seq limit 1) f on true
    where (v_tenant is null or c.tenant_id = v_tenant)
+     and not coalesce(c.chain_seq > 0 and c.chain_seq < f.chain_seq and f.gone and f.at < greatest(v_kept_from, v_dropped_before), false)
      and c.hash is distinct from encode(coalesce(s.hash, case when c.chain_seq = 0 then millrace.audit_seed(c.tenant_id) end), 'hex');
 end;
 $$;

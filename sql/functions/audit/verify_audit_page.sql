@@ -1,16 +1,18 @@
 -- millrace.verify_audit_page: millrace.verify_audit in pieces, for the tenant of the call (none: for all): {"problems": […], "next": …}. First the chains
 -- are hashed again, p_limit seals at a time, then the rows are looked up in them, p_limit at a time; p_after is "next" of the piece before, null at the
 -- end. No piece depends on another but for where it begins, so together they say what verify_audit says, without its checkpoint: rows that are written
--- meanwhile are no problem.
+-- meanwhile are no problem, nor are rows that are dropped and seals that are trimmed.
 create or replace function millrace.verify_audit_page(p_after jsonb default null, p_limit integer default 10000) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_tenant uuid := millrace.tenant_scope();
   v_kept_from timestamptz := millrace.now() - millrace.retention('audit', 2555);
+  v_dropped_before timestamptz := coalesce((select f.dropped_before from millrace.audit_floor f), '-infinity');
   v_state millrace.audit_seal_state;
   v_chain uuid;
   v_seq bigint;
+  v_seq_before bigint;
   v_hash bytea;
   v_all_gone boolean;
   v_at timestamptz;
@@ -32,14 +34,21 @@ begin
     raise exception 'p_after must be "next" of the piece before' using errcode = 'MR024';
   end;
   if v_at is null then
-    v_hash := coalesce((select s.hash from millrace.audit_seal s where s.tenant_id = v_chain and s.chain_seq = v_seq), millrace.audit_seed(v_chain));
+    v_hash := (select s.hash from millrace.audit_seal s where s.tenant_id = v_chain and s.chain_seq = v_seq);
+    v_seq_before := v_seq;
+    if v_hash is null then
+      -- Here a chain begins; or the seal that the piece before ended with was trimmed since, and all before it.
+      v_hash := millrace.audit_seed(v_chain);
+      v_seq_before := 0;
+      v_all_gone := true;
+    end if;
     with piece as materialized (
       select s.* from millrace.audit_seal s
        where (v_tenant is null or s.tenant_id = v_tenant) and (s.tenant_id, s.chain_seq) > (v_chain, v_seq)
        order by s.tenant_id, s.chain_seq limit p_limit),
     chain as (
       select s.tenant_id, s.chain_seq, s.audit_id, s.at, s.hash, a.audit_id is null as gone,
-             lag(s.chain_seq, 1, case when s.tenant_id = v_chain then v_seq else 0 end) over w as seq_before,
+             lag(s.chain_seq, 1, case when s.tenant_id = v_chain then v_seq_before else 0 end) over w as seq_before,
              lag(s.hash, 1, case when s.tenant_id = v_chain then v_hash else millrace.audit_seed(s.tenant_id) end) over w as hash_before,
              bool_and(a.audit_id is null) over w and (s.tenant_id <> v_chain or v_all_gone) as all_gone,
              case when a.audit_id is not null then millrace.audit_digest(a) end as digest
@@ -47,8 +56,10 @@ begin
         left join millrace.audit a on a.at = s.at and a.audit_id = s.audit_id
       window w as (partition by s.tenant_id order by s.chain_seq)),
     judged as (
-      select c.*, case when c.gone and not (c.all_gone and c.at < v_kept_from) then 'missing: the sealed row is not in the audit'
-                       when c.chain_seq <> c.seq_before + 1 then 'cut: no seal between ' || c.seq_before || ' and ' || c.chain_seq
+      select c.*, case when c.gone and not ((c.all_gone and c.at < greatest(v_kept_from, v_dropped_before)) or c.at < least(v_kept_from, v_dropped_before))
+                         then 'missing: the sealed row is not in the audit'
+                       when c.chain_seq <> c.seq_before + 1 and not (c.seq_before = 0 and c.gone)
+                         then 'cut: no seal between ' || c.seq_before || ' and ' || c.chain_seq
                        when not c.gone and c.hash is distinct from sha256(c.hash_before || c.digest) then 'changed: the row does not match its seal'
                   end as problem
         from chain c)

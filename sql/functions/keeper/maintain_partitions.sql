@@ -1,7 +1,7 @@
--- millrace.maintain_partitions: makes one partition of the coming time, or drops one whose retention has passed; 'more' says that another call
--- may find more to do. One step a call, so that a transaction never holds the lock of one parent while it waits for another's. Where
--- a lock cannot be had within half a second the step is left for a later call: that is less than deadlock_timeout, so it is
--- always this function that gives way, never a settlement that meets it.
+-- millrace.maintain_partitions: makes one partition of the coming time, or drops one whose retention has passed, or trims what that leaves of
+-- the audit (millrace.trim_audit); 'more' says that another call may find more to do. One step a call, so that a transaction never holds the
+-- lock of one parent while it waits for another's. Where a lock cannot be had within half a second the step is left for a later call: that is
+-- less than deadlock_timeout, so it is always this function that gives way, never a settlement that meets it.
 -- The coming time is the next partition, and one more where that begins within two days: each is one more to open for whoever looks a
 -- job up.
 -- Jobs and claims are cut by partition.days, events by day, audit by month; all of them by partition.minutes where that is set, for
@@ -19,6 +19,7 @@ declare
   v_cut record;
   v_part record;
   v_oldest timestamptz;
+  v_trim jsonb;
 begin
   if millrace.narrow_partitions(v_now, v_step, array['claim', 'claim_done'] || case when v_minutes is not null then array['event', 'audit'] end) > 0 then
     return jsonb_build_object('made', 0, 'dropped', 0, 'expired', 0, 'more', true);
@@ -57,6 +58,10 @@ begin
       return jsonb_build_object('made', 0, 'dropped', 1, 'expired', 0, 'more', true);
     end if;
   end loop;
-  return jsonb_build_object('made', 0, 'dropped', 0, 'expired', millrace.expire_defaults(v_keep_after, 10000), 'more', false);
+  v_trim := millrace.trim_audit(20000);
+  if (v_trim ->> 'more')::boolean then
+    return jsonb_build_object('made', 0, 'dropped', 0, 'expired', 0, 'trimmed', v_trim -> 'trimmed', 'more', true);
+  end if;
+  return jsonb_build_object('made', 0, 'dropped', 0, 'expired', millrace.expire_defaults(v_keep_after, 10000), 'trimmed', v_trim -> 'trimmed', 'more', false);
 end;
 $$;
