@@ -108,9 +108,10 @@ class PgJobReader final : public JobReader {
 
   ApiSession& session_;
   ApiSession& apart_;
-  Statuses statuses_{{}, [this](CallContext caller, std::vector<JobId> jobs) {
-                       return job_statuses(std::move(caller), std::move(jobs));
-                     }};
+  Statuses statuses_{
+      session_.executor(), session_.log(), {}, [this](CallContext caller, std::vector<JobId> jobs) {
+        return job_statuses(std::move(caller), std::move(jobs));
+      }};
 };
 
 }  // namespace

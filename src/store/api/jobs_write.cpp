@@ -193,7 +193,9 @@ class PgJobWriter final : public JobWriter {
   }
 
   ApiSession& session_;
-  Singles singles_{{.lost = ErrorKind::in_doubt},
+  Singles singles_{session_.executor(),
+                   session_.log(),
+                   {.lost = ErrorKind::in_doubt},
                    [this](CallContext caller, std::vector<std::string> jobs) {
                      return enqueue_singles(std::move(caller), std::move(jobs));
                    }};

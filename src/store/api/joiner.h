@@ -1,28 +1,29 @@
 // Joiner: calls that many requests make at the same time go to the database as one.
 //
-// Flow: a call that finds none of its caller under way goes at once, by itself. Otherwise it joins
-// the group that gathers meanwhile, which leaves as a whole when all those under way have landed,
-// or as soon as it is large enough to be worth another one, or its patience is at an end. So nobody
-// waits for company, a busy server asks less often, and every answer comes from a call that began
-// after its request had come.
-// Only callers of the same context share a call: one role, one tenant, the same claims.
-// Threading: any; whoever came first of a group makes its call, on its own executor. Lifetime:
-// calls under way end before it goes away.
+// Flow: a call joins the group of its caller that gathers. Where none of that caller is under way a
+// carrier starts, which leaves with the group when all that is ready to run has had its turn. When
+// it has landed it takes along at once who gathered meanwhile, and those who came with it get their
+// answers while the database works already. One more carrier starts for a group that is large
+// enough to be worth it, or full, or whose patience is at an end. So nobody waits for company, a
+// busy server asks less often, and every answer comes from a call that began after its request had
+// come. Only callers of the same context share a call: one role, one tenant, the same claims.
+// Threading: any; carriers run on the executor. Lifetime: calls under way end before it goes away.
 #pragma once
 
 #include "base/assert.h"
 #include "base/event.h"
+#include "base/spawn.h"
 #include "base/task.h"
 #include "store/api/call_context.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,8 +34,9 @@ struct JoinOptions {
   std::size_t items_max = 64;  // In one call.
   // A group leaves beside n calls under way when it has n times as many items, or is full.
   std::size_t worth_another = 32;
-  std::chrono::milliseconds patience{100};  // With calls under way that do not land.
-  // Said of a call whose leader was thrown out: in_doubt where it may have written.
+  // With calls under way that do not land; at most twice as long.
+  std::chrono::milliseconds patience{100};
+  // Said of a call that was thrown out: in_doubt where it may have written.
   ErrorKind lost = ErrorKind::unavailable;
 };
 
@@ -45,13 +47,14 @@ class Joiner {
   // As many answers as items, in their order; an error concerns all of them.
   using Send = std::function<Task<Answers>(CallContext caller, std::vector<Item> items)>;
 
-  Joiner(JoinOptions options, Send send) : options_(options), send_(std::move(send)) {}
+  // `log` outlives it.
+  Joiner(Executor executor, Logger& log, JoinOptions options, Send send)
+      : state_(std::make_shared<State>(std::move(executor), log, options, std::move(send))) {}
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
   Task<Answer> call(CallContext caller, Item item) {
-    auto place = enter(std::move(caller), std::move(item));
-    if (place.leads) co_return co_await lead(std::move(place));
+    const auto place = enter(std::move(caller), std::move(item));
     if (!co_await place.group->landed.wait()) {
       co_return fail(ErrorKind::cancelled, "nobody waits for the answer any more");
     }
@@ -60,137 +63,206 @@ class Joiner {
 
   // Callers with calls under way.
   std::size_t lines() const {
-    const std::lock_guard lock(mutex_);
-    return lines_.size();
+    const std::lock_guard lock(state_->mutex);
+    return state_->lines.size();
   }
 
  private:
   struct Group {
-    std::string line;
-    CallContext caller;
     std::vector<Item> items;  // Nobody adds to it once it has left.
-    Event leaves;
+    bool seen = false;        // Has waited since the last look.
     Event landed;
-    std::optional<Result<Answers>> answers;  // Written before `landed` is set.
+    std::optional<Result<Answers>> answers;  // These two are written before `landed` is set.
+    std::exception_ptr thrown;
   };
+  using GroupPtr = std::shared_ptr<Group>;  // Shared by those who are in it and its carrier.
+
   struct Line {
-    std::size_t flights = 0;
-    std::shared_ptr<Group> gathering;  // Shared with those who are in it.
+    std::size_t carriers = 0;
+    bool boarding = false;  // One of them has not left yet and takes along who gathers.
+    GroupPtr gathering;
   };
+  struct Hash {
+    std::size_t operator()(const CallContext& caller) const {
+      const std::hash<std::string_view> hash{};
+      auto value = hash(caller.role) * 31 + hash(caller.claims_json);
+      value = value * 31 + hash(caller.actor);
+      return value * 31 + (caller.tenant ? std::hash<TenantId>()(*caller.tenant) : 0);
+    }
+  };
+  using Lines = std::unordered_map<CallContext, Line, Hash>;
+  using Entry = typename Lines::value_type;  // Stays where it is while it has carriers.
+
+  struct State {
+    State(Executor e, Logger& l, JoinOptions o, Send s)
+        : executor(std::move(e)), log(l), options(o), send(std::move(s)) {}
+
+    const Executor executor;
+    Logger& log;
+    const JoinOptions options;
+    const Send send;
+    std::mutex mutex;  // Guards all below, and groups until they leave.
+    Lines lines;
+    bool watching = false;  // Over groups that wait for others to land.
+  };
+  using StatePtr =
+      std::shared_ptr<State>;  // Shared with carriers that their context destroys late.
+
+  // A carrier's place in its line. However the carrier ends, nobody counts on it any more.
+  struct Flight {
+    Flight(StatePtr s, Entry& e) : state(std::move(s)), entry(&e) {}
+    Flight(const Flight&) = delete;
+    Flight& operator=(const Flight&) = delete;
+    ~Flight() {
+      if (entry == nullptr) return;
+      GroupPtr stranded;
+      {
+        const std::lock_guard lock(state->mutex);
+        auto& line = entry->second;
+        if (boarding) line.boarding = false;
+        if (line.carriers == 1) stranded = std::move(line.gathering);
+        leave();
+      }
+      for (const auto& told : {group, stranded}) {
+        if (told) told->landed.set();
+      }
+    }
+
+    // Takes along who has gathered.
+    void board() {
+      const std::lock_guard lock(state->mutex);
+      auto& line = entry->second;
+      line.boarding = boarding = false;
+      group = std::exchange(line.gathering, nullptr);
+      if (!group) leave();
+    }
+
+    // The call is over: on with those who gathered meanwhile, if they are worth it.
+    void land() {
+      const auto landed = std::move(group);
+      {
+        const std::lock_guard lock(state->mutex);
+        auto& line = entry->second;
+        const auto others = line.carriers - 1;
+        const bool goes_on = line.gathering && !line.boarding &&
+                             line.gathering->items.size() >= others * state->options.worth_another;
+        group = goes_on ? std::exchange(line.gathering, nullptr) : nullptr;
+        if (!group) leave();
+      }
+      landed->landed.set();
+    }
+
+    void leave() {
+      if (--entry->second.carriers == 0) state->lines.erase(state->lines.find(entry->first));
+      entry = nullptr;
+    }
+
+    StatePtr state;
+    Entry* entry;  // Null once it has left.
+    GroupPtr group = nullptr;
+    bool boarding = false;
+  };
+  using FlightPtr = std::unique_ptr<Flight>;
+
   struct Place {
-    std::shared_ptr<Group> group;
+    GroupPtr group;
     std::size_t index = 0;
-    bool leads = false;
-    bool waits = false;  // Until told to leave.
   };
 
-  // Lands the group however its leader ends.
-  struct Landing {
-    Joiner& joiner;
-    Group& group;
-    ~Landing() {
-      joiner.leave(group);
-      group.landed.set();
+  // With the lock held: one more carrier, of a group that is full or of whoever gathers.
+  static FlightPtr new_flight(const StatePtr& state, Entry& entry, bool full = false) {
+    auto& line = entry.second;
+    auto flight = std::make_unique<Flight>(state, entry);
+    ++line.carriers;
+    if (full) {
+      flight->group = std::exchange(line.gathering, nullptr);
+    } else {
+      line.boarding = flight->boarding = true;
     }
-  };
+    return flight;
+  }
 
-  static std::string line_of(const CallContext& caller) {
-    std::string key;
-    key.reserve(caller.role.size() + caller.claims_json.size() + caller.actor.size() + 20);
-    key.append(caller.role).push_back('\0');
-    if (caller.tenant) {
-      const auto& bytes = caller.tenant->value.bytes;
-      key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }
-    key.push_back(caller.tenant ? '\1' : '\0');
-    key.append(caller.actor).push_back('\0');
-    return key.append(caller.claims_json);
+  // Likewise: one where the group has become worth it.
+  static FlightPtr flight_for(const StatePtr& state, Entry& entry) {
+    const auto& line = entry.second;
+    const auto size = line.gathering->items.size();
+    if (size >= state->options.items_max) return new_flight(state, entry, true);
+    const bool worth_it = size >= line.carriers * state->options.worth_another;
+    return worth_it && !line.boarding ? new_flight(state, entry) : nullptr;
   }
 
   Place enter(CallContext caller, Item item) {
-    auto key = line_of(caller);
-    std::shared_ptr<Group> leaving;
+    FlightPtr flight;
     Place place;
+    bool watches = false;
     {
-      const std::lock_guard lock(mutex_);
-      auto& line = lines_[key];
-      place.leads = line.gathering == nullptr;
-      if (place.leads) {
-        place.group = std::make_shared<Group>();
-        place.group->line = std::move(key);
-        place.group->caller = std::move(caller);
-        place.waits = line.flights > 0;
-        if (place.waits) {
-          line.gathering = place.group;
-        } else {
-          ++line.flights;
-        }
-      } else {
-        place.group = line.gathering;
-        place.index = place.group->items.size();
-      }
+      const std::lock_guard lock(state_->mutex);
+      auto& entry = *state_->lines.try_emplace(std::move(caller)).first;
+      auto& line = entry.second;
+      if (!line.gathering) line.gathering = std::make_shared<Group>();
+      place = {.group = line.gathering, .index = line.gathering->items.size()};
       place.group->items.push_back(std::move(item));
-      if (line.gathering == place.group && is_worth_it(line)) leaving = take(line);
+      flight = flight_for(state_, entry);
+      watches = !flight && !line.boarding && !std::exchange(state_->watching, true);
     }
-    if (leaving) leaving->leaves.set();
+    if (flight) start(*state_, std::move(flight));
+    if (watches) spawn_later(state_->executor, watch(state_), state_->log, "joined calls");
     return place;
   }
 
-  Task<Answer> lead(Place place) {
-    auto& group = *place.group;
-    const Landing landing{*this, group};
-    if (place.waits && !co_await group.leaves.wait_for(options_.patience)) leave_now(group);
-    group.answers = co_await send_(std::move(group.caller), std::move(group.items));
-    co_return answer_of(place);
+  static void start(State& state, FlightPtr flight) {
+    spawn_later(state.executor, carry(std::move(flight)), state.log, "joined calls");
   }
 
-  bool is_worth_it(const Line& line) const {
-    const auto wanted = std::min(options_.items_max, line.flights * options_.worth_another);
-    return line.gathering->items.size() >= wanted;
-  }
-
-  static std::shared_ptr<Group> take(Line& line) {
-    ++line.flights;
-    return std::exchange(line.gathering, nullptr);
-  }
-
-  void leave_now(const Group& group) {
-    const std::lock_guard lock(mutex_);
-    auto& line = lines_.at(group.line);
-    if (line.gathering.get() == &group) (void)take(line);
-  }
-
-  // The group's call is over: one that gathered meanwhile may leave.
-  void leave(Group& group) {
-    std::shared_ptr<Group> next;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = lines_.find(group.line);
-      MR_ASSERT(found != lines_.end());
-      auto& line = found->second;
-      if (line.gathering.get() == &group) {
-        line.gathering.reset();  // Its leader was thrown out before it left.
-      } else {
-        --line.flights;
+  static awaitable<void> carry(FlightPtr flight) {
+    if (!flight->group) flight->board();
+    while (flight->group) {
+      auto& group = *flight->group;
+      try {
+        group.answers = co_await flight->state->send(flight->entry->first, std::move(group.items));
+      } catch (...) {
+        group.thrown = std::current_exception();  // Of those who asked, one hears it.
       }
-      if (line.gathering && is_worth_it(line)) next = take(line);
-      if (line.flights == 0 && !line.gathering) lines_.erase(found);
+      flight->land();
     }
-    if (next) next->leaves.set();
+  }
+
+  static awaitable<void> watch(StatePtr state) {
+    const Event never;
+    do {
+      (void)co_await never.wait_for(state->options.patience);
+    } while (hurry(state));
+  }
+
+  // Whoever has waited since the last look goes now. False: nobody waits.
+  static bool hurry(const StatePtr& state) {
+    std::vector<FlightPtr> flights;
+    bool waiting = false;
+    {
+      const std::lock_guard lock(state->mutex);
+      flights.reserve(state->lines.size());
+      for (auto& entry : state->lines) {
+        auto& line = entry.second;
+        if (!line.gathering || line.boarding) continue;
+        waiting = true;
+        if (std::exchange(line.gathering->seen, true)) flights.push_back(new_flight(state, entry));
+      }
+      state->watching = waiting;
+    }
+    for (auto& flight : flights) start(*state, std::move(flight));
+    return waiting;
   }
 
   Result<Answer> answer_of(const Place& place) const {
-    auto& answers = place.group->answers;
-    if (!answers) return fail(options_.lost, "the call was abandoned");
-    if (!*answers) return fail(answers->error());
-    MR_ASSERT(place.index < (*answers)->size());
-    return std::move((**answers)[place.index]);
+    auto& group = *place.group;
+    if (group.thrown && place.index == 0) std::rethrow_exception(group.thrown);
+    if (!group.answers) return fail(state_->options.lost, "the call was abandoned");
+    if (!*group.answers) return fail(group.answers->error());
+    MR_ASSERT(place.index < (*group.answers)->size());
+    return std::move((**group.answers)[place.index]);
   }
 
-  const JoinOptions options_;
-  const Send send_;
-  mutable std::mutex mutex_;  // Guards lines_ and what groups hold until they leave.
-  std::unordered_map<std::string, Line> lines_;
+  const StatePtr state_;
 };
 
 }  // namespace millrace::store
