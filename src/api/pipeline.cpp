@@ -149,12 +149,19 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
     request.trace.set_sampled(parts_.tracer->samples(request.trace));
   }
   Call call(checked, request, response);
-  MR_CO_TRY(auto refused, co_await admit(call));
+  Refused refused;
+  if (auto known = parts_.guard.admit_known(checked.operation.access, request)) {
+    refused = let_in(call, *std::move(known));
+  } else {
+    MR_CO_TRY(refused, co_await admit(call));
+  }
   if (!refused) {
     auto parameters = Parameters::read(checked, request);
     if (parameters) {
       call.parameters = *std::move(parameters);
-      MR_CO_TRY(refused, co_await read_body(call));
+      if (checked.operation.body) {
+        MR_CO_TRY(refused, co_await read_body(call));
+      }
     } else {
       refused =
           ProblemDetails{.fault = bad_request("invalid_parameter",
