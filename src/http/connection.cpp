@@ -61,7 +61,10 @@ void Exchange::next_request() {
   own_head.clear();
   if (own_head.capacity() > kOwnHeadKeptBytes) own_head = std::string();
   reader.reset();
+  auto fields = std::move(request.log_fields);  // Keeps its memory.
+  fields.clear();
   request = ServerRequest{};
+  request.log_fields = std::move(fields);
   cancel.reset();
   failure.reset();
   rest = std::string();
@@ -126,7 +129,8 @@ awaitable<void> Connection::serve_all() {
     co_await serve(refusal);
     if (dead_ || close_next_) break;
     exchange_->next_request();
-    co_await give_way();  // Whoever sends request upon request is not alone here.
+    // Whoever sends request upon request is not alone here.
+    if (has_had_enough()) co_await give_way();
   }
   if (unread_input_) co_await linger();
 }
@@ -230,7 +234,7 @@ awaitable<void> Connection::linger() {
     const auto got = stream_->read({exchange_->buffer.get(), exchange_->capacity});
     if (got.state == Io::closed || dead_) co_return;
     if (got.state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
     } else if (!co_await stream_->wait(got.state)) {
       co_return;
     }

@@ -132,6 +132,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   Task<std::size_t> read_chunked_body(std::span<char> into);
   Task<std::size_t> receive(std::span<char> into);
   awaitable<void> discard_body();
+  bool has_had_enough();  // Of reading and writing while others wait for their turn.
   awaitable<void> give_way();
   void body_finished();
   std::unexpected<Error> fail_body(Refusal refusal);

@@ -87,7 +87,7 @@ Task<std::size_t> Connection::receive(std::span<char> into) {
   for (;;) {
     const auto got = stream_->read(into);
     if (got.state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
       co_return got.bytes;
     }
     if (got.state == Io::closed) {
@@ -113,8 +113,9 @@ std::unexpected<Error> Connection::fail_body(Refusal refusal) {
 }
 
 // A client that is as fast as we are would otherwise have this thread for itself.
+bool Connection::has_had_enough() { return ++at_once_ >= kAtOnceMax; }
+
 awaitable<void> Connection::give_way() {
-  if (++at_once_ < kAtOnceMax) co_return;
   at_once_ = 0;
   co_await asio::post(shard_.executor(), asio::use_awaitable);
 }
@@ -197,7 +198,7 @@ Task<void> Connection::send(std::span<const std::string_view> parts) {
       sent -= size;
     }
     if (state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
       continue;
     }
     set_phase(Phase::writing, shard_.server().options.limits.write_stall_max);
