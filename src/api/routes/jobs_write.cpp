@@ -36,7 +36,8 @@ std::string with_request_ids(const Call& call, const json::Object& job, std::str
   if (!job.contains("correlation_id")) {
     out.append(R"("correlation_id":")").append(call.request.correlation_id).append(R"(",)");
   }
-  return out.append(text.substr(inside));
+  out.append(text.substr(inside));
+  return out;
 }
 
 // The same for each of a list, whose text is `text`.
