@@ -233,6 +233,10 @@ Task<Pipeline::Refused> Pipeline::read_text(Call& call) const {
   auto& text = call.body_text;
   std::size_t size = 0;
   std::uint64_t counted = kStep;
+  if (length <= kStep) {  // Most bodies came with their heads.
+    text.resize(length);
+    size = call.request.read_ready(std::span(text));
+  }
   while (size < length) {
     const auto step = std::min<std::uint64_t>(length - size, std::max<std::uint64_t>(kStep, size));
     const auto more = std::max<std::uint64_t>(counted, size + step) - counted;
@@ -371,6 +375,7 @@ Reply Pipeline::finish(Call& call, Reply reply) const {
   const auto condition = call.request.header("if-none-match");
   const bool known = condition && names_tag(*condition, tag, true);
   if (known) reply = Reply{.status = 304, .headers = std::move(reply.headers)};
+  reply.headers.reserve(reply.headers.size() + 2);
   // One answer per caller, and asked for again before each use: a shared cache keeps nothing.
   const bool guarded = operation.access.guarded();
   return std::move(reply)

@@ -150,7 +150,12 @@ awaitable<bool> Connection::read_head() {
   bool again = false;
   for (;;) {
     if (!exchange_ || exchange_->used == 0) {
-      if (!co_await wait_for_request(std::exchange(again, true))) co_return false;
+      if (!expects_request(std::exchange(again, true))) co_return false;
+      if (!stream_->has_pending()) {  // Waits without any buffer.
+        if (exchange_) shard_.give_back(std::move(exchange_));
+        if (!co_await stream_->wait(Io::again_when_readable)) co_return false;
+      }
+      if (!exchange_) exchange_ = shard_.take_exchange();
     } else {
       const auto done = exchange_->reader.read_head({exchange_->buffer.get(), exchange_->used});
       if (!done) exchange_->failure = done.error();
@@ -176,20 +181,15 @@ awaitable<bool> Connection::read_head() {
   }
 }
 
-// Without any buffer, for as long as the client likes within its limit. `again`: what came was no
-// part of a request yet, as pieces of a record of TLS are not; that gives no more time.
-awaitable<bool> Connection::wait_for_request(bool again) {
+// For as long as the client likes within its limit. `again`: what came was no part of a request
+// yet, as pieces of a record of TLS are not; that gives no more time.
+bool Connection::expects_request(bool again) {
   const auto& limits = shard_.server().options.limits;
-  if (shard_.server().draining.load()) co_return false;
+  if (shard_.server().draining.load()) return false;
   if (!again) {
     set_phase(Phase::idle, first_request_ ? limits.header_time_max : limits.idle_time_max);
   }
-  if (!stream_->has_pending()) {
-    if (exchange_) shard_.give_back(std::move(exchange_));
-    if (!co_await stream_->wait(Io::again_when_readable)) co_return false;
-  }
-  if (!exchange_) exchange_ = shard_.take_exchange();
-  co_return true;
+  return true;
 }
 
 awaitable<void> Connection::serve(std::optional<Refusal> refusal) {
