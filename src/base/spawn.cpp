@@ -41,7 +41,7 @@ namespace {
 }
 
 awaitable<void> after_others(awaitable<void> task) {
-  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  co_await others_first();
   co_await std::move(task);
 }
 
@@ -52,6 +52,10 @@ void spawn(Executor executor, awaitable<void> task, Logger& log, std::string nam
                  [&log, name = std::move(name)](const std::exception_ptr& thrown) {
                    if (thrown) die(log, name, thrown);
                  });
+}
+
+awaitable<void> others_first() {
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
 }
 
 void spawn_later(Executor executor, awaitable<void> task, Logger& log, std::string name) {

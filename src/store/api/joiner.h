@@ -3,11 +3,13 @@
 // Flow: a call joins the group of its caller that gathers. Where none of that caller is under way a
 // carrier starts, which leaves with the group when all that is ready to run has had its turn. When
 // it has landed it takes along at once who gathered meanwhile, and those who came with it get their
-// answers while the database works already. One more carrier starts for a group that is large
-// enough to be worth it, or full, or whose patience is at an end. So nobody waits for company, a
-// busy server asks less often, and every answer comes from a call that began after its request had
-// come. Only callers of the same context share a call: one role, one tenant, the same claims.
-// Threading: any; carriers run on the executor. Lifetime: calls under way end before it goes away.
+// answers while the database works already; if they are few, those at the door come in first, since
+// a call for few costs nearly as much as one for many. One more carrier starts for a group that is
+// large enough to be worth it, or full, or whose patience is at an end. So nobody waits for
+// company, a busy server asks less often, and every answer comes from a call that began after its
+// request had come. Only callers of the same context share a call: one role, one tenant, the same
+// claims. Threading: any; carriers run on the executor. Lifetime: calls under way end before it
+// goes away.
 #pragma once
 
 #include "base/assert.h"
@@ -105,8 +107,8 @@ class Joiner {
     Lines lines;
     bool watching = false;  // Over groups that wait for others to land.
   };
-  using StatePtr =
-      std::shared_ptr<State>;  // Shared with carriers that their context destroys late.
+  // Shared with carriers, which their context may destroy later than us.
+  using StatePtr = std::shared_ptr<State>;
 
   // A carrier's place in its line. However the carrier ends, nobody counts on it any more.
   struct Flight {
@@ -137,17 +139,21 @@ class Joiner {
       if (!group) leave();
     }
 
-    // The call is over: on with those who gathered meanwhile, if they are worth it.
+    // The call is over: on with those who gathered meanwhile, or who are about to.
     void land() {
       const auto landed = std::move(group);
       {
         const std::lock_guard lock(state->mutex);
         auto& line = entry->second;
-        const auto others = line.carriers - 1;
-        const bool goes_on = line.gathering && !line.boarding &&
-                             line.gathering->items.size() >= others * state->options.worth_another;
-        group = goes_on ? std::exchange(line.gathering, nullptr) : nullptr;
-        if (!group) leave();
+        const auto wanted = state->options.worth_another;
+        const auto size = line.gathering ? line.gathering->items.size() : 0;
+        if (line.boarding || size < (line.carriers - 1) * wanted) {
+          leave();
+        } else if (size < wanted / 2) {
+          line.boarding = boarding = true;
+        } else {
+          group = std::exchange(line.gathering, nullptr);
+        }
       }
       landed->landed.set();
     }
@@ -224,6 +230,9 @@ class Joiner {
         group.thrown = std::current_exception();  // Of those who asked, one hears it.
       }
       flight->land();
+      if (!flight->boarding) continue;
+      co_await others_first();
+      flight->board();
     }
   }
 
