@@ -1,15 +1,15 @@
 // Joiner: calls that many requests make at the same time go to the database as one.
 //
 // Flow: a call joins the group of its caller that gathers. Where none of that caller is under way a
-// carrier starts, which leaves with the group when all that is ready to run has had its turn. When
-// it has landed it takes along at once who gathered meanwhile, and those who came with it get their
-// answers while the database works already; if they are few, those at the door come in first, since
-// a call for few costs nearly as much as one for many. One more carrier starts for a group that is
-// large enough to be worth it, or full, or whose patience is at an end. So nobody waits for
-// company, a busy server asks less often, and every answer comes from a call that began after its
-// request had come. Only callers of the same context share a call: one role, one tenant, the same
-// claims. Threading: any; carriers run on the executor. Lifetime: calls under way end before it
-// goes away.
+// carrier starts. It boards: lets in those at the door, behind all that is ready to run, until they
+// are many or nobody comes; for a call for few costs nearly as much as one for many. When it has
+// landed it goes on with those who gathered meanwhile: at once if they are many, so that the
+// database works already while answers are handed out, else it boards again. One more carrier
+// starts for a group that is large enough to be worth it, or full, or whose patience is at an end.
+// So nobody waits for company, a busy server asks less often, and every answer comes from a call
+// that began after its request had come. Only callers of the same context share a call: one role,
+// one tenant, the same claims.
+// Threading: any; carriers run on the executor. Lifetime: calls under way end before it goes away.
 #pragma once
 
 #include "base/assert.h"
@@ -34,7 +34,8 @@ namespace millrace::store {
 
 struct JoinOptions {
   std::size_t items_max = 64;  // In one call.
-  // A group leaves beside n calls under way when it has n times as many items, or is full.
+  // A group leaves beside n calls under way when it has n times as many items, or is full; half as
+  // many are enough while nobody else is at the door.
   std::size_t worth_another = 32;
   // With calls under way that do not land; at most twice as long.
   std::chrono::milliseconds patience{100};
@@ -83,6 +84,7 @@ class Joiner {
     std::size_t carriers = 0;
     bool boarding = false;  // One of them has not left yet and takes along who gathers.
     GroupPtr gathering;
+    std::size_t size() const { return gathering ? gathering->items.size() : 0; }
   };
   struct Hash {
     std::size_t operator()(const CallContext& caller) const {
@@ -130,29 +132,42 @@ class Joiner {
       }
     }
 
-    // Takes along who has gathered.
+    // Many enough to leave, with so many under way, without a look at the door.
+    bool are_many(std::size_t size, std::size_t flying) const {
+      const auto wanted = state->options.worth_another;
+      return size >= (flying == 0 ? wanted / 2 : flying * wanted);
+    }
+
+    // One look: goes on boarding while some come and they are few.
     void board() {
       const std::lock_guard lock(state->mutex);
       auto& line = entry->second;
+      const auto flying = line.carriers - 1;
+      const auto size = line.size();
+      if (size > std::exchange(seen, size) && !are_many(size, flying)) return;
       line.boarding = boarding = false;
-      group = std::exchange(line.gathering, nullptr);
+      // Those who are too few for that wait for the others.
+      if (size >= flying * state->options.worth_another / 2) {
+        group = std::exchange(line.gathering, nullptr);
+      }
       if (!group) leave();
     }
 
-    // The call is over: on with those who gathered meanwhile, or who are about to.
+    // The call is over.
     void land() {
       const auto landed = std::move(group);
       {
         const std::lock_guard lock(state->mutex);
         auto& line = entry->second;
-        const auto wanted = state->options.worth_another;
-        const auto size = line.gathering ? line.gathering->items.size() : 0;
-        if (line.boarding || size < (line.carriers - 1) * wanted) {
-          leave();
-        } else if (size < wanted / 2) {
-          line.boarding = boarding = true;
-        } else {
+        const auto size = line.size();
+        const auto flying = line.carriers - (line.boarding ? 2 : 1);
+        if (are_many(size, flying)) {
           group = std::exchange(line.gathering, nullptr);
+        } else if (line.boarding || flying > 0) {
+          leave();
+        } else {
+          line.boarding = boarding = true;
+          seen = size;
         }
       }
       landed->landed.set();
@@ -167,6 +182,7 @@ class Joiner {
     Entry* entry;  // Null once it has left.
     GroupPtr group = nullptr;
     bool boarding = false;
+    std::size_t seen = 0;  // By its last look at those who gather.
   };
   using FlightPtr = std::unique_ptr<Flight>;
 
@@ -175,15 +191,16 @@ class Joiner {
     std::size_t index = 0;
   };
 
-  // With the lock held: one more carrier, of a group that is full or of whoever gathers.
-  static FlightPtr new_flight(const StatePtr& state, Entry& entry, bool full = false) {
+  // With the lock held: one more carrier, which takes the group at once or boards.
+  static FlightPtr new_flight(const StatePtr& state, Entry& entry, bool at_once) {
     auto& line = entry.second;
     auto flight = std::make_unique<Flight>(state, entry);
     ++line.carriers;
-    if (full) {
+    if (at_once) {
       flight->group = std::exchange(line.gathering, nullptr);
     } else {
       line.boarding = flight->boarding = true;
+      flight->seen = line.size();
     }
     return flight;
   }
@@ -191,10 +208,10 @@ class Joiner {
   // Likewise: one where the group has become worth it.
   static FlightPtr flight_for(const StatePtr& state, Entry& entry) {
     const auto& line = entry.second;
-    const auto size = line.gathering->items.size();
+    const auto size = line.size();
     if (size >= state->options.items_max) return new_flight(state, entry, true);
-    const bool worth_it = size >= line.carriers * state->options.worth_another;
-    return worth_it && !line.boarding ? new_flight(state, entry) : nullptr;
+    const bool worth_it = size >= line.carriers * state->options.worth_another / 2;
+    return worth_it && !line.boarding ? new_flight(state, entry, false) : nullptr;
   }
 
   Place enter(CallContext caller, Item item) {
@@ -209,7 +226,7 @@ class Joiner {
       place = {.group = line.gathering, .index = line.gathering->items.size()};
       place.group->items.push_back(std::move(item));
       flight = flight_for(state_, entry);
-      watches = !flight && !line.boarding && !std::exchange(state_->watching, true);
+      watches = !flight && !std::exchange(state_->watching, true);
     }
     if (flight) start(*state_, std::move(flight));
     if (watches) spawn_later(state_->executor, watch(state_), state_->log, "joined calls");
@@ -221,8 +238,13 @@ class Joiner {
   }
 
   static awaitable<void> carry(FlightPtr flight) {
-    if (!flight->group) flight->board();
-    while (flight->group) {
+    bool others_ran = true;  // It was started behind them.
+    for (;;) {
+      while (flight->boarding) {
+        if (!std::exchange(others_ran, false)) co_await others_first();
+        flight->board();
+      }
+      if (!flight->group) co_return;
       auto& group = *flight->group;
       try {
         group.answers = co_await flight->state->send(flight->entry->first, std::move(group.items));
@@ -230,9 +252,7 @@ class Joiner {
         group.thrown = std::current_exception();  // Of those who asked, one hears it.
       }
       flight->land();
-      if (!flight->boarding) continue;
-      co_await others_first();
-      flight->board();
+      others_ran = false;
     }
   }
 
@@ -251,10 +271,11 @@ class Joiner {
       const std::lock_guard lock(state->mutex);
       flights.reserve(state->lines.size());
       for (auto& entry : state->lines) {
-        auto& line = entry.second;
-        if (!line.gathering || line.boarding) continue;
+        const auto& line = entry.second;
+        if (!line.gathering) continue;
         waiting = true;
-        if (std::exchange(line.gathering->seen, true)) flights.push_back(new_flight(state, entry));
+        if (line.boarding || !std::exchange(line.gathering->seen, true)) continue;
+        flights.push_back(new_flight(state, entry, true));
       }
       state->watching = waiting;
     }
