@@ -160,7 +160,14 @@ awaitable<Waited> flush(Session& session, Deadline& deadline) {
 
 namespace {
 
-void cut(Session& session) { ::shutdown(PQsocket(session.handle), SHUT_RDWR); }
+// Also an answer that was quicker is lost.
+void cut(Session& session) {
+  const int fd = PQsocket(session.handle);
+  ::shutdown(fd, SHUT_RDWR);
+  std::array<char, 4096> bytes;
+  while (::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+  }
+}
 
 }  // namespace
 
