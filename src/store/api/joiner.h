@@ -18,6 +18,7 @@
 #include "base/task.h"
 #include "store/api/call_context.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -77,6 +78,7 @@ class Joiner {
     Event landed;
     std::optional<Result<Answers>> answers;  // These two are written before `landed` is set.
     std::exception_ptr thrown;
+    std::atomic<bool> heard = false;  // What was thrown: by one, so that it is told once.
   };
   using GroupPtr = std::shared_ptr<Group>;  // Shared by those who are in it and its carrier.
 
@@ -249,7 +251,7 @@ class Joiner {
       try {
         group.answers = co_await flight->state->send(flight->entry->first, std::move(group.items));
       } catch (...) {
-        group.thrown = std::current_exception();  // Of those who asked, one hears it.
+        group.thrown = std::current_exception();  // Of those who still wait, one hears it.
       }
       flight->land();
       others_ran = false;
@@ -285,7 +287,7 @@ class Joiner {
 
   Result<Answer> answer_of(const Place& place) const {
     auto& group = *place.group;
-    if (group.thrown && place.index == 0) std::rethrow_exception(group.thrown);
+    if (group.thrown && !group.heard.exchange(true)) std::rethrow_exception(group.thrown);
     if (!group.answers) return fail(state_->options.lost, "the call was abandoned");
     if (!*group.answers) return fail(group.answers->error());
     MR_ASSERT(place.index < (*group.answers)->size());
