@@ -53,7 +53,7 @@ begin
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_singles', 'AS'), ('enqueue_each', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),
         -- The server, for whoever calls it: readers, services and users, each as far as its role and claims reach.
-        ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'), ('compute_message', 'ARS'),
+        ('job_status', 'ARSC'), ('job_statuses', 'ARSC'), ('job_status_lines', 'ARSC'), ('job_detail', 'ARSC'), ('job_log_page', 'ARSC'), ('list_jobs', 'ARSC'), ('cancel_mine', 'ASC'), ('get_result', 'ARSC'), ('compute_message', 'ARS'),
         ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),

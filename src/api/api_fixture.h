@@ -37,6 +37,10 @@ class MemoryDirectory final : public identity::KeyDirectory {
     if (away) co_return fail(ErrorKind::unavailable, "cannot reach 10.0.0.7 port 5432");
     co_return revoked.contains(token_id);
   }
+  std::optional<bool> remembers_revoked(const std::string& token_id) override {
+    if (away) return std::nullopt;
+    return revoked.contains(token_id);
+  }
   void note_good_key(const identity::ApiKeyDigest& key, const std::string&) override {
     good.insert(key.public_id);
   }
@@ -54,6 +58,9 @@ class MemoryDirectory final : public identity::KeyDirectory {
 class MemoryPolicies final : public TenantPolicies {
  public:
   Task<TenantPolicy> policy_of(TenantId tenant) override { co_return policies[tenant]; }
+  std::optional<TenantPolicy> known_policy(const TenantId& tenant) override {
+    return policies[tenant];
+  }
 
   std::map<TenantId, TenantPolicy> policies;
 };

@@ -89,6 +89,11 @@ Task<bool> StoredKeys::is_token_revoked(std::string token_id) {
   return revoked_.get(std::move(token_id));
 }
 
+std::optional<bool> StoredKeys::remembers_revoked(const std::string& token_id) {
+  note_used(token_id);
+  return revoked_.known(token_id);
+}
+
 void StoredKeys::note_used(const std::string& id) {
   const std::lock_guard lock(mutex_);
   if (used_.size() < kUsedMax) used_.insert(id);

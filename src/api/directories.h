@@ -36,6 +36,7 @@ class StoredKeys final : public identity::KeyDirectory {
 
   Task<std::optional<identity::ApiKeyRecord>> find_api_key(identity::ApiKeyDigest key) override;
   Task<bool> is_token_revoked(std::string token_id) override;
+  std::optional<bool> remembers_revoked(const std::string& token_id) override;
   void note_good_key(const identity::ApiKeyDigest& key, const std::string& key_id) override;
   bool was_good_key(const identity::ApiKeyDigest& key) const override;
 
@@ -60,6 +61,9 @@ class StoredPolicies final : public TenantPolicies {
   StoredPolicies(store::TenantStore& tenants, const Clock& clock);
 
   Task<TenantPolicy> policy_of(TenantId tenant) override { return policies_.get(tenant); }
+  std::optional<TenantPolicy> known_policy(const TenantId& tenant) override {
+    return policies_.known(tenant);
+  }
 
  private:
   KeyedCache<TenantId, TenantPolicy> policies_;

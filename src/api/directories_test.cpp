@@ -108,6 +108,17 @@ TEST_F(StoredKeysTest, UseIsNotedForKeysThatWereGoodAndForNoOthers) {
   EXPECT_FALSE(keys_.was_good_key(good));
 }
 
+TEST_F(StoredKeysTest, ATokenThatWasAskedForIsRememberedAndNotedAsUsed) {
+  EXPECT_EQ(keys_.remembers_revoked("t1"), std::nullopt);
+  const auto revoked = run_blocking(io_, keys_.is_token_revoked("t1"));
+  ASSERT_TRUE(revoked);
+  (void)keys_.take_used();
+  EXPECT_EQ(keys_.remembers_revoked("t1"), false);
+  EXPECT_THAT(keys_.take_used(), ElementsAre("t1"));
+  clock_.advance(kDirectoryMemory);
+  EXPECT_EQ(keys_.remembers_revoked("t1"), std::nullopt);
+}
+
 TEST(RecentNamesTest, HoldsNoMoreThanItMayAndPrefersTheYoung) {
   ManualClock clock;
   RecentNames names(clock, {.ttl = std::chrono::seconds(1), .names_max = 4});

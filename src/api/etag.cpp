@@ -34,15 +34,16 @@ std::optional<ListedTag> take_tag(std::string_view& rest) {
 
 }  // namespace
 
-std::string etag_of(std::string_view body) {
-  const auto digest = identity::sha256(body);
-  const auto bytes = identity::bytes_of(digest).substr(0, kTagBytes);
-  return "\"" + identity::base64url_encode(bytes) + "\"";
-}
+std::string etag_of(std::string_view body) { return etag_of(body, {}); }
 
 std::string etag_of(std::string_view body, std::string_view version) {
-  auto tag = etag_of(body);
-  if (!version.empty()) tag.insert(1, std::string(version) + ".");
+  const auto digest = identity::sha256(body);
+  const auto bytes = identity::bytes_of(digest).substr(0, kTagBytes);
+  std::string tag;
+  tag.reserve(version.size() + 2 * kTagBytes);
+  tag += '"';
+  if (!version.empty()) tag.append(version).push_back('.');
+  tag.append(identity::base64url_encode(bytes)).push_back('"');
   return tag;
 }
 

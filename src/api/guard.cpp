@@ -34,7 +34,15 @@ Result<Caller> act_for(Caller caller, std::string_view wanted) {
   return caller.for_tenant(*tenant);
 }
 
+identity::CredentialHeaders headers_of(const http::ServerRequest& request) {
+  return {.authorization = request.header("authorization"),
+          .apikey = request.header("apikey"),
+          .user_agent = request.header("user-agent")};
+}
+
 }  // namespace
+
+std::optional<TenantPolicy> TenantPolicies::known_policy(const TenantId&) { return std::nullopt; }
 
 Task<Admitted> Guard::admit(Access access, const http::ServerRequest& request,
                             identity::Welcome welcome) const {
@@ -52,16 +60,34 @@ Task<Admitted> Guard::admit(Access access, const http::ServerRequest& request,
   co_return Admitted{.caller = std::move(caller), .policy = policy};
 }
 
+std::optional<Admitted> Guard::admit_known(const Access& access,
+                                           const http::ServerRequest& request) const {
+  if (!access.guarded()) return Admitted{};
+  if (access.kind() == Access::Kind::stream) return std::nullopt;  // May come with a ticket.
+  const auto credentials = identity::read_credentials(headers_of(request));
+  const auto known = credentials ? authenticator_.recognise(*credentials) : nullptr;
+  if (!known) return std::nullopt;
+  Admitted admitted{.caller = *known, .policy = {}};
+  if (const auto wanted = request.header(kTenantHeader)) {
+    auto acting = act_for(std::move(admitted.caller), *wanted);
+    if (!acting) return std::nullopt;
+    admitted.caller = *std::move(acting);
+  }
+  if (!access.check(admitted.caller)) return std::nullopt;
+  if (!admitted.caller.tenant) return admitted;
+  const auto policy = policies_.known_policy(*admitted.caller.tenant);
+  if (!policy || policy->disabled) return std::nullopt;
+  admitted.policy = *policy;
+  return admitted;
+}
+
 Task<Caller> Guard::identify(Access access, const http::ServerRequest& request,
                              identity::Welcome welcome) const {
   if (access.kind() == Access::Kind::stream) {
     MR_CO_TRY(auto ticket, ticket_of(request));
     if (ticket) co_return co_await open_ticket(*std::move(ticket), std::string(request.path));
   }
-  MR_CO_TRY(auto credentials,
-            identity::read_credentials({.authorization = request.header("authorization"),
-                                        .apikey = request.header("apikey"),
-                                        .user_agent = request.header("user-agent")}));
+  MR_CO_TRY(auto credentials, identity::read_credentials(headers_of(request)));
   co_return co_await authenticator_.identify(std::move(credentials), welcome);
 }
 

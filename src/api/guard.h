@@ -31,6 +31,8 @@ class TenantPolicies {
   virtual ~TenantPolicies() = default;
   // Asked for every request: answers come from memory nearly always.
   virtual Task<TenantPolicy> policy_of(TenantId tenant) = 0;
+  // The same where it is remembered; nothing: ask. Asks nobody.
+  virtual std::optional<TenantPolicy> known_policy(const TenantId& tenant);
 };
 
 struct Admitted {
@@ -50,6 +52,10 @@ class Guard {
   // A refusal (identity::refusal_of) says why not; another error, that it cannot be found out.
   Task<Admitted> admit(Access access, const http::ServerRequest& request,
                        identity::Welcome welcome = identity::Welcome::anybody) const;
+  // The same for a caller of whom all is remembered, without asking anybody. Nothing where
+  // something is not known, or not good: admit() finds out what.
+  std::optional<Admitted> admit_known(const Access& access,
+                                      const http::ServerRequest& request) const;
 
  private:
   Task<identity::Caller> identify(Access access, const http::ServerRequest& request,

@@ -58,6 +58,14 @@ class KeyedCache {
     }
   }
 
+  // What is known and young enough, without asking anybody.
+  std::optional<Value> known(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || clock_.now() >= found->second.until) return std::nullopt;
+    return found->second.value;
+  }
+
   void forget(const Key& key) {
     const std::lock_guard lock(mutex_);
     entries_.erase(key);

@@ -54,6 +54,16 @@ TEST_F(KeyedCacheTest, AsksOnceWhileTheAnswerIsYoung) {
   EXPECT_EQ(asked_, 4);
 }
 
+TEST_F(KeyedCacheTest, TellsWhatItKnowsWithoutAsking) {
+  auto cache = make();
+  EXPECT_EQ(cache.known("abc"), std::nullopt);
+  get(cache, "abc");
+  EXPECT_EQ(cache.known("abc"), 3);
+  clock_.advance(milliseconds(1000));
+  EXPECT_EQ(cache.known("abc"), std::nullopt);
+  EXPECT_EQ(asked_, 1);
+}
+
 TEST_F(KeyedCacheTest, WhatIsTooOldCanBeForgottenWithoutAnybodyAsking) {
   auto cache = make();
   get(cache, "old");

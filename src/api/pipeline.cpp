@@ -149,12 +149,19 @@ Task<void> Pipeline::serve(const CheckedOperation& checked, http::ServerRequest&
     request.trace.set_sampled(parts_.tracer->samples(request.trace));
   }
   Call call(checked, request, response);
-  MR_CO_TRY(auto refused, co_await admit(call));
+  Refused refused;
+  if (auto known = parts_.guard.admit_known(checked.operation.access, request)) {
+    refused = let_in(call, *std::move(known));
+  } else {
+    MR_CO_TRY(refused, co_await admit(call));
+  }
   if (!refused) {
     auto parameters = Parameters::read(checked, request);
     if (parameters) {
       call.parameters = *std::move(parameters);
-      MR_CO_TRY(refused, co_await read_body(call));
+      if (checked.operation.body) {
+        MR_CO_TRY(refused, co_await read_body(call));
+      }
     } else {
       refused =
           ProblemDetails{.fault = bad_request("invalid_parameter",
@@ -226,6 +233,10 @@ Task<Pipeline::Refused> Pipeline::read_text(Call& call) const {
   auto& text = call.body_text;
   std::size_t size = 0;
   std::uint64_t counted = kStep;
+  if (length <= kStep) {  // Most bodies came with their heads.
+    text.resize(length);
+    size = call.request.read_ready(std::span(text));
+  }
   while (size < length) {
     const auto step = std::min<std::uint64_t>(length - size, std::max<std::uint64_t>(kStep, size));
     const auto more = std::max<std::uint64_t>(counted, size + step) - counted;
@@ -364,6 +375,7 @@ Reply Pipeline::finish(Call& call, Reply reply) const {
   const auto condition = call.request.header("if-none-match");
   const bool known = condition && names_tag(*condition, tag, true);
   if (known) reply = Reply{.status = 304, .headers = std::move(reply.headers)};
+  reply.headers.reserve(reply.headers.size() + 2);
   // One answer per caller, and asked for again before each use: a shared cache keeps nothing.
   const bool guarded = operation.access.guarded();
   return std::move(reply)

@@ -64,6 +64,7 @@ class Pipeline {
   Task<void> serve(const CheckedOperation& checked, http::ServerRequest& request,
                    http::ResponseWriter& response) const;
   Task<Refused> admit(Call& call) const;
+  Refused let_in(Call& call, Admitted admitted) const;
   Refused check_rate(Call& call, const TenantPolicy& policy) const;
   // The decision against an address whose credentials were bad too often; nothing: go on.
   std::optional<http::RateDecision> over_refusals(const http::ServerRequest& request) const;

@@ -49,12 +49,16 @@ Task<Pipeline::Refused> Pipeline::admit(Call& call) const {
   auto admitted = co_await parts_.guard.admit(
       access, call.request, over ? identity::Welcome::known : identity::Welcome::anybody);
   if (!admitted) co_return refused_by(admitted.error(), call, over);
-  call.caller = std::move(admitted->caller);
-  if (!access.guarded()) co_return std::nullopt;
+  co_return let_in(call, *std::move(admitted));
+}
+
+Pipeline::Refused Pipeline::let_in(Call& call, Admitted admitted) const {
+  call.caller = std::move(admitted.caller);
+  if (!call.operation().access.guarded()) return std::nullopt;
   call.note("role", identity::to_string(call.caller.role));
   if (call.caller.tenant) call.note("tenant_id", *call.caller.tenant);
   if (call.caller.user) call.note("user_id", *call.caller.user);
-  co_return check_rate(call, admitted->policy);
+  return check_rate(call, admitted.policy);
 }
 
 std::optional<http::RateDecision> Pipeline::over_refusals(

@@ -8,6 +8,9 @@
 #include "base/metrics.h"
 #include "http/access_log.h"
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <string_view>
 
 namespace millrace::api {
@@ -15,6 +18,9 @@ namespace millrace::api {
 class ServerMetrics {
  public:
   explicit ServerMetrics(MetricRegistry& registry);
+  ~ServerMetrics();
+  ServerMetrics(const ServerMetrics&) = delete;
+  ServerMetrics& operator=(const ServerMetrics&) = delete;
 
   void note_request(const http::AccessRecord& record);
   void count_refusal(std::string_view reason);
@@ -23,14 +29,22 @@ class ServerMetrics {
   void set_connections(std::size_t connections);
 
  private:
+  // Where the requests of one route are counted, so that they need not be looked for by name.
+  struct RouteCounts;
+  static constexpr std::size_t kPlaces = 512;
+
+  RouteCounts* counts_of(std::string_view method, std::string_view route);
+
   MetricFamily& requests_;
   MetricFamily& durations_;
-  MetricFamily& received_;
-  MetricFamily& sent_;
+  Counter& received_;
+  Counter& sent_;
   MetricFamily& refusals_;
   MetricFamily& rate_limited_;
   MetricFamily& errors_;
   MetricFamily& connections_;
+  // By where a route's pattern lies in memory. Filled as requests come, and owned.
+  std::array<std::atomic<RouteCounts*>, kPlaces> routes_{};
 };
 
 // The sources' families, for whoever runs stages: declared in one place, so that all agree on

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace millrace {
@@ -26,10 +27,14 @@ struct Handler {
 
   using Code = bj::error_code;
 
+  // `room` is where the first values stand until their array or object is complete.
+  explicit Handler(std::span<unsigned char> room) : stack({}, room.data(), room.size()) {}
+
   bj::value_stack stack;
   std::string partial_key;
   std::string partial_number;
-  std::vector<std::vector<std::string>> keys;  // Of the objects that are open.
+  std::vector<std::string> keys;        // Of the objects that are open, one behind the other,
+  std::vector<std::size_t> first_keys;  // and where those of each begin.
   std::optional<std::string> duplicate;
 
   bool on_document_begin(Code&) { return true; }
@@ -40,18 +45,19 @@ struct Handler {
     return true;
   }
   bool on_object_begin(Code&) {
-    keys.emplace_back();
+    first_keys.push_back(keys.size());
     return true;
   }
   bool on_object_end(std::size_t n, Code& code) {
-    auto& seen = keys.back();
+    const std::span seen = std::span(keys).subspan(first_keys.back());
     std::ranges::sort(seen);
     if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end()) {
       duplicate = *twice;
       code = bj::make_error_code(bj::error::syntax);
       return false;
     }
-    keys.pop_back();
+    keys.resize(first_keys.back());
+    first_keys.pop_back();
     stack.push_object(n);
     return true;
   }
@@ -62,7 +68,7 @@ struct Handler {
   }
   bool on_key(bj::string_view text, std::size_t, Code&) {
     partial_key += text;
-    keys.back().push_back(std::move(partial_key));
+    keys.push_back(std::move(partial_key));
     partial_key.clear();
     stack.push_key(text);
     return true;
@@ -312,7 +318,9 @@ Result<json::Value> parse_json(std::string_view text, JsonLimits limits) {
   }
   bj::parse_options options;
   options.max_depth = limits.max_depth;
-  bj::basic_parser<Handler> parser(options);
+  constexpr std::size_t kRoomBytes = 2048;
+  alignas(json::Value) std::array<unsigned char, kRoomBytes> room;
+  bj::basic_parser<Handler> parser(options, std::span<unsigned char>(room));
   auto& handler = parser.handler();
   handler.stack.reset();
   bj::error_code code;

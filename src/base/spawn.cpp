@@ -4,6 +4,9 @@
 #include "base/event.h"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -37,6 +40,11 @@ namespace {
   std::abort();
 }
 
+awaitable<void> after_others(awaitable<void> task) {
+  co_await others_first();
+  co_await std::move(task);
+}
+
 }  // namespace
 
 void spawn(Executor executor, awaitable<void> task, Logger& log, std::string name) {
@@ -44,6 +52,14 @@ void spawn(Executor executor, awaitable<void> task, Logger& log, std::string nam
                  [&log, name = std::move(name)](const std::exception_ptr& thrown) {
                    if (thrown) die(log, name, thrown);
                  });
+}
+
+awaitable<void> others_first() {
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+}
+
+void spawn_later(Executor executor, awaitable<void> task, Logger& log, std::string name) {
+  spawn(std::move(executor), after_others(std::move(task)), log, std::move(name));
 }
 
 struct TaskGroup::State {

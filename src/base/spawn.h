@@ -17,6 +17,11 @@ namespace millrace {
 
 // Starts a coroutine nobody waits for. `log` must outlive it.
 void spawn(Executor executor, awaitable<void> task, Logger& log, std::string name);
+// Resumes behind all that is ready to run on this executor.
+awaitable<void> others_first();
+
+// Starts it, but never before this returns, and behind all that is ready to run there.
+void spawn_later(Executor executor, awaitable<void> task, Logger& log, std::string name);
 
 // Coroutines that are waited for together: the group's owner calls join() before it goes away.
 // Thread-safe; tasks may add tasks.

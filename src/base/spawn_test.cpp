@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <vector>
 
 namespace millrace {
 namespace {
@@ -63,6 +64,27 @@ TEST(SpawnDeathTest, AbortsWithTheNameOfATaskThatThrows) {
         io.run();
       },
       "the culprit.*bug");
+}
+
+awaitable<void> note(std::vector<int>* order, int number) {
+  order->push_back(number);
+  co_return;
+}
+
+TEST(SpawnLater, RunsBehindAllThatIsReadyAlsoWhenStartedFromWithin) {
+  boost::asio::io_context io(1);
+  Logger log = Logger::silent();
+  std::vector<int> order;
+  auto first = [](boost::asio::io_context* where, Logger* to,
+                  std::vector<int>* seen) -> awaitable<void> {
+    spawn_later(where->get_executor(), note(seen, 3), *to, "later");
+    seen->push_back(1);
+    co_return;
+  };
+  spawn(io.get_executor(), first(&io, &log, &order), log, "first");
+  spawn(io.get_executor(), note(&order, 2), log, "second");
+  io.run();
+  EXPECT_EQ(order, (std::vector{1, 2, 3}));
 }
 
 TEST(RunBlocking, ThrowsOnWhatTheTaskThrew) {

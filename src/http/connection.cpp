@@ -61,7 +61,10 @@ void Exchange::next_request() {
   own_head.clear();
   if (own_head.capacity() > kOwnHeadKeptBytes) own_head = std::string();
   reader.reset();
+  auto fields = std::move(request.log_fields);  // Keeps its memory.
+  fields.clear();
   request = ServerRequest{};
+  request.log_fields = std::move(fields);
   cancel.reset();
   failure.reset();
   rest = std::string();
@@ -126,7 +129,8 @@ awaitable<void> Connection::serve_all() {
     co_await serve(refusal);
     if (dead_ || close_next_) break;
     exchange_->next_request();
-    co_await give_way();  // Whoever sends request upon request is not alone here.
+    // Whoever sends request upon request is not alone here.
+    if (has_had_enough()) co_await give_way();
   }
   if (unread_input_) co_await linger();
 }
@@ -146,7 +150,12 @@ awaitable<bool> Connection::read_head() {
   bool again = false;
   for (;;) {
     if (!exchange_ || exchange_->used == 0) {
-      if (!co_await wait_for_request(std::exchange(again, true))) co_return false;
+      if (!expects_request(std::exchange(again, true))) co_return false;
+      if (!stream_->has_pending()) {  // Waits without any buffer.
+        if (exchange_) shard_.give_back(std::move(exchange_));
+        if (!co_await stream_->wait(Io::again_when_readable)) co_return false;
+      }
+      if (!exchange_) exchange_ = shard_.take_exchange();
     } else {
       const auto done = exchange_->reader.read_head({exchange_->buffer.get(), exchange_->used});
       if (!done) exchange_->failure = done.error();
@@ -172,20 +181,15 @@ awaitable<bool> Connection::read_head() {
   }
 }
 
-// Without any buffer, for as long as the client likes within its limit. `again`: what came was no
-// part of a request yet, as pieces of a record of TLS are not; that gives no more time.
-awaitable<bool> Connection::wait_for_request(bool again) {
+// For as long as the client likes within its limit. `again`: what came was no part of a request
+// yet, as pieces of a record of TLS are not; that gives no more time.
+bool Connection::expects_request(bool again) {
   const auto& limits = shard_.server().options.limits;
-  if (shard_.server().draining.load()) co_return false;
+  if (shard_.server().draining.load()) return false;
   if (!again) {
     set_phase(Phase::idle, first_request_ ? limits.header_time_max : limits.idle_time_max);
   }
-  if (!stream_->has_pending()) {
-    if (exchange_) shard_.give_back(std::move(exchange_));
-    if (!co_await stream_->wait(Io::again_when_readable)) co_return false;
-  }
-  if (!exchange_) exchange_ = shard_.take_exchange();
-  co_return true;
+  return true;
 }
 
 awaitable<void> Connection::serve(std::optional<Refusal> refusal) {
@@ -230,7 +234,7 @@ awaitable<void> Connection::linger() {
     const auto got = stream_->read({exchange_->buffer.get(), exchange_->capacity});
     if (got.state == Io::closed || dead_) co_return;
     if (got.state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
     } else if (!co_await stream_->wait(got.state)) {
       co_return;
     }

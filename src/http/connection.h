@@ -98,7 +98,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   awaitable<void> serve_all();
   awaitable<bool> shake_hands();
   awaitable<bool> read_head();
-  awaitable<bool> wait_for_request(bool again);
+  bool expects_request(bool again);
   awaitable<void> serve(std::optional<Refusal> refusal);
   awaitable<void> linger();
   void expire();
@@ -127,11 +127,14 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // connection_body.cpp
   std::optional<std::uint64_t> body_length() const override;
   Task<std::size_t> read_body(std::span<char> into) override;
+  std::size_t read_ready(std::span<char> into) override;
   CancelToken cancel_token() override;
   Task<std::size_t> read_length_body(std::span<char> into);
+  void took_of_body(std::size_t size);
   Task<std::size_t> read_chunked_body(std::span<char> into);
   Task<std::size_t> receive(std::span<char> into);
   awaitable<void> discard_body();
+  bool has_had_enough();  // Of reading and writing while others wait for their turn.
   awaitable<void> give_way();
   void body_finished();
   std::unexpected<Error> fail_body(Refusal refusal);

@@ -46,20 +46,31 @@ Task<std::size_t> Connection::read_body(std::span<char> into) {
   co_return co_await read_chunked_body(into);
 }
 
-Task<std::size_t> Connection::read_length_body(std::span<char> into) {
+std::size_t Connection::read_ready(std::span<char> into) {
+  if (body_ != Body::length || dead_) return 0;
   auto& x = *exchange_;
+  const auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>({into.size(), x.unread().size(), body_left_}));
+  if (size == 0) return 0;
+  continue_wanted_ = false;  // It sends without having been asked to.
+  std::memcpy(into.data(), x.unread().data(), size);
+  x.taken += size;
+  took_of_body(size);
+  return size;
+}
+
+Task<std::size_t> Connection::read_length_body(std::span<char> into) {
+  if (const auto ready = read_ready(into); ready > 0) co_return ready;
   into = into.first(static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), body_left_)));
-  std::size_t size = std::min(into.size(), x.unread().size());
-  if (size > 0) {
-    std::memcpy(into.data(), x.unread().data(), size);
-    x.taken += size;
-  } else {
-    MR_CO_TRY(size, co_await receive(into));
-  }
+  MR_CO_TRY(const auto size, co_await receive(into));
+  took_of_body(size);
+  co_return size;
+}
+
+void Connection::took_of_body(std::size_t size) {
   body_left_ -= size;
   body_received_ += size;
   if (body_left_ == 0) body_finished();
-  co_return size;
 }
 
 Task<std::size_t> Connection::read_chunked_body(std::span<char> into) {
@@ -87,7 +98,7 @@ Task<std::size_t> Connection::receive(std::span<char> into) {
   for (;;) {
     const auto got = stream_->read(into);
     if (got.state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
       co_return got.bytes;
     }
     if (got.state == Io::closed) {
@@ -113,8 +124,9 @@ std::unexpected<Error> Connection::fail_body(Refusal refusal) {
 }
 
 // A client that is as fast as we are would otherwise have this thread for itself.
+bool Connection::has_had_enough() { return ++at_once_ >= kAtOnceMax; }
+
 awaitable<void> Connection::give_way() {
-  if (++at_once_ < kAtOnceMax) co_return;
   at_once_ = 0;
   co_await asio::post(shard_.executor(), asio::use_awaitable);
 }
@@ -197,7 +209,7 @@ Task<void> Connection::send(std::span<const std::string_view> parts) {
       sent -= size;
     }
     if (state == Io::done) {
-      co_await give_way();
+      if (has_had_enough()) co_await give_way();
       continue;
     }
     set_phase(Phase::writing, shard_.server().options.limits.write_stall_max);

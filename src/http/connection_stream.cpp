@@ -64,6 +64,11 @@ BIO* new_socket_bio(int fd) {
   return bio;
 }
 
+IoResult written(ssize_t sent) {
+  if (sent >= 0) return {.bytes = static_cast<std::size_t>(sent)};
+  return {.state = would_block() ? Io::again_when_writable : Io::closed};
+}
+
 Stream::Socket::wait_type wait_type(Io state) {
   return state == Io::again_when_writable ? Stream::Socket::wait_write : Stream::Socket::wait_read;
 }
@@ -117,6 +122,10 @@ IoResult Stream::read(std::span<char> into) {
 IoResult Stream::write(std::span<const std::string_view> parts) {
   if (!socket_.is_open()) return {.state = Io::closed};
   if (session_) return write_session(parts);
+  const int fd = socket_.native_handle();
+  if (parts.size() == 1) {  // Nearly every answer; the kernel takes it a little faster so.
+    return written(::send(fd, parts[0].data(), parts[0].size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
   std::array<iovec, kPartsMax> vectors;
   MR_ASSERT(parts.size() <= vectors.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -125,10 +134,7 @@ IoResult Stream::write(std::span<const std::string_view> parts) {
   msghdr message{};
   message.msg_iov = vectors.data();
   message.msg_iovlen = parts.size();
-  const auto sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent >= 0) return {.bytes = static_cast<std::size_t>(sent)};
-  if (would_block()) return {.state = Io::again_when_writable};
-  return {.state = Io::closed};
+  return written(::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 IoResult Stream::write_session(std::span<const std::string_view> parts) {

@@ -43,6 +43,7 @@ class RequestSource {
  public:
   virtual std::optional<std::uint64_t> body_length() const = 0;
   virtual Task<std::size_t> read_body(std::span<char> into) = 0;
+  virtual std::size_t read_ready(std::span<char> into) = 0;
   virtual CancelToken cancel_token() = 0;
 
  protected:
@@ -78,6 +79,8 @@ class ServerRequest {
   // sent too much) may simply be returned from the handler: the right status is then answered. A
   // client that asked for 100-continue gets it at the first call.
   Task<std::size_t> read_body(std::span<char> into) { return source->read_body(into); }
+  // What has come already of a body of known length, without waiting; 0 when that is nothing.
+  std::size_t read_ready(std::span<char> into) { return source->read_ready(into); }
   // The whole body; for documents as small as the route's limit says.
   Task<std::string> read_whole_body();
 

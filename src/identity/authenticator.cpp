@@ -15,6 +15,8 @@ std::unexpected<Error> unknown_key() {
 
 }  // namespace
 
+std::optional<bool> KeyDirectory::remembers_revoked(const std::string&) { return std::nullopt; }
+
 Authenticator::Authenticator(const TokenVerifier& verifier, KeyDirectory& directory,
                              const Clock& clock)
     : verifier_(verifier), directory_(directory), clock_(clock), verified_(clock) {}
@@ -33,6 +35,16 @@ Task<Caller> Authenticator::identify(Credentials credentials, Welcome welcome) c
     MR_CO_TRY(caller, co_await identify_text(credentials.bearer->reveal(), welcome));
   }
   co_return *std::move(caller);
+}
+
+std::shared_ptr<const Caller> Authenticator::recognise(const Credentials& credentials) const {
+  if (credentials.api_key || !credentials.bearer) return nullptr;
+  const auto& text = credentials.bearer->reveal();
+  if (looks_like_api_key(text)) return nullptr;
+  auto caller = verified_.find(sha256(text));
+  if (!caller || caller->token_id.empty()) return caller;
+  const auto revoked = directory_.remembers_revoked(caller->token_id);
+  return revoked && !*revoked ? caller : nullptr;
 }
 
 Task<Caller> Authenticator::identify_text(std::string text, Welcome welcome) const {

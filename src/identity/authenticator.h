@@ -16,6 +16,7 @@
 #include "identity/token_verifier.h"
 #include "identity/verified_tokens.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,8 @@ class KeyDirectory {
   virtual Task<std::optional<ApiKeyRecord>> find_api_key(ApiKeyDigest key) = 0;
   // `token_id` is the jti of a JWT that is otherwise good.
   virtual Task<bool> is_token_revoked(std::string token_id) = 0;
+  // The same where it is remembered; nothing: ask. Asks nobody.
+  virtual std::optional<bool> remembers_revoked(const std::string& token_id);
 
   // The key was presented, and it is good.
   virtual void note_good_key(const ApiKeyDigest& key, const std::string& key_id) = 0;
@@ -49,6 +52,9 @@ class Authenticator {
 
   // A Refusal says why not; any other error says that it cannot be found out now.
   Task<Caller> identify(Credentials credentials, Welcome welcome = Welcome::anybody) const;
+  // The same for a token alone that was found good a moment ago and is remembered as not revoked,
+  // which is nearly every request of a busy client: no coroutine is needed. Null: identify() knows.
+  std::shared_ptr<const Caller> recognise(const Credentials& credentials) const;
 
  private:
   Task<Caller> identify_text(std::string text, Welcome welcome) const;

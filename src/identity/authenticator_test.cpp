@@ -34,6 +34,10 @@ class MemoryDirectory final : public KeyDirectory {
     if (away) co_return fail(ErrorKind::unavailable, "no database");
     co_return revoked.contains(token_id);
   }
+  std::optional<bool> remembers_revoked(const std::string& token_id) override {
+    if (away) return std::nullopt;
+    return revoked.contains(token_id);
+  }
   void note_good_key(const ApiKeyDigest& key, const std::string& key_id) override {
     good.insert(key.hash);
     used.push_back(key_id);
@@ -182,6 +186,31 @@ TEST_F(AuthenticatorTest, RefusesAtOnceWhatIsRevokedOrExpiresAfterItWasAccepted)
   EXPECT_THAT(identify("", jwt), Accepted());
   clock_.set_wall(Clock::Wall(std::chrono::seconds(1'900'000'000) + std::chrono::hours(1)));
   EXPECT_THAT(identify("", jwt), RefusedAs(Refusal::expired));
+}
+
+TEST_F(AuthenticatorTest, RecognisesATokenOnlyWhileAllIsRemembered) {
+  const auto jwt = token("authenticated", R"(,"jti":"t1")");
+  Credentials credentials;
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr);
+  credentials.bearer.emplace(jwt);
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr) << "nobody has verified it yet";
+  EXPECT_THAT(identify("", jwt), Accepted());
+  const auto caller = authenticator_.recognise(credentials);
+  ASSERT_NE(caller, nullptr);
+  EXPECT_EQ(caller->role, Role::authenticated);
+  EXPECT_EQ(caller->token_id, "t1");
+  directory_.revoked.insert("t1");
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr);
+  directory_.revoked.clear();
+  directory_.away = true;
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr) << "whether it counts is not known";
+  directory_.away = false;
+  credentials.api_key.emplace(token("anon"));
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr) << "everything must be good";
+  credentials.api_key.reset();
+  EXPECT_NE(authenticator_.recognise(credentials), nullptr);
+  clock_.advance(std::chrono::seconds(5));
+  EXPECT_EQ(authenticator_.recognise(credentials), nullptr);
 }
 
 TEST_F(AuthenticatorTest, DoesNotGuessWhileTheDatabaseIsAway) {

@@ -67,7 +67,9 @@ Task<ResultSet> read_answer(Session& session, Deadline& deadline, const QueryOpt
   std::optional<Error> error;
   for (;;) {
     ResultPtr result;
-    const auto waited = co_await next_result(session, deadline, result, cancel_sent);
+    const auto waited = result_at_hand(session, result)
+                            ? Waited::ready
+                            : co_await next_result(session, deadline, result, cancel_sent);
     if (waited != Waited::ready) {
       session.broken = true;
       co_return fail(not_answered(session, waited, fate, options));
@@ -103,7 +105,9 @@ Task<void> read_sync(Session& session, Deadline& deadline, const QueryOptions& o
   std::optional<Error> error;
   for (;;) {
     ResultPtr result;
-    const auto waited = co_await next_result(session, deadline, result, cancel_sent);
+    const auto waited = result_at_hand(session, result)
+                            ? Waited::ready
+                            : co_await next_result(session, deadline, result, cancel_sent);
     if (waited != Waited::ready) {
       session.broken = true;
       co_return fail(not_answered(session, waited, fate, options));
@@ -197,8 +201,10 @@ const Error* prepared_problem(const Result<Results>& results) {
 Task<Results> Connection::pipeline(std::vector<Statement> statements, QueryOptions options) {
   auto session = impl_;
   if (statements.empty()) co_return Results{};
-  for (const auto& statement : statements)
-    MR_CO_TRY_VOID(check(*session, statement.sql, statement.params));
+  MR_CO_TRY_VOID(check_session(*session));
+  for (const auto& statement : statements) {
+    MR_CO_TRY_VOID(check_statement(statement.sql, statement.params));
+  }
   const bool may_retry = !transaction_open(*session);
   auto results = co_await run_pipeline(*session, statements, session->may_prepare, options);
   if (const auto* problem = prepared_problem(results)) {

@@ -194,6 +194,8 @@ Pool::~Pool() { close(); }
 
 void Pool::close() { state_->shut(); }
 
+const Executor& Pool::executor() const { return state_->executor; }
+
 Pool::Counts Pool::counts() const {
   const std::lock_guard lock(state_->mutex);
   return {.open = state_->open, .idle = state_->idle.size(), .waiting = state_->waiters.size()};

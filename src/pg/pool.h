@@ -50,6 +50,9 @@ class Pool {
   // Drops idle connections and refuses from now on; connections in use are dropped when returned.
   void close();
 
+  // Where its connections live: what runs there waits for them without crossing threads.
+  const Executor& executor() const;
+
   struct Counts {
     std::size_t open = 0;  // Idle, in use or being opened.
     std::size_t idle = 0;

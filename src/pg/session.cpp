@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <thread>
@@ -159,7 +160,14 @@ awaitable<Waited> flush(Session& session, Deadline& deadline) {
 
 namespace {
 
-void cut(Session& session) { ::shutdown(PQsocket(session.handle), SHUT_RDWR); }
+// Also an answer that was quicker is lost.
+void cut(Session& session) {
+  const int fd = PQsocket(session.handle);
+  ::shutdown(fd, SHUT_RDWR);
+  std::array<char, 4096> bytes;
+  while (::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+  }
+}
 
 }  // namespace
 
@@ -203,10 +211,11 @@ void request_cancel(Session& session) {
 }
 
 Fate fate_of(const Session& session, const std::string& sql, const QueryOptions& options) {
+  if (options.read_only) return {.harmless = true};
   const auto word = first_word(sql);
   const bool ends_transaction =
       word == "commit" || word == "end" || word == "prepare" || word == "call" || word == "do";
-  return {.harmless = options.read_only || (transaction_open(session) && !ends_transaction)};
+  return {.harmless = transaction_open(session) && !ends_transaction};
 }
 
 Error lost(const Fate& fate, const std::string& why) {
@@ -249,8 +258,21 @@ Error not_sent(Session& session) {
   return {.kind = ErrorKind::unavailable, .message = session.last_message()};
 }
 
+namespace {
+
+// Neither bytes nor the end have come. Where they are encrypted, libpq may hold some already.
+bool is_silent(const Session& session) {
+  if (PQsslInUse(session.handle) != 0 || PQgssEncInUse(session.handle) != 0) return false;
+  char byte = 0;
+  const auto got = ::recv(PQsocket(session.handle), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+}  // namespace
+
 bool still_there(Session& session) {
   if (!session.usable()) return false;
+  if (is_silent(session) && PQisBusy(session.handle) == 0) return true;
   // Twice: the first read may get a farewell message, the second then finds the end.
   for (int i = 0; i < 2; ++i) {
     if (PQconsumeInput(session.handle) == 0) session.broken = true;
@@ -260,11 +282,20 @@ bool still_there(Session& session) {
 }
 
 Result<void> check(Session& session, const std::string& sql, const Params& params) {
+  MR_TRY_VOID(check_session(session));
+  return check_statement(sql, params);
+}
+
+Result<void> check_session(Session& session) {
   if (session.handle == nullptr || session.broken) {
     return fail(ErrorKind::unavailable, "the connection is closed");
   }
   MR_ASSERT(!session.busy);  // Two operations at once on one connection.
   if (!still_there(session)) return fail(ErrorKind::unavailable, session.last_message());
+  return {};
+}
+
+Result<void> check_statement(const std::string& sql, const Params& params) {
   if (sql.contains('\0'))
     return fail(ErrorKind::invalid_argument, "the SQL text contains a NUL byte");
   if (params.problem()) return fail(*params.problem());
@@ -304,6 +335,12 @@ bool blames_prepared(const Error& error) {
 void forget_prepared(Session& session, const Error& error) {
   session.prepared.clear();
   if (error.sqlstate != "0A000") session.may_prepare = false;
+}
+
+bool result_at_hand(Session& session, ResultPtr& result) {
+  if (PQisBusy(session.handle) != 0) return false;
+  result.reset(PQgetResult(session.handle));
+  return true;
 }
 
 awaitable<Waited> next_result(Session& session, Deadline& deadline, ResultPtr& result,

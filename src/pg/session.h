@@ -135,6 +135,8 @@ Error not_sent(Session& session);
 
 // Why this cannot even be tried: connection gone, parameters that cannot be sent.
 Result<void> check(Session& session, const std::string& sql, const Params& params);
+Result<void> check_session(Session& session);
+Result<void> check_statement(const std::string& sql, const Params& params);
 // Reads what came while nobody waited; false when the server has gone.
 bool still_there(Session& session);
 bool transaction_open(const Session& session);
@@ -152,6 +154,8 @@ struct Connection::Impl final : Session {
   using Session::Session;
 };
 
+// The next result if it has come already, without waiting.
+bool result_at_hand(Session& session, ResultPtr& result);
 // Waits for the next result; null at the end of a statement's results. The first time-out asks the
 // server to cancel and waits a little more.
 awaitable<Waited> next_result(Session& session, Deadline& deadline, ResultPtr& result,

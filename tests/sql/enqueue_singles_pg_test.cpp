@@ -1,5 +1,8 @@
 // Jobs that came one by one, enqueued together: the short way does what the long way does.
+#include "sql/lane_worker.h"
 #include "sql/server_world.h"
+
+#include <chrono>
 
 namespace millrace::test {
 namespace {
@@ -58,6 +61,83 @@ TEST_F(EnqueueSingles, plain_jobs_of_several_kinds_are_made_as_the_long_way_make
   EXPECT_EQ(facts(kOther), facts(kTenant));
   EXPECT_EQ(evidence(kOther), evidence(kTenant));
   EXPECT_EQ(jobs(), 10);
+}
+
+// One kind, spelt in four ways: a null says nothing, and 5.0 is 5.
+TEST_F(EnqueueSingles, equal_jobs_are_equal_however_they_are_spelt) {
+  constexpr const char* kSpelt =
+      R"([{"job_type": "noop", "payload": {"n": 1}, "priority": 5, "correlation_id": "c1"},
+          {"job_type": "noop", "payload": {"n": 2}, "priority": 5.0, "correlation_id": null},
+          {"job_type": "noop", "payload": {"n": 3}, "priority": 5, "queue": null},
+          {"job_type": "noop", "payload": {"n": 4}, "priority": 5, "queue": "default",
+           "traceparent": null}])";
+  ServerSession long_way{database, kTenant, "service_role"};
+  ServerSession short_way{database, kOther, "service_role"};
+  enqueue_jobs(long_way, kSpelt);
+  EXPECT_EQ(singles(short_way, kSpelt), "1:created 2:created 3:created 4:created");
+  EXPECT_EQ(facts(kOther), facts(kTenant));
+  EXPECT_EQ(evidence(kOther), evidence(kTenant));
+}
+
+TEST_F(EnqueueSingles, events_name_the_jobs_of_their_queue) {
+  sql.run("select millrace.set_queue('side', '{}')");
+  EXPECT_EQ(singles(sql, kMixed), "1:created 2:created 3:created 4:created");
+  EXPECT_EQ(sql.value("select string_agg(f.payload ->> 'n', ',' order by f.seq) from "
+                      "millrace.event e cross join lateral unnest(e.job_ids) j(id) join "
+                      "millrace.job_fact f on f.job_id = j.id and f.queue_id = e.queue_id"),
+            "1,2,3.10,4");
+  EXPECT_EQ(sql.number("select count(*) from millrace.event where kind = 'job.enqueued'"), 2);
+}
+
+// What a type demands of its payloads is demanded of its jobs, and of no others in the list.
+TEST_F(EnqueueSingles, each_kind_has_the_keys_that_its_type_requires) {
+  sql.run("select millrace.set_job_type('needy', '{\"required_keys\": [\"a\", \"b\"]}')");
+  const auto list = [](const char* payload) {
+    return fmt::format(R"([{{"job_type": "noop", "payload": {{"n": 1}}}},
+                           {{"job_type": "needy", "payload": {{"a": 1, "b": 2}}}},
+                           {{"job_type": "needy", "payload": {}}}])",
+                       payload);
+  };
+  EXPECT_EQ(singles(sql, list(R"({"a": 1, "b": null})")), "1:created 2:created 3:created");
+  const auto bad = list(R"({"a": 1})");
+  const auto wanted = sql.refused("select millrace.enqueue_jobs($1::jsonb)", pg::params(bad));
+  const auto told = sql.refused("select millrace.enqueue_singles($1::jsonb)", pg::params(bad));
+  EXPECT_EQ(told.sqlstate, "MR003");
+  EXPECT_EQ(told.message, wanted.message);
+  EXPECT_EQ(jobs(), 3);
+}
+
+// Where jobs are claimed one by one, new ones lie in ready.
+TEST_F(EnqueueSingles, a_lane_that_is_claimed_by_hand_gets_no_jobs_for_a_while) {
+  constexpr const char* kTwo =
+      R"([{"job_type": "noop", "payload": {"n": 1}}, {"job_type": "noop", "payload": {"n": 2}}])";
+  const auto in_ready = [&] { return sql.number("select count(*) from millrace.ready"); };
+  singles(sql, kTwo);
+  EXPECT_EQ(in_ready(), 0);
+  sql.run("update millrace.lane set by_hand_until = millrace.now() + interval '1 hour'");
+  EXPECT_EQ(singles(sql, kTwo), "1:created 2:created");
+  EXPECT_EQ(in_ready(), 2);
+  pass(sql, "2 hours");
+  EXPECT_EQ(singles(sql, kTwo), "1:created 2:created");
+  EXPECT_EQ(in_ready(), 2);
+  EXPECT_EQ(jobs(), 6);
+  EXPECT_EQ(imbalance(sql), "");
+}
+
+TEST_F(EnqueueSingles, c14_wake_a_worker_that_waits_once) {
+  constexpr const char* kOne = R"([{"job_type": "noop", "payload": {"n": 1}}])";
+  Session listener(database);
+  listener.run("listen millrace_wake");
+  const auto heard = [&] {
+    listener.run("select 1");
+    return must(listener.connection().wait_notification(std::chrono::milliseconds(1))).has_value();
+  };
+  LaneWorker worker(sql);
+  EXPECT_EQ(worker.claim_lanes(1).size(), 0U);  // Empty-handed: from now on it waits.
+  EXPECT_EQ(singles(sql, kOne), "1:created");
+  EXPECT_TRUE(heard());
+  EXPECT_EQ(singles(sql, kOne), "1:created");
+  EXPECT_FALSE(heard()) << "one wake-up is enough";
 }
 
 TEST_F(EnqueueSingles, each_row_names_the_job_of_its_place) {

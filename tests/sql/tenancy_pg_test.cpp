@@ -391,6 +391,37 @@ TEST_F(Tenancy, ForgedClaimsAndSettingsGiveNoRight) {
   owner_.script(fmt::format("drop owned by {0}; drop role {0}", role));
 }
 
+// I03: claims are only read where they hold something to read, and a key may be spelt in more than
+// one way.
+TEST_F(Tenancy, ClaimsConfineAServiceHoweverTheyAreSpelt) {
+  Session service{database_, "service_role"};
+  for (const auto* form :
+       {R"({{"tenant_id": "{}"}})", R"({{"tenan\u0074_id": "{}"}})", R"({{"sub":"{}"}})",
+        R"({{"\u0073ub":"{}"}})", R"({{"app_metadata": {{"tenant_id": "{}"}}}})"}) {
+    const auto json = fmt::format(fmt::runtime(form), kTenant);
+    claims(service, json);
+    EXPECT_EQ(service.value("select millrace.tenant_scope()"), kTenant) << json;
+  }
+  for (const auto* json : {R"({"role": "service_role", "jti": "k1"})", R"({"jti": "tenant_id"})",
+                           R"({"sub": "nobody"})", "\"sub\"", "nonsense", "\\", ""}) {
+    claims(service, json);
+    EXPECT_EQ(service.value("select millrace.tenant_scope()"), "(null)") << json;
+  }
+}
+
+// K06: whoever acts is named by the token, else by the setting.
+TEST_F(Tenancy, TheActorIsTheUserOfTheTokenElseTheOneThatWasSet) {
+  owner_.run("select set_config('millrace.actor', 'key:k1', false)");
+  for (const auto* form : {R"({{"sub": "{}"}})", R"({{"s\u0075b": "{}"}})"}) {
+    claims(owner_, fmt::format(fmt::runtime(form), kAda));
+    EXPECT_EQ(owner_.value("select millrace.actor()"), fmt::format("user:{}/postgres", kAda));
+  }
+  for (const auto* json : {R"({"role": "service_role"})", R"({"sub": "nobody"})", "nonsense", ""}) {
+    claims(owner_, json);
+    EXPECT_EQ(owner_.value("select millrace.actor()"), "key:k1/postgres") << json;
+  }
+}
+
 TEST_F(Tenancy, APooledConnectionForgetsTheUserBeforeIt) {
   const auto mine = export_of(kAda, kTenant, 1);
   Session pooled{database_};

@@ -21,6 +21,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       // Jobs
       {"job_status", {"'@job'"}},
       {"job_statuses", {"array['@job', '@dead']::uuid[]"}},
+      {"job_status_lines", {"array['@job', '@dead']::uuid[]"}},
       {"job_detail", {"'@job'"}},
       {"job_log_page", {"'@job'"}},
       {"job_logs", {"'@job'"}},

@@ -7,9 +7,11 @@ create or replace function millrace.enqueue_singles(p_jobs jsonb)
 as $$
 declare
   v_tenant uuid := millrace.current_tenant();
+  v_ids uuid[] := millrace.enqueue_plain_list(p_jobs, v_tenant);
 begin
-  return query select e.ord, e.job_id, e.answer from millrace.enqueue_plain_jobs(p_jobs, v_tenant) e;
-  if not found then
+  if v_ids is not null then
+    return query select u.i::integer, u.id, 'created' from unnest(v_ids) with ordinality u(id, i);
+  else
     return query select e.ord, e.job_id, e.answer from millrace.enqueue_specs(millrace.specs_from_json(p_jobs), v_tenant) e;
   end if;
 end;

@@ -107,7 +107,7 @@ struct ApiParts::Impl {
   pg::Pool watch_pool;  // Whether the database is there is not a question of how many ask for it.
   store::PgWakeSource listener;  // Streams, long polls and a worker in this process share it.
   store::WakeFan wake{listener, context.clock};
-  store::ApiSession session{pool};
+  store::ApiSession session{pool, {}, context.log};
   store::ApiSession apart{apart_pool};
   store::ApiSession watch{watch_pool, {.acquire = kWatchTime, .call = kWatchTime}};
   std::unique_ptr<store::TenantStore> tenants = store::make_tenant_store(session);

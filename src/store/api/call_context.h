@@ -29,6 +29,8 @@ struct CallContext {
   // The server on its own behalf.
   static CallContext server() { return {.role = "millrace_api"}; }
 
+  friend bool operator==(const CallContext&, const CallContext&) = default;
+
  private:
   CallContext as(std::string other) const {
     auto copy = *this;

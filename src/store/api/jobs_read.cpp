@@ -6,7 +6,9 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace millrace::store {
@@ -83,14 +85,28 @@ class PgJobReader final : public JobReader {
   Task<Statuses::Answers> job_statuses(CallContext caller, std::vector<JobId> jobs) {
     pg::Params params;
     params.add_id_array(std::span<const JobId>(jobs));
-    MR_CO_TRY(const auto rows,
-              co_await session_.as(std::move(caller), MR_POINT("api_job_status"), Access::read,
-                                   {.sql = "select s.ord, s.brief from millrace.job_statuses($1) s",
-                                    .params = std::move(params),
-                                    .name = "mr_api_job_statuses"}));
+    MR_CO_TRY(const auto lines,
+              co_await session_.text_as(std::move(caller), MR_POINT("api_job_status"), Access::read,
+                                        {.sql = "select millrace.job_status_lines($1)",
+                                         .params = std::move(params),
+                                         .name = "mr_api_job_status_lines"}));
+    co_return answers_in(lines, jobs);
+  }
+
+  // A line is the id of a job, a tab, and its status. Several requests may ask for one job; a job
+  // without a line does not exist, for this caller.
+  static Result<Statuses::Answers> answers_in(std::string_view lines,
+                                              const std::vector<JobId>& jobs) {
+    constexpr std::size_t kIdLength = 36;
     Statuses::Answers answers(jobs.size());
-    for (const auto row : rows) {
-      answers.at(static_cast<std::size_t>(row.i32(0)) - 1) = std::string(row.text(1));
+    while (!lines.empty()) {
+      const auto end = std::min(lines.find('\n'), lines.size());
+      const auto line = lines.substr(0, end);
+      lines.remove_prefix(std::min(end + 1, lines.size()));
+      MR_TRY(const auto id, JobId::parse(line.substr(0, kIdLength)));
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (jobs[i] == id) answers[i] = std::string(line.substr(kIdLength + 1));
+      }
     }
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!answers[i]->empty()) continue;
@@ -98,7 +114,7 @@ class PgJobReader final : public JobReader {
                               .message = fmt::format("job {} does not exist", jobs[i]),
                               .sqlstate = "MR009"});
     }
-    co_return answers;
+    return answers;
   }
 
   Task<std::string> read(CallContext caller, pg::Statement statement) {
@@ -108,9 +124,10 @@ class PgJobReader final : public JobReader {
 
   ApiSession& session_;
   ApiSession& apart_;
-  Statuses statuses_{{}, [this](CallContext caller, std::vector<JobId> jobs) {
-                       return job_statuses(std::move(caller), std::move(jobs));
-                     }};
+  Statuses statuses_{
+      session_.executor(), session_.log(), {}, [this](CallContext caller, std::vector<JobId> jobs) {
+        return job_statuses(std::move(caller), std::move(jobs));
+      }};
 };
 
 }  // namespace

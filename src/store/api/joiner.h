@@ -1,28 +1,32 @@
 // Joiner: calls that many requests make at the same time go to the database as one.
 //
-// Flow: a call that finds none of its caller under way goes at once, by itself. Otherwise it joins
-// the group that gathers meanwhile, which leaves as a whole when all those under way have landed,
-// or as soon as it is large enough to be worth another one, or its patience is at an end. So nobody
-// waits for company, a busy server asks less often, and every answer comes from a call that began
-// after its request had come.
-// Only callers of the same context share a call: one role, one tenant, the same claims.
-// Threading: any; whoever came first of a group makes its call, on its own executor. Lifetime:
-// calls under way end before it goes away.
+// Flow: a call joins the group of its caller that gathers. Where none of that caller is under way a
+// carrier starts. It boards: lets in those at the door, behind all that is ready to run, until they
+// are many or nobody comes; for a call for few costs nearly as much as one for many. When it has
+// landed it goes on with those who gathered meanwhile: at once if they are many, so that the
+// database works already while answers are handed out, else it boards again. One more carrier
+// starts for a group that is large enough to be worth it, or full, or whose patience is at an end.
+// So nobody waits for company, a busy server asks less often, and every answer comes from a call
+// that began after its request had come. Only callers of the same context share a call: one role,
+// one tenant, the same claims.
+// Threading: any; carriers run on the executor. Lifetime: calls under way end before it goes away.
 #pragma once
 
 #include "base/assert.h"
 #include "base/event.h"
+#include "base/spawn.h"
 #include "base/task.h"
 #include "store/api/call_context.h"
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,10 +35,12 @@ namespace millrace::store {
 
 struct JoinOptions {
   std::size_t items_max = 64;  // In one call.
-  // A group leaves beside n calls under way when it has n times as many items, or is full.
+  // A group leaves beside n calls under way when it has n times as many items, or is full; half as
+  // many are enough while nobody else is at the door.
   std::size_t worth_another = 32;
-  std::chrono::milliseconds patience{100};  // With calls under way that do not land.
-  // Said of a call whose leader was thrown out: in_doubt where it may have written.
+  // With calls under way that do not land; at most twice as long.
+  std::chrono::milliseconds patience{100};
+  // Said of a call that was thrown out: in_doubt where it may have written.
   ErrorKind lost = ErrorKind::unavailable;
 };
 
@@ -45,13 +51,14 @@ class Joiner {
   // As many answers as items, in their order; an error concerns all of them.
   using Send = std::function<Task<Answers>(CallContext caller, std::vector<Item> items)>;
 
-  Joiner(JoinOptions options, Send send) : options_(options), send_(std::move(send)) {}
+  // `log` outlives it.
+  Joiner(Executor executor, Logger& log, JoinOptions options, Send send)
+      : state_(std::make_shared<State>(std::move(executor), log, options, std::move(send))) {}
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
   Task<Answer> call(CallContext caller, Item item) {
-    auto place = enter(std::move(caller), std::move(item));
-    if (place.leads) co_return co_await lead(std::move(place));
+    const auto place = enter(std::move(caller), std::move(item));
     if (!co_await place.group->landed.wait()) {
       co_return fail(ErrorKind::cancelled, "nobody waits for the answer any more");
     }
@@ -60,137 +67,234 @@ class Joiner {
 
   // Callers with calls under way.
   std::size_t lines() const {
-    const std::lock_guard lock(mutex_);
-    return lines_.size();
+    const std::lock_guard lock(state_->mutex);
+    return state_->lines.size();
   }
 
  private:
   struct Group {
-    std::string line;
-    CallContext caller;
     std::vector<Item> items;  // Nobody adds to it once it has left.
-    Event leaves;
+    bool seen = false;        // Has waited since the last look.
     Event landed;
-    std::optional<Result<Answers>> answers;  // Written before `landed` is set.
+    std::optional<Result<Answers>> answers;  // These two are written before `landed` is set.
+    std::exception_ptr thrown;
+    std::atomic<bool> heard = false;  // What was thrown: by one, so that it is told once.
   };
+  using GroupPtr = std::shared_ptr<Group>;  // Shared by those who are in it and its carrier.
+
   struct Line {
-    std::size_t flights = 0;
-    std::shared_ptr<Group> gathering;  // Shared with those who are in it.
+    std::size_t carriers = 0;
+    bool boarding = false;  // One of them has not left yet and takes along who gathers.
+    GroupPtr gathering;
+    std::size_t size() const { return gathering ? gathering->items.size() : 0; }
   };
+  struct Hash {
+    std::size_t operator()(const CallContext& caller) const {
+      const std::hash<std::string_view> hash{};
+      auto value = hash(caller.role) * 31 + hash(caller.claims_json);
+      value = value * 31 + hash(caller.actor);
+      return value * 31 + (caller.tenant ? std::hash<TenantId>()(*caller.tenant) : 0);
+    }
+  };
+  using Lines = std::unordered_map<CallContext, Line, Hash>;
+  using Entry = typename Lines::value_type;  // Stays where it is while it has carriers.
+
+  struct State {
+    State(Executor e, Logger& l, JoinOptions o, Send s)
+        : executor(std::move(e)), log(l), options(o), send(std::move(s)) {}
+
+    const Executor executor;
+    Logger& log;
+    const JoinOptions options;
+    const Send send;
+    std::mutex mutex;  // Guards all below, and groups until they leave.
+    Lines lines;
+    bool watching = false;  // Over groups that wait for others to land.
+  };
+  // Shared with carriers, which their context may destroy later than us.
+  using StatePtr = std::shared_ptr<State>;
+
+  // A carrier's place in its line. However the carrier ends, nobody counts on it any more.
+  struct Flight {
+    Flight(StatePtr s, Entry& e) : state(std::move(s)), entry(&e) {}
+    Flight(const Flight&) = delete;
+    Flight& operator=(const Flight&) = delete;
+    ~Flight() {
+      if (entry == nullptr) return;
+      GroupPtr stranded;
+      {
+        const std::lock_guard lock(state->mutex);
+        auto& line = entry->second;
+        if (boarding) line.boarding = false;
+        if (line.carriers == 1) stranded = std::move(line.gathering);
+        leave();
+      }
+      for (const auto& told : {group, stranded}) {
+        if (told) told->landed.set();
+      }
+    }
+
+    // Many enough to leave, with so many under way, without a look at the door.
+    bool are_many(std::size_t size, std::size_t flying) const {
+      const auto wanted = state->options.worth_another;
+      return size >= (flying == 0 ? wanted / 2 : flying * wanted);
+    }
+
+    // One look: goes on boarding while some come and they are few.
+    void board() {
+      const std::lock_guard lock(state->mutex);
+      auto& line = entry->second;
+      const auto flying = line.carriers - 1;
+      const auto size = line.size();
+      if (size > std::exchange(seen, size) && !are_many(size, flying)) return;
+      line.boarding = boarding = false;
+      // Those who are too few for that wait for the others.
+      if (size >= flying * state->options.worth_another / 2) {
+        group = std::exchange(line.gathering, nullptr);
+      }
+      if (!group) leave();
+    }
+
+    // The call is over.
+    void land() {
+      const auto landed = std::move(group);
+      {
+        const std::lock_guard lock(state->mutex);
+        auto& line = entry->second;
+        const auto size = line.size();
+        const auto flying = line.carriers - (line.boarding ? 2 : 1);
+        if (are_many(size, flying)) {
+          group = std::exchange(line.gathering, nullptr);
+        } else if (line.boarding || flying > 0) {
+          leave();
+        } else {
+          line.boarding = boarding = true;
+          seen = size;
+        }
+      }
+      landed->landed.set();
+    }
+
+    void leave() {
+      if (--entry->second.carriers == 0) state->lines.erase(state->lines.find(entry->first));
+      entry = nullptr;
+    }
+
+    StatePtr state;
+    Entry* entry;  // Null once it has left.
+    GroupPtr group = nullptr;
+    bool boarding = false;
+    std::size_t seen = 0;  // By its last look at those who gather.
+  };
+  using FlightPtr = std::unique_ptr<Flight>;
+
   struct Place {
-    std::shared_ptr<Group> group;
+    GroupPtr group;
     std::size_t index = 0;
-    bool leads = false;
-    bool waits = false;  // Until told to leave.
   };
 
-  // Lands the group however its leader ends.
-  struct Landing {
-    Joiner& joiner;
-    Group& group;
-    ~Landing() {
-      joiner.leave(group);
-      group.landed.set();
+  // With the lock held: one more carrier, which takes the group at once or boards.
+  static FlightPtr new_flight(const StatePtr& state, Entry& entry, bool at_once) {
+    auto& line = entry.second;
+    auto flight = std::make_unique<Flight>(state, entry);
+    ++line.carriers;
+    if (at_once) {
+      flight->group = std::exchange(line.gathering, nullptr);
+    } else {
+      line.boarding = flight->boarding = true;
+      flight->seen = line.size();
     }
-  };
+    return flight;
+  }
 
-  static std::string line_of(const CallContext& caller) {
-    std::string key;
-    key.reserve(caller.role.size() + caller.claims_json.size() + caller.actor.size() + 20);
-    key.append(caller.role).push_back('\0');
-    if (caller.tenant) {
-      const auto& bytes = caller.tenant->value.bytes;
-      key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }
-    key.push_back(caller.tenant ? '\1' : '\0');
-    key.append(caller.actor).push_back('\0');
-    return key.append(caller.claims_json);
+  // Likewise: one where the group has become worth it.
+  static FlightPtr flight_for(const StatePtr& state, Entry& entry) {
+    const auto& line = entry.second;
+    const auto size = line.size();
+    if (size >= state->options.items_max) return new_flight(state, entry, true);
+    const bool worth_it = size >= line.carriers * state->options.worth_another / 2;
+    return worth_it && !line.boarding ? new_flight(state, entry, false) : nullptr;
   }
 
   Place enter(CallContext caller, Item item) {
-    auto key = line_of(caller);
-    std::shared_ptr<Group> leaving;
+    FlightPtr flight;
     Place place;
+    bool watches = false;
     {
-      const std::lock_guard lock(mutex_);
-      auto& line = lines_[key];
-      place.leads = line.gathering == nullptr;
-      if (place.leads) {
-        place.group = std::make_shared<Group>();
-        place.group->line = std::move(key);
-        place.group->caller = std::move(caller);
-        place.waits = line.flights > 0;
-        if (place.waits) {
-          line.gathering = place.group;
-        } else {
-          ++line.flights;
-        }
-      } else {
-        place.group = line.gathering;
-        place.index = place.group->items.size();
-      }
+      const std::lock_guard lock(state_->mutex);
+      auto& entry = *state_->lines.try_emplace(std::move(caller)).first;
+      auto& line = entry.second;
+      if (!line.gathering) line.gathering = std::make_shared<Group>();
+      place = {.group = line.gathering, .index = line.gathering->items.size()};
       place.group->items.push_back(std::move(item));
-      if (line.gathering == place.group && is_worth_it(line)) leaving = take(line);
+      flight = flight_for(state_, entry);
+      watches = !flight && !std::exchange(state_->watching, true);
     }
-    if (leaving) leaving->leaves.set();
+    if (flight) start(*state_, std::move(flight));
+    if (watches) spawn_later(state_->executor, watch(state_), state_->log, "joined calls");
     return place;
   }
 
-  Task<Answer> lead(Place place) {
-    auto& group = *place.group;
-    const Landing landing{*this, group};
-    if (place.waits && !co_await group.leaves.wait_for(options_.patience)) leave_now(group);
-    group.answers = co_await send_(std::move(group.caller), std::move(group.items));
-    co_return answer_of(place);
+  static void start(State& state, FlightPtr flight) {
+    spawn_later(state.executor, carry(std::move(flight)), state.log, "joined calls");
   }
 
-  bool is_worth_it(const Line& line) const {
-    const auto wanted = std::min(options_.items_max, line.flights * options_.worth_another);
-    return line.gathering->items.size() >= wanted;
-  }
-
-  static std::shared_ptr<Group> take(Line& line) {
-    ++line.flights;
-    return std::exchange(line.gathering, nullptr);
-  }
-
-  void leave_now(const Group& group) {
-    const std::lock_guard lock(mutex_);
-    auto& line = lines_.at(group.line);
-    if (line.gathering.get() == &group) (void)take(line);
-  }
-
-  // The group's call is over: one that gathered meanwhile may leave.
-  void leave(Group& group) {
-    std::shared_ptr<Group> next;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = lines_.find(group.line);
-      MR_ASSERT(found != lines_.end());
-      auto& line = found->second;
-      if (line.gathering.get() == &group) {
-        line.gathering.reset();  // Its leader was thrown out before it left.
-      } else {
-        --line.flights;
+  static awaitable<void> carry(FlightPtr flight) {
+    bool others_ran = true;  // It was started behind them.
+    for (;;) {
+      while (flight->boarding) {
+        if (!std::exchange(others_ran, false)) co_await others_first();
+        flight->board();
       }
-      if (line.gathering && is_worth_it(line)) next = take(line);
-      if (line.flights == 0 && !line.gathering) lines_.erase(found);
+      if (!flight->group) co_return;
+      auto& group = *flight->group;
+      try {
+        group.answers = co_await flight->state->send(flight->entry->first, std::move(group.items));
+      } catch (...) {
+        group.thrown = std::current_exception();  // Of those who still wait, one hears it.
+      }
+      flight->land();
+      others_ran = false;
     }
-    if (next) next->leaves.set();
+  }
+
+  static awaitable<void> watch(StatePtr state) {
+    const Event never;
+    do {
+      (void)co_await never.wait_for(state->options.patience);
+    } while (hurry(state));
+  }
+
+  // Whoever has waited since the last look goes now. False: nobody waits.
+  static bool hurry(const StatePtr& state) {
+    std::vector<FlightPtr> flights;
+    bool waiting = false;
+    {
+      const std::lock_guard lock(state->mutex);
+      flights.reserve(state->lines.size());
+      for (auto& entry : state->lines) {
+        const auto& line = entry.second;
+        if (!line.gathering) continue;
+        waiting = true;
+        if (line.boarding || !std::exchange(line.gathering->seen, true)) continue;
+        flights.push_back(new_flight(state, entry, true));
+      }
+      state->watching = waiting;
+    }
+    for (auto& flight : flights) start(*state, std::move(flight));
+    return waiting;
   }
 
   Result<Answer> answer_of(const Place& place) const {
-    auto& answers = place.group->answers;
-    if (!answers) return fail(options_.lost, "the call was abandoned");
-    if (!*answers) return fail(answers->error());
-    MR_ASSERT(place.index < (*answers)->size());
-    return std::move((**answers)[place.index]);
+    auto& group = *place.group;
+    if (group.thrown && !group.heard.exchange(true)) std::rethrow_exception(group.thrown);
+    if (!group.answers) return fail(state_->options.lost, "the call was abandoned");
+    if (!*group.answers) return fail(group.answers->error());
+    MR_ASSERT(place.index < (*group.answers)->size());
+    return std::move((**group.answers)[place.index]);
   }
 
-  const JoinOptions options_;
-  const Send send_;
-  mutable std::mutex mutex_;  // Guards lines_ and what groups hold until they leave.
-  std::unordered_map<std::string, Line> lines_;
+  const StatePtr state_;
 };
 
 }  // namespace millrace::store

@@ -16,12 +16,13 @@ pg::Statement settings(const CallContext& context, Access access) {
   params.add(context.role).add(context.claims_json);
   params.add(context.tenant ? context.tenant->to_string() : std::string());
   params.add(context.actor).add(access == Access::read ? "on" : "off");
+  // One number instead of what was set: nobody reads the answer.
   return {.sql =
-              "select pg_catalog.set_config('role', $1, true),"
+              "select pg_catalog.num_nonnulls(pg_catalog.set_config('role', $1, true),"
               " pg_catalog.set_config('request.jwt.claims', $2, true),"
               " pg_catalog.set_config('millrace.tenant_id', $3, true),"
               " pg_catalog.set_config('millrace.actor', $4, true),"
-              " pg_catalog.set_config('transaction_read_only', $5, true)",
+              " pg_catalog.set_config('transaction_read_only', $5, true))",
           .params = std::move(params),
           .name = "mr_api_settings"};
 }

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "base/fault.h"
+#include "base/log.h"
 #include "base/task.h"
 #include "pg/pool.h"
 #include "store/api/call_context.h"
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millrace::store {
@@ -28,7 +30,9 @@ class ApiSession {
   };
 
   explicit ApiSession(pg::Pool& pool) : ApiSession(pool, Timeouts()) {}
-  ApiSession(pg::Pool& pool, Timeouts timeouts) : pool_(pool), timeouts_(timeouts) {}
+  // `log` is for what runs beside requests: calls that several of them share.
+  ApiSession(pg::Pool& pool, Timeouts timeouts, Logger log = Logger::silent())
+      : pool_(pool), timeouts_(timeouts), log_(std::move(log)) {}
 
   // For a caller; the result of the last statement. `reading`: the transaction may not write.
   Task<pg::ResultSet> as(CallContext context, fault::Point point, Access access,
@@ -42,9 +46,13 @@ class ApiSession {
   // For the server itself.
   Task<pg::ResultSet> own(fault::Point point, Access access, pg::Statement statement);
 
+  const Executor& executor() const { return pool_.executor(); }
+  Logger& log() { return log_; }
+
  private:
   pg::Pool& pool_;
   Timeouts timeouts_;
+  Logger log_;
 };
 
 // `select` as one JSON array of its rows: {"sql", params, name}.
