@@ -14,3 +14,6 @@ create table millrace.audit_floor (
   constraint audit_floor_one_row_check check (only_row)
 );
 insert into millrace.audit_floor default values;
+
+-- enqueue_plain_list does its work.
+drop function if exists millrace.enqueue_plain_jobs(jsonb, uuid);
