@@ -55,6 +55,7 @@
 -- function millrace.check_stored(p_blob jsonb) returns void stable
 -- function millrace.check_tenant(p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
+-- function millrace.check_trim() returns trigger volatile
 -- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
@@ -130,7 +131,7 @@
 -- function millrace.enqueue_job_v3(job_type text, job_name text, job_payload jsonb, job_category text DEFAULT 'standard'::text, priority integer DEFAULT 5, scheduled_at timestamp with time zone DEFAULT now()) returns uuid volatile security definer
 -- function millrace.enqueue_jobs(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
 -- function millrace.enqueue_plain(p_job_type text, p_queue text, p_priority integer, p_payloads jsonb[], p_tenant uuid) returns SETOF uuid volatile
--- function millrace.enqueue_plain_jobs(p_jobs jsonb, p_tenant uuid) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.enqueue_plain_list(p_jobs jsonb, p_tenant uuid) returns uuid[] volatile
 -- function millrace.enqueue_singles(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
 -- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean DEFAULT false) returns TABLE(ord integer, job_id uuid, answer text) volatile
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
@@ -226,7 +227,8 @@
 -- function millrace.job_logs(p_job_id uuid, p_limit integer DEFAULT 1000) returns TABLE(at timestamp with time zone, delivery integer, level text, message text) stable security definer
 -- function millrace.job_partitions() returns TABLE(suffix text, starts_at timestamp with time zone, ends_at timestamp with time zone) stable
 -- function millrace.job_status(p_job_id uuid) returns json stable security definer
--- function millrace.job_statuses(p_job_ids uuid[]) returns TABLE(ord integer, brief json) stable security definer
+-- function millrace.job_status_lines(p_job_ids uuid[]) returns text stable security definer
+-- function millrace.job_statuses(p_job_ids uuid[]) returns TABLE(ord integer, brief json) stable
 -- function millrace.job_summaries(p_job_ids uuid[]) returns TABLE(job_id uuid, status text, summary jsonb) stable
 -- function millrace.job_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
 -- function millrace.json_integer(p_object jsonb, p_key text) returns integer immutable
@@ -398,6 +400,7 @@
 -- function millrace.tenant_stored(p_tenant uuid) returns TABLE(bytes bigint, files bigint, reserved_bytes bigint, reserved_files bigint) stable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable
 -- function millrace.touch_api_tokens(p_tokens text[]) returns integer volatile security definer
+-- function millrace.trim_audit(p_limit integer) returns jsonb volatile
 -- function millrace.turn_lock(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns bigint immutable
 -- function millrace.unfold(p_job_ids uuid[]) returns void volatile
 -- function millrace.unhandled_types() returns TABLE(queue text, job_type text, oldest_ready_at timestamp with time zone) volatile security definer
