@@ -16,7 +16,7 @@ declare
   v_actor text;
   v_plain boolean;
   v_count integer;
-  -- Of each job. The number of its kind; null where all are of the first.
+  -- Of each job. The number of its kind, null where all are of the first.
   v_which integer[];
   v_ids uuid[];
   v_kind_of jsonb[];
