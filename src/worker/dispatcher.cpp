@@ -1,6 +1,7 @@
 #include "worker/dispatcher.h"
 
 #include "base/fault.h"
+#include "base/free_memory.h"
 #include "base/history.h"
 #include "worker/handlers/function_handler.h"
 #include "worker/job_events.h"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <map>
 #include <unordered_set>
@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 constexpr int kBurstJobs = 100;
 constexpr auto kBurstTime = milliseconds(1);
 constexpr std::size_t kUnsettledMin = 4'000;
-constexpr std::size_t kUnusedMax = 8'192;
+constexpr std::size_t kFreedMin = 128;  // Fewer are not worth a walk over the heap.
 constexpr std::size_t kResultMaxBytes = 256 * 1024;
 
 std::size_t unsettled_max(const Options& options) {
@@ -75,6 +75,11 @@ Dispatcher::Dispatcher(Executor executor, Services services, const Options& opti
       handlers_(handlers),
       unsettled_max_(unsettled_max(options)),
       tasks_(std::move(executor), services_.log),
+      pool_([this] {
+        return std::make_shared<JobRun>(
+            services_.clock, options_.log_cap,
+            [&reporter = services_.reporter](std::weak_ptr<JobRun> self) { reporter.mark(self); });
+      }),
       prefetch_(options.slots, options.prefetch, options.prefetch_run_max) {}
 
 // --- Holding ---
@@ -96,15 +101,7 @@ void Dispatcher::note_room() {
 }
 
 Dispatcher::Run Dispatcher::make_run(ClaimedJob job, JobRun::WorkerId worker_id) {
-  Run run;
-  if (unused_.empty()) {
-    run = std::make_shared<JobRun>(
-        services_.clock, options_.log_cap,
-        [&reporter = services_.reporter](std::weak_ptr<JobRun> self) { reporter.mark(self); });
-  } else {
-    run = std::move(unused_.back());
-    unused_.pop_back();
-  }
+  auto run = pool_.take();
   run->begin(std::move(job), std::move(worker_id));
   return run;
 }
@@ -162,13 +159,9 @@ std::vector<LeaseToken> Dispatcher::held_tokens() const {
   return held;
 }
 
-// Most runs leave nothing behind and serve again. One that somebody else still knows goes away with
-// whoever does.
 void Dispatcher::forget(Run run) {
   runs_.take(*run);
-  if (run.use_count() != 1 || unused_.size() >= kUnusedMax) return;
-  std::atomic_thread_fence(std::memory_order_acquire);  // Whoever knew it was another thread.
-  if (run->reusable()) unused_.push_back(std::move(run));
+  pool_.keep(std::move(run));
 }
 
 // --- Running ---
@@ -516,6 +509,7 @@ awaitable<void> Dispatcher::look_after_leases() {
   const auto now = services_.clock.now();
   return_aged(now);
   start_waiting(now);
+  if (pool_.give_back() >= kFreedMin) return_free_memory();
   std::map<std::string, std::vector<Run>> near;
   for (const auto& run : runs_) {
     if (run->cause == StopCause::lease_lost) continue;

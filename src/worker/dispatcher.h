@@ -25,6 +25,7 @@
 #include "worker/prefetch.h"
 #include "worker/reporter.h"
 #include "worker/run_list.h"
+#include "worker/run_pool.h"
 #include "worker/settler.h"
 
 #include <deque>
@@ -78,7 +79,8 @@ class Dispatcher {
 
   // Stops what runs too long, and gives up what does not stop. Never ends.
   awaitable<void> watch_deadlines();
-  // Once in a while: returns what waited too long, extends the leases of what runs long.
+  // Once in a while: returns what waited too long, extends the leases of what runs long, and frees
+  // what only a burst has needed.
   awaitable<void> look_after_leases();
 
   std::size_t running() const { return running_.size(); }
@@ -143,7 +145,7 @@ class Dispatcher {
   RunList<&JobRun::held_at> runs_;        // All that is held, until the fence has answered.
   RunList<&JobRun::running_at> running_;  // Whose handlers have not returned.
   std::deque<Run> waiting_;
-  std::vector<Run> unused_;  // Objects for jobs to come.
+  RunPool pool_;
   std::size_t unsettled_ = 0;
   std::size_t stuck_ = 0;
   bool starting_ = false;  // A coroutine is about to start what waits.

@@ -49,6 +49,12 @@ struct JobRun : std::enable_shared_from_this<JobRun> {
     context.reset();
     return !output.used() && !reporting && cancel.untouched();
   }
+  // What may be long and is of no use to the next job.
+  void forget_texts() {
+    std::string().swap(job.payload_json);
+    std::string().swap(outcome.result_json);
+    job.carry_json.reset();
+  }
   const std::string& worker_id() const { return *worker; }
 
   ClaimedJob job;

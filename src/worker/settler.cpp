@@ -22,7 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kGatherMax = 3ms;
-constexpr int kGatherTurns = 40;  // Of the executor: jobs are run in bursts, each in a turn.
+constexpr std::size_t kKeptMax = 512;  // Places for results while there are none.
+constexpr int kGatherTurns = 40;       // Of the executor: jobs are run in bursts, each in a turn.
 constexpr auto kPauseMin = 50ms;
 constexpr auto kPauseMax = 2s;  // Work goes on within seconds after the database has come back.
 
@@ -164,9 +165,16 @@ awaitable<void> Settler::run() {
       continue;
     }
     if (stopping_) co_return;
+    shrink();
     arrived_.reset();
     co_await arrived_.wait();
   }
+}
+
+// What a burst needed is not kept for ever.
+void Settler::shrink() {
+  if (queue_.capacity() > kKeptMax) std::vector<Item>().swap(queue_);
+  if (sending_.capacity() > kKeptMax) std::vector<Item>().swap(sending_);
 }
 
 // Each call costs the server as much as many results do. Nobody is kept waiting who has finished:

@@ -84,6 +84,7 @@ class Settler {
 
   void enqueue(Item item);
   awaitable<void> gather();
+  void shrink();
   void take_batch();
   awaitable<void> send(Range range);
   Task<std::vector<JobAnswer>> send_once(Range range);
