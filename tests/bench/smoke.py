@@ -1,8 +1,10 @@
 """Three rows of the bench end to end, as small as they can be: that they run and say what they measured, not how fast."""
 
 import argparse
+import contextlib
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -21,6 +23,20 @@ def millrace(program, *arguments):
 def expect(condition, what):
     if not condition:
         raise SystemExit(f"not true: {what}")
+
+
+def ends_when_told(program, folder):
+    """A soak of ten minutes that somebody ends once its workers are there: nothing of it is left."""
+    ready = folder / "worker.ready.json"
+    ready.unlink(missing_ok=True)
+    soak = subprocess.Popen([program, "bench", "soak", "--seconds", "600", "--rate", "100", "--folder", str(folder)], stderr=subprocess.DEVNULL)
+    while not ready.exists():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            soak.wait(0.05)
+        expect(soak.poll() is None, "a soak goes on until it is told to end")
+    soak.send_signal(signal.SIGTERM)
+    expect(soak.wait(120) == 143, "a soak ends when it is told to")
+    expect(not (folder / ".millrace/pg/postmaster.pid").exists(), "its cluster is stopped")
 
 
 def main():
@@ -46,6 +62,8 @@ def main():
     for row, megabytes in (("uploads_many", 1), ("uploads_large", 2)):
         expect(judged[row]["refused_or_lost"] == 0, "all that was sent is there")
         expect(judged[row]["megabytes"] == megabytes and judged[row]["millrace"] is not None, "the goals know the cases by name")
+
+    ends_when_told(options.millrace, options.folder)
 
     results = options.folder / "results.json"
     results.write_text(

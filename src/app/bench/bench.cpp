@@ -11,7 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <stop_token>
+#include <thread>
 
 namespace millrace::app {
 namespace {
@@ -60,6 +63,24 @@ Result<std::vector<Measured>> run_row(World& world, const std::string& name) {
   return found->run(world);
 }
 
+// A measurement may take half an hour, and somebody who ends it means it: the cluster is stopped in
+// order, and the programs that were started die with this one.
+class Interruption {
+ public:
+  Interruption(const SignalWaiter& signals, World& world)
+      : thread_([&signals, &world](const std::stop_token& done) {
+          while (!done.stop_requested()) {
+            const auto signal = signals.wait(100ms);
+            if (!signal) continue;
+            world.close();
+            std::_Exit(128 + *signal);  // Whatever the bench is about is of no use any more.
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;  // Goes before the world does: while it closes that, nobody else may.
+};
+
 }  // namespace
 
 const std::vector<BenchRow>& bench_rows() {
@@ -75,6 +96,7 @@ Result<int> run_bench(Context& context, const BenchOptions& options) {
   const SignalWaiter signals;  // Before anything that starts threads.
   World world(context, options);
   MR_TRY_VOID(world.open());
+  const Interruption interruption(signals, world);
   MR_TRY(const auto conditions, world.describe());
   context.note(line_of(conditions));
   json::Array all;

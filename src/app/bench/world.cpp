@@ -42,7 +42,9 @@ Cost cost_between(const Reading& before, const Reading& end, const Reading& afte
 World::World(Context& context, const BenchOptions& options)
     : context_(context), options_(options), folder_(std::filesystem::absolute(options.folder)) {}
 
-World::~World() {
+World::~World() { close(); }
+
+void World::close() {
   if (private_) (void)private_->cluster.stop();
 }
 

@@ -39,6 +39,8 @@ class World {
   ~World();
 
   Result<void> open();
+  // Stops the cluster if it is the bench's own. Whoever uses it gets errors from then on.
+  void close();
   // An empty database again; nothing where the database was given, there the old jobs stay.
   Result<void> fresh();
   // Queues and types of the bench, the queue paused.
