@@ -29,6 +29,7 @@ using std::chrono::milliseconds;
 constexpr int kBurstJobs = 100;
 constexpr auto kBurstTime = milliseconds(1);
 constexpr std::size_t kUnsettledMin = 4'000;
+constexpr auto kTidyAfter = std::chrono::minutes(1);
 constexpr std::size_t kFreedMin = 128;  // Fewer are not worth a walk over the heap.
 constexpr std::size_t kResultMaxBytes = 256 * 1024;
 
@@ -509,7 +510,11 @@ awaitable<void> Dispatcher::look_after_leases() {
   const auto now = services_.clock.now();
   return_aged(now);
   start_waiting(now);
-  if (pool_.give_back() >= kFreedMin) return_free_memory();
+  // Whatever else comes and goes leaves holes in the heap as well, only more slowly.
+  if (pool_.give_back() >= kFreedMin || now - tidied_at_ >= kTidyAfter) {
+    tidied_at_ = now;
+    return_free_memory();
+  }
   std::map<std::string, std::vector<Run>> near;
   for (const auto& run : runs_) {
     if (run->cause == StopCause::lease_lost) continue;

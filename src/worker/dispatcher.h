@@ -154,6 +154,7 @@ class Dispatcher {
   // None of what runs is due before; it may be too early.
   Clock::Steady next_deadline_ = Clock::Steady::max();
   Event deadline_moved_;
+  Clock::Steady tidied_at_{};  // When free memory was last returned.
   Event changed_;
   Totals totals_;
 };
