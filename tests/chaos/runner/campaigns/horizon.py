@@ -34,8 +34,9 @@ def run(stage):
         held = measure(stage, deployment, counts["seconds"], "snapshot held")
         holder.close()
         world.history.fault("snapshot_released", "held")
-        began = time.monotonic()
         verdict = stage.finish(deployment, {"baseline_per_s": round(baseline, 1), "held_per_s": round(held, 1)}, patience=60, recovery_by="reclaim")
         verdict.check("T13", "throughput with a held snapshot is at least 80 % of the baseline", held >= 0.8 * baseline, f"{held:.0f}/s of {baseline:.0f}/s")
-        verdict.check("T13", "the backlog is gone within 60 s", time.monotonic() - began < 90, f"{verdict.run['conditions'].get('settled_after_s')} s")
+        # Not by the clock around finish(): that includes judging hundreds of thousands of lines.
+        settled_after = verdict.run["conditions"].get("settled_after_s")
+        verdict.check("T13", "the backlog is gone within 60 s", settled_after is not None and settled_after < 60, f"{settled_after} s")
         return verdict
