@@ -289,14 +289,16 @@ TEST_F(WorkerPg, ACrashingProgramIsPoisonAfterThreeDeliveries) {
 // ---- answers that were lost ----
 
 TEST_F(WorkerPg, ASettlementWhoseAnswerWasCutOffHappensOnce) {
-  must(
-      admin.script("create table public.ledger (job_id uuid); "
-                   "grant insert on public.ledger to millrace_worker"));
+  // Its commit waits for a lock that this test has, so that the answer is held before it is given.
+  must(admin.script(
+      "create table public.ledger (job_id uuid); grant insert on public.ledger to millrace_worker; "
+      "create function public.wait_for_test() returns trigger language plpgsql as "
+      "'begin perform pg_advisory_xact_lock(4711); return null; end'; "
+      "create constraint trigger wait_for_test after insert on public.ledger deferrable initially "
+      "deferred for each row execute function public.wait_for_test(); "
+      "select pg_advisory_lock(4711)"));
   Gate gate(Server::get());
-  std::promise<void> go_on;
-  auto opened = go_on.get_future().share();
   must(handlers.add_function("careful", [&](const ClaimedJob& job, JobContext& context) {
-    opened.wait();
     context.in_settlement(
         {{.sql = "insert into public.ledger values ($1)", .params = {job.id.to_string()}}});
     return Outcome::ok("1");
@@ -305,16 +307,15 @@ TEST_F(WorkerPg, ASettlementWhoseAnswerWasCutOffHappensOnce) {
   auto& worker = start_worker(false, gate.url(database.name(), "millrace_worker"));
   run_until([&] { return !worker.runtime.status().worker_id.empty(); });
   const auto id = enqueue("careful", R"({"x": 1})");
-  run_until_status(id, "processing");
-  gate.hold_answers();
-  go_on.set_value();
-  // The commit of the settlement is never answered: cut each time until it is in the database.
   run_until([&] {
-    if (status(id) == "completed") return true;
-    gate.open();
-    gate.hold_answers();
-    return false;
+    return text(
+               "select exists (select from pg_locks where locktype = 'advisory' "
+               "and objid = 4711 and not granted)") == "t";
   });
+  gate.hold_answers();
+  must(admin.script("select pg_advisory_unlock(4711)"));
+  run_until_status(id, "completed");
+  EXPECT_EQ(worker.runtime.status().settled, 0U);
   gate.cut();
   gate.open();
   run_until([&] { return worker.runtime.status().settled == 1; });
