@@ -21,6 +21,11 @@ begin
       ('upload_part',    'upload_part_added',      'insert', 'new table as new_rows', 'millrace.count_parts()'),
       ('upload_part',    'upload_part_removed',    'delete', 'old table as old_rows', 'millrace.count_parts()'),
       ('artifact',       'artifact_removed',       'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('page_result',    'page_result_changed',    'update', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('page_result',    'page_result_removed',    'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('document_output', 'document_output_changed', 'update', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('document_output', 'document_output_removed', 'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('attempt',        'attempt_added',          'insert', 'new table as new_rows', 'millrace.note_failures()'),
       ('audit_seal',     'audit_seal_trimmed',     'delete', 'old table as old_rows', 'millrace.check_trim()'),
       ('shell_files',    'shell_files_removed',    'delete', 'old table as old_rows', 'millrace.release_objects()')
     ) as w (table_name, trigger_name, event, tables, action)

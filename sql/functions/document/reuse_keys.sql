@@ -1,0 +1,18 @@
+-- millrace.reuse_keys: for every page of a document that is not given up, the key of what a stage would make of it: a hash of the stage, its version, and all it reads: the content of
+-- the page, or results of earlier stages. Pages that lack one of these have none.
+create or replace function millrace.reuse_keys(p_file_id uuid, p_stage text, p_version text, p_inputs text[]) returns table (page integer, reuse_key bytea)
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select p.page, sha256(convert_to('stage', 'UTF8') || int4send(octet_length(p_stage)) || convert_to(p_stage, 'UTF8') || int4send(octet_length(p_version)) || convert_to(p_version, 'UTF8')
+                        || i.inputs)
+    from millrace.page p
+    cross join lateral (
+      select string_agg(case when u.input = 'content' then p.content_sha256 else r.sha256 end, ''::bytea order by u.n) as inputs,
+             count(*) filter (where u.input = 'content' or r.sha256 is not null) as known
+        from unnest(p_inputs) with ordinality u(input, n)
+        left join millrace.page_result r on r.file_id = p.file_id and r.page = p.page and r.stage = u.input) i
+   where p.file_id = p_file_id and p.state <> 'failed' and i.known = cardinality(p_inputs);
+end;
+$$;

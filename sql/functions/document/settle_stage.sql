@@ -1,0 +1,39 @@
+-- millrace.settle_stage: the job of a stage for a whole document is being settled: its results and outputs are written, pages that the stage before could not do are given up, and the next stage
+-- is begun; without one the document has ended. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
+-- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), outputs (kind, page, file_name, blob), summary. p_plan: as in millrace.start_stage, or null.
+create or replace function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_now timestamptz := millrace.now();
+  v_document millrace.document := millrace.lock_document(p_job_id);
+  v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = v_document.file_id);
+  v_result jsonb;
+  v_failed integer;
+begin
+  if p_item ? 'closes' then
+    perform millrace.close_stage(v_document, p_item ->> 'closes');
+  end if;
+  for v_result in select i from jsonb_array_elements(coalesce(p_item -> 'results', '[]')) i order by i #>> '{blob,sha256}' loop
+    perform millrace.put_result(v_document, v_result, p_job_id);
+  end loop;
+  if jsonb_array_length(p_item -> 'results') > 0 then
+    insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason, category, patient_id)
+    values (v_now, v_document.tenant_id, millrace.actor(), 'page_result', v_document.file_id || '/' || (p_item #>> '{results,0,stage}'), 'UPDATE', 'stage_written', array[p_job_id],
+            jsonb_build_object('results', jsonb_array_length(p_item -> 'results')), 'Stage of a document written', 'clinical', v_patient);
+  end if;
+  perform millrace.put_outputs(v_document, p_item -> 'outputs', p_job_id);
+  if p_item ? 'summary' then
+    update millrace.document d set summary = d.summary || (p_item -> 'summary') where d.file_id = v_document.file_id;
+  end if;
+  -- Nothing is left to go on with.
+  select count(*) into v_failed from millrace.page p where p.file_id = v_document.file_id and p.state = 'failed';
+  if p_plan is null or v_failed = v_document.page_count then
+    perform millrace.end_document(v_document, case when v_failed = 0 then 'completed' when v_failed < v_document.page_count then 'partial' else 'failed' end, p_job_id);
+  elsif v_failed > 0 and coalesce((p_item ->> 'fail_on_page')::boolean, false) then
+    perform millrace.end_document(v_document, 'failed', p_job_id);
+  else
+    perform millrace.start_stage(v_document, p_plan, p_job_id);
+  end if;
+end;
+$$;

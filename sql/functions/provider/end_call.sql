@@ -1,0 +1,20 @@
+-- millrace.end_call: what became of a call. What was certainly not charged is given back to the budget; what may have been stays reserved. Said twice, the first word counts.
+-- p_end: state (answered, failed, unknown), cost_micros, input_tokens, output_tokens, finish, response_id, error.
+create or replace function millrace.end_call(p_call_id uuid, p_end jsonb) returns void
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_call millrace.provider_call;
+begin
+  update millrace.provider_call c
+     set state = p_end ->> 'state', cost_micros = (p_end ->> 'cost_micros')::bigint, input_tokens = (p_end ->> 'input_tokens')::bigint,
+         output_tokens = (p_end ->> 'output_tokens')::bigint, finish = left(p_end ->> 'finish', 100), response_id = left(p_end ->> 'response_id', 200),
+         error = left(p_end ->> 'error', 500), ended_at = millrace.now()
+   where c.call_id = p_call_id and c.state = 'sent' returning c.* into v_call;
+  if found and v_call.state <> 'unknown' then
+    update millrace.provider_spend s
+       set reserved_micros = greatest(0, s.reserved_micros - v_call.reserved_micros), spent_micros = s.spent_micros + coalesce(v_call.cost_micros, 0)
+     where s.tenant_id = v_call.tenant_id and s.provider = v_call.provider and s.day = v_call.day;
+  end if;
+end;
+$$;
