@@ -1,0 +1,16 @@
+// Numbers of sheets as people see them: dates, percents, decimals. As far as is reasonable:
+// colours, conditions and words in formats are left out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace millrace::document {
+
+// `format` is a format code as sheets have it ("0.00", "dd/mm/yyyy", "General").
+std::string format_number(double value, std::string_view format, bool from_1904 = false);
+
+// The code of a number that files do not spell out; empty when it is not one of those.
+std::string_view builtin_format(int id);
+
+}  // namespace millrace::document
