@@ -1,0 +1,215 @@
+// Values without I/O: money, messages without secrets, names, batches, verdicts.
+#include "base/random.h"
+#include "http/message.h"
+#include "provider/base64.h"
+#include "provider/chat.h"
+#include "provider/clamd.h"
+#include "provider/openai_chat.h"
+#include "provider/price.h"
+#include "provider/reply_json.h"
+#include "provider/scrub.h"
+#include "provider/vision_ocr.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace millrace::provider {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Tokens, TextWithoutSpacesIsNotFree) {  // E13
+  const std::string page(4'000, 'x');
+  EXPECT_EQ(estimate_tokens(page), 4'000u);
+  EXPECT_EQ(estimate_tokens("\u65e5\u672c"), 6u);
+  ChatRequest request{.system = "ab", .user = "cde", .max_output_tokens = 100};
+  const auto usage = estimate_usage(request);
+  EXPECT_GE(usage.input, 5u);
+  EXPECT_EQ(usage.output, 100u);
+  request.image = PageImage{};
+  EXPECT_EQ(estimate_usage(request, 777).input, usage.input + 777);
+  request.schema = json::Object{{"type", "object"}};
+  EXPECT_EQ(estimate_usage(request, 777).input, usage.input + 777 + 17);
+}
+
+TEST(Money, IsRoundedUpInMillionths) {
+  const Price price{.input_per_million = 2'500'000, .output_per_million = 10'000'000};
+  EXPECT_EQ(cost_of({.input = 1'000'000}, price), 2'500'000);
+  EXPECT_EQ(cost_of({.input = 1, .output = 1}, price), 3 + 10);
+  EXPECT_EQ(cost_of({}, price), 0);
+  EXPECT_EQ(cost_of({}, {.per_call = 1'500}), 1'500);
+}
+
+TEST(Money, CachedInputHasAPriceOfItsOwn) {
+  const Price price{.input_per_million = 1'000'000, .cached_per_million = 100'000};
+  EXPECT_EQ(cost_of({.input = 1'000, .cached = 400}, price), 600 + 40);
+  EXPECT_EQ(cost_of({.input = 10, .cached = 400}, price), 1);  // Never more cached than there is.
+}
+
+TEST(Money, DoesNotOverflow) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const Usage usage{.input = std::numeric_limits<std::uint64_t>::max()};
+  EXPECT_EQ(cost_of(usage, {.input_per_million = kMost}), kMost);
+}
+
+TEST(Money, TheReservationCoversTheBill) {  // E08: settled both ways, the estimate is the most.
+  SeededRandom random(7);
+  for (int i = 0; i < 1'000; ++i) {
+    const Price price{.input_per_million = static_cast<std::int64_t>(random.below(50'000'000)),
+                      .output_per_million = static_cast<std::int64_t>(random.below(50'000'000)),
+                      .per_call = static_cast<std::int64_t>(random.below(1'000))};
+    ChatRequest request{.user = std::string(random.below(5'000), 'a'),
+                        .max_output_tokens = static_cast<int>(random.below(4'000)) + 1};
+    const auto bound = estimate_usage(request);
+    const Usage used{.input = random.below(bound.input + 1),
+                     .output = random.below(bound.output + 1)};
+    ASSERT_LE(cost_of(used, price), cost_of(bound, price));
+  }
+}
+
+TEST(Money, ReadsAmountsExactly) {
+  EXPECT_EQ(parse_money("2.50").value(), 2'500'000);
+  EXPECT_EQ(parse_money("0.000001").value(), 1);
+  EXPECT_EQ(parse_money("1000000").value(), 1'000'000'000'000);
+  for (const auto* text : {"", "-1", "1.", ".5", "1e3", "0.0000001", "1000001", "1,5", "1 "}) {
+    EXPECT_FALSE(parse_money(text).has_value()) << text;
+  }
+}
+
+TEST(Prices, AModelWithoutAPriceHasNone) {
+  PriceTable table;
+  table.set("small", {.input_per_million = 5});
+  ASSERT_NE(table.find("small"), nullptr);
+  EXPECT_EQ(table.find("large"), nullptr);
+  table.set_otherwise({.input_per_million = 9});
+  EXPECT_EQ(table.find("large")->input_per_million, 9);
+}
+
+TEST(Scrub, KeysAreNotRepeated) {
+  const std::vector<std::string_view> secrets = {"sk-proj-abcdefghijklmnop"};
+  EXPECT_EQ(scrub("Incorrect API key provided: sk-proj-abcdefghijklmnop.", {.secrets = secrets}),
+            "Incorrect API key provided: [...].");
+  // Nor most of one.
+  EXPECT_THAT(scrub("key sk-proj-abcdefghi was cut", {.secrets = secrets}),
+              Not(HasSubstr("abcdefghi")));
+}
+
+TEST(Scrub, DocumentsAreNotRepeated) {  // T-09
+  const std::string page = "12| Patient Zo\u00eb M\u00fcller was admitted with pneumonia";
+  const auto said = scrub(
+      "Invalid value: 'pneumonia'. The input 'Patient Zo\u00eb M\u00fcller was' is not allowed "
+      "in messages[1].content",
+      {.private_text = page});
+  EXPECT_THAT(said, Not(HasSubstr("pneumonia")));
+  EXPECT_THAT(said, Not(HasSubstr("M\u00fcller")));
+  EXPECT_THAT(said, HasSubstr("Invalid value"));
+  EXPECT_THAT(said, HasSubstr("is not allowed in messages[1].content"));
+}
+
+TEST(Scrub, IsOneLineOfLimitedLength) {
+  EXPECT_EQ(scrub("a\nb\tc\x7f", {}), "a b c ");
+  EXPECT_LE(scrub(std::string(100'000, 'a'), {}).size(), 410u);
+  EXPECT_EQ(scrub("", {}), "");
+}
+
+TEST(WireNames, HaveLettersThatServicesAllow) {
+  EXPECT_EQ(wire_name("clinical.detect/1"), "clinical_detect_1");
+  EXPECT_EQ(wire_name(""), "answer");
+  EXPECT_EQ(wire_name(std::string(100, 'a')).size(), 64u);
+}
+
+TEST(Base64, IsThatOfTheStandard) {  // RFC 4648 §10
+  EXPECT_EQ(base64_encode(""), "");
+  EXPECT_EQ(base64_encode("f"), "Zg==");
+  EXPECT_EQ(base64_encode("fo"), "Zm8=");
+  EXPECT_EQ(base64_encode("foobar"), "Zm9vYmFy");
+  const std::string large((3 << 20) + 1, '\0');  // More than one piece.
+  const auto text = base64_encode(large);
+  EXPECT_EQ(text.size(), base64_size(large.size()));
+  EXPECT_EQ(text.find_first_not_of('A'), text.size() - 2);
+}
+
+TEST(ReplyJson, WhatIsMissingIsNotThere) {
+  const json::Value value = parse_json(R"({"a":{"b":"x","n":3,"f":1.2,"neg":-1,"l":[1]}})").value();
+  EXPECT_EQ(text_at(value, {"a", "b"}), "x");
+  EXPECT_EQ(text_at(value, {"a", "n"}), "3");
+  EXPECT_EQ(text_at(value, {"a", "b", "c"}), "");
+  EXPECT_EQ(text_at(value, {"a", "l"}), "");
+  EXPECT_EQ(count_at(value, {"a", "n"}), 3u);
+  EXPECT_EQ(count_at(value, {"a", "f"}), 2u);
+  EXPECT_EQ(count_at(value, {"a", "neg"}), std::nullopt);
+  EXPECT_NE(array_at(value, {"a", "l"}), nullptr);
+  EXPECT_EQ(array_at(value, {"a"}), nullptr);
+  EXPECT_EQ(text_at(json::Value(), {"a"}), "");
+}
+
+TEST(OpenAiErrors, AreReadInAllTheirForms) {
+  const auto of = [](std::string_view text, int status = 400) {
+    return openai_refusal(parse_json(text).value(), status);
+  };
+  auto refusal = of(R"({"error":{"message":"m","type":"t","param":null,"code":"c"}})");
+  EXPECT_THAT(refusal.words, ElementsAre("c", "t"));
+  EXPECT_EQ(refusal.message, "m");
+  refusal = of(R"({"object":"error","message":"m","type":"BadRequestError","code":400})");
+  EXPECT_THAT(refusal.words, ElementsAre("400", "BadRequestError"));
+  EXPECT_EQ(of(R"({"error":"model 'x' not found"})").message, "model 'x' not found");
+  EXPECT_EQ(of(R"({"detail":"Not Found"})", 404).message, "Not Found");
+  EXPECT_EQ(of(R"({"error":{"message":"m","code":429}})", 200).status, 429);
+  EXPECT_EQ(of(R"({"error":{"message":"m","code":null}})", 200).status, 500);
+  EXPECT_EQ(openai_refusal(json::Value(), 502).status, 502);
+}
+
+TEST(VisionBatches, AreWithinTheLimitsAndLoseNothing) {
+  const VisionLimits limits{.images_max = 3, .request_max_bytes = 10'000};
+  const std::vector<std::size_t> sizes = {100, 100, 100, 100, 6'000, 6'000, 50'000, 1};
+  EXPECT_THAT(vision_batches(sizes, limits), ElementsAre(3, 2, 1, 1, 1));
+  EXPECT_THAT(vision_batches({}, limits), ElementsAre());
+}
+
+TEST(ClamdReply, IsAVerdictOrAReason) {
+  EXPECT_FALSE(parse_clamd_reply("stream: OK").value().found);
+  const auto found = parse_clamd_reply("stream: Eicar-Test-Signature.UNOFFICIAL FOUND").value();
+  EXPECT_TRUE(found.found);
+  EXPECT_EQ(found.signature, "Eicar-Test-Signature.UNOFFICIAL");
+  EXPECT_FALSE(found.incomplete);
+  EXPECT_TRUE(
+      parse_clamd_reply("stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND").value().incomplete);
+  EXPECT_EQ(parse_clamd_reply("INSTREAM size limit exceeded. ERROR").error().error_type,
+            "too_large");
+  EXPECT_EQ(parse_clamd_reply("INSTREAM size limit exceeded. ERROR").error().kind,
+            CallFailure::Kind::permanent);
+  EXPECT_EQ(parse_clamd_reply("stream: Can't allocate memory ERROR").error().kind,
+            CallFailure::Kind::retry);
+  // Never taken for clean.
+  for (const auto* text : {"", "OK", "stream: FOUND", "stream:  FOUND", "UNKNOWN COMMAND",
+                           "stream: OK stream: OK", "HTTP/1.1 200 OK"}) {
+    const auto verdict = parse_clamd_reply(text);
+    EXPECT_TRUE(!verdict || verdict->found) << text;
+  }
+}
+
+TEST(Options, AreRefusedByName) {
+  OpenAiOptions options{.base_url = "http://models.example:8000/v1",
+                        .api_key = Secret<std::string>("k")};
+  EXPECT_THAT(check_options(options).error().message, HasSubstr("provider.openai.base_url"));
+  options.allow_http = true;
+  EXPECT_TRUE(check_options(options).has_value());
+  options.base_url = "http://127.0.0.1:11434/v1";
+  options.allow_http = false;
+  EXPECT_TRUE(check_options(options).has_value());
+  options.api_key = {};
+  EXPECT_THAT(check_options(options).error().message, HasSubstr("provider.openai.api_key"));
+  options.auth = OpenAiOptions::Auth::none;
+  EXPECT_TRUE(check_options(options).has_value());
+  options.timeouts.idle = std::chrono::milliseconds(0);
+  EXPECT_FALSE(check_options(options).has_value());
+}
+
+}  // namespace
+}  // namespace millrace::provider
