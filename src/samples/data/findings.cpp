@@ -1,0 +1,286 @@
+#include "samples/data/terms.h"
+
+namespace millrace::samples {
+namespace {
+
+constexpr auto kConditionsEn = std::to_array<Term>({
+    {"hypertension"},
+    {"type 2 diabetes mellitus"},
+    {"atrial fibrillation"},
+    {"chronic kidney disease"},
+    {"asthma"},
+    {"chronic obstructive pulmonary disease"},
+    {"coronary artery disease"},
+    {"heart failure"},
+    {"hypothyroidism"},
+    {"osteoarthritis"},
+    {"rheumatoid arthritis"},
+    {"gastro-oesophageal reflux disease"},
+    {"depression"},
+    {"migraine"},
+    {"gout"},
+    {"osteoporosis"},
+    {"community-acquired pneumonia"},
+    {"iron deficiency anaemia"},
+    {"deep vein thrombosis"},
+    {"breast cancer"},
+    {"Parkinson disease"},
+    {"hyperlipidaemia"},
+    {"epilepsy"},
+    {"diverticulitis"},
+    {"Schnitzler syndrome", true},
+    {"eosinophilic fasciitis", true},
+    {"Susac syndrome", true},
+    {"Erdheim-Chester disease", true},
+    {"calciphylaxis", true},
+    {"Morvan syndrome", true},
+    {"pachydermoperiostosis", true},
+    {"Tolmer-Ruys neuropathy", true},
+    {"verrucous elastosis", true},
+    {"Kessling arteritis", true},
+});
+
+constexpr auto kConditionsDe = std::to_array<Term>({
+    {"arterielle Hypertonie"},
+    {"Diabetes mellitus Typ 2"},
+    {"Vorhofflimmern"},
+    {"chronische Niereninsuffizienz"},
+    {"Asthma bronchiale"},
+    {"COPD"},
+    {"koronare Herzkrankheit"},
+    {"Herzinsuffizienz"},
+    {"Hypothyreose"},
+    {"Osteoporose"},
+    {"Gonarthrose"},
+    {"Depression"},
+    {"Gicht"},
+    {"Pneumonie"},
+    {"Schnitzler-Syndrom", true},
+    {"eosinophile Fasziitis", true},
+    {"Tolmer-Ruys-Neuropathie", true},
+    {"Kessling-Arteriitis", true},
+    {"Kalziphylaxie", true},
+});
+
+constexpr auto kConditionsFr = std::to_array<Term>({
+    {"hypertension artérielle"},
+    {"diabète de type 2"},
+    {"fibrillation auriculaire"},
+    {"insuffisance rénale chronique"},
+    {"asthme"},
+    {"BPCO"},
+    {"insuffisance cardiaque"},
+    {"hypothyroïdie"},
+    {"ostéoporose"},
+    {"goutte"},
+    {"pneumonie"},
+    {"syndrome dépressif"},
+    {"syndrome de Schnitzler", true},
+    {"fasciite à éosinophiles", true},
+    {"neuropathie de Tolmer-Ruys", true},
+    {"calciphylaxie", true},
+});
+
+constexpr auto kConditionsEs = std::to_array<Term>({
+    {"hipertensión arterial"},
+    {"diabetes mellitus tipo 2"},
+    {"fibrilación auricular"},
+    {"enfermedad renal crónica"},
+    {"asma bronquial"},
+    {"EPOC"},
+    {"insuficiencia cardíaca"},
+    {"hipotiroidismo"},
+    {"osteoporosis"},
+    {"gota"},
+    {"neumonía"},
+    {"depresión"},
+    {"síndrome de Schnitzler", true},
+    {"fascitis eosinofílica", true},
+    {"neuropatía de Tolmer-Ruys", true},
+    {"calcifilaxia", true},
+});
+
+constexpr auto kSymptomsEn = std::to_array<Term>({
+    {"chest pain"},
+    {"shortness of breath"},
+    {"fever"},
+    {"dizziness"},
+    {"nausea"},
+    {"vomiting"},
+    {"headache"},
+    {"palpitations"},
+    {"abdominal pain"},
+    {"weight loss"},
+    {"night sweats"},
+    {"fatigue"},
+    {"ankle swelling"},
+    {"productive cough"},
+    {"haemoptysis"},
+    {"blurred vision"},
+    {"dysuria"},
+    {"diarrhoea"},
+    {"constipation"},
+    {"joint stiffness"},
+    {"syncope"},
+    {"rash"},
+    {"sore throat"},
+    {"pruritus"},
+    {"thigh formication", true},
+    {"oscillopsia", true},
+    {"trismus", true},
+});
+
+constexpr auto kSymptomsDe = std::to_array<Term>({
+    {"Brustschmerzen"},
+    {"Atemnot"},
+    {"Fieber"},
+    {"Schwindel"},
+    {"Übelkeit"},
+    {"Erbrechen"},
+    {"Husten"},
+    {"Kopfschmerzen"},
+    {"Bauchschmerzen"},
+    {"Gewichtsverlust"},
+    {"Nachtschweiß"},
+    {"Oszillopsie", true},
+});
+
+constexpr auto kSymptomsFr = std::to_array<Term>({
+    {"douleur thoracique"},
+    {"dyspnée"},
+    {"fièvre"},
+    {"vertiges"},
+    {"nausées"},
+    {"vomissements"},
+    {"toux"},
+    {"céphalées"},
+    {"perte de poids"},
+    {"palpitations"},
+    {"oscillopsie", true},
+});
+
+constexpr auto kSymptomsEs = std::to_array<Term>({
+    {"dolor torácico"},
+    {"disnea"},
+    {"fiebre"},
+    {"mareo"},
+    {"náuseas"},
+    {"vómitos"},
+    {"tos"},
+    {"cefalea"},
+    {"pérdida de peso"},
+    {"palpitaciones"},
+    {"oscilopsia", true},
+});
+
+constexpr auto kProceduresEn = std::to_array<Term>({
+    {"coronary angiography"},
+    {"echocardiography"},
+    {"colonoscopy"},
+    {"appendicectomy"},
+    {"total hip replacement"},
+    {"CT scan of the chest"},
+    {"gastroscopy"},
+    {"laparoscopic cholecystectomy"},
+    {"cataract surgery"},
+    {"cryoneurolysis of the saphenous nerve", true},
+});
+constexpr auto kProceduresDe = std::to_array<Term>({
+    {"Koronarangiographie"},
+    {"Echokardiographie"},
+    {"Koloskopie"},
+    {"Gastroskopie"},
+    {"Appendektomie"},
+    {"Kryoneurolyse", true},
+});
+constexpr auto kProceduresFr = std::to_array<Term>({
+    {"coronarographie"},
+    {"échocardiographie"},
+    {"coloscopie"},
+    {"gastroscopie"},
+    {"appendicectomie"},
+    {"cryoneurolyse", true},
+});
+constexpr auto kProceduresEs = std::to_array<Term>({
+    {"coronariografía"},
+    {"ecocardiografía"},
+    {"colonoscopia"},
+    {"gastroscopia"},
+    {"apendicectomía"},
+    {"crioneurolisis", true},
+});
+
+constexpr auto kAllergensEn = std::to_array<Allergen>({
+    {"penicillin", "rash"},
+    {"sulfonamides", "urticaria"},
+    {"latex", "contact dermatitis"},
+    {"peanuts", "anaphylaxis"},
+    {"iodinated contrast", "urticaria"},
+    {"codeine", "nausea"},
+    {"shellfish", "lip swelling"},
+    {"aspirin", "bronchospasm"},
+    {"chlorhexidine", "urticaria", true},
+    {"lupin flour", "facial swelling", true},
+    {"methylisothiazolinone", "contact dermatitis", true},
+    {"polysorbate 80", "flushing", true},
+    {"Velmorix", "angioedema", true},
+    {"patent blue dye", "hypotension", true},
+});
+constexpr auto kAllergensDe = std::to_array<Allergen>({
+    {"Penicillin", "Exanthem"},
+    {"Latex", "Kontaktekzem"},
+    {"Erdnüsse", "Anaphylaxie"},
+    {"Pflaster", "Juckreiz"},
+    {"Chlorhexidin", "Urtikaria", true},
+    {"Lupinenmehl", "Gesichtsschwellung", true},
+});
+constexpr auto kAllergensFr = std::to_array<Allergen>({
+    {"pénicilline", "éruption cutanée"},
+    {"latex", "eczéma de contact"},
+    {"arachide", "anaphylaxie"},
+    {"chlorhexidine", "urticaire", true},
+    {"farine de lupin", "œdème du visage", true},
+});
+constexpr auto kAllergensEs = std::to_array<Allergen>({
+    {"penicilina", "exantema"},
+    {"látex", "dermatitis de contacto"},
+    {"cacahuete", "anafilaxia"},
+    {"clorhexidina", "urticaria", true},
+    {"harina de altramuz", "edema facial", true},
+});
+
+template <class T>
+std::span<const T> by(Language language, std::span<const T> en, std::span<const T> de,
+                      std::span<const T> fr, std::span<const T> es) {
+  switch (language) {
+    case Language::en:
+      return en;
+    case Language::de:
+      return de;
+    case Language::fr:
+      return fr;
+    case Language::es:
+      return es;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Term> conditions(Language language) {
+  return by<Term>(language, kConditionsEn, kConditionsDe, kConditionsFr, kConditionsEs);
+}
+
+std::span<const Term> symptoms(Language language) {
+  return by<Term>(language, kSymptomsEn, kSymptomsDe, kSymptomsFr, kSymptomsEs);
+}
+
+std::span<const Term> procedures(Language language) {
+  return by<Term>(language, kProceduresEn, kProceduresDe, kProceduresFr, kProceduresEs);
+}
+
+std::span<const Allergen> allergens(Language language) {
+  return by<Allergen>(language, kAllergensEn, kAllergensDe, kAllergensFr, kAllergensEs);
+}
+
+}  // namespace millrace::samples

@@ -1,0 +1,148 @@
+#include "samples/writing/phrases.h"
+
+#include <array>
+
+namespace millrace::samples {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto kOpenings = std::to_array({
+    "Thank you for referring {patient}, a {age}-year-old {sex man|woman}, who was admitted on {date 40} with {symptom} and {symptom}."sv,
+    "We report on {patient}, who was under our care from {date 60} because of {symptom}. The stay was uneventful until the second day, when {he} noticed {symptom}."sv,
+    "I saw {mister} in clinic on {date 20}. {he} is {age} years old and lives alone. The main complaint was {symptom} for about {num 2 9} weeks."sv,
+    "{mister} was brought to the emergency department on {date 15} after an episode of {symptom}. A neighbour had found {him} in the garden."sv,
+    "Many thanks for asking me to review this {age}-year-old {sex gentleman|lady}. Over the past {num 2 6} months {he} has had increasing {symptom} and some {symptom}."sv,
+});
+
+constexpr auto kDiagnoses = std::to_array({
+    "{cond}"sv,
+    "{cond}"sv,
+    "{cond}, first diagnosed in {year}"sv,
+    "{cond}, stable under treatment"sv,
+    "{hist cond} in {year}, resolved"sv,
+    "status after {hist proc} on {date 900}"sv,
+});
+
+constexpr auto kHistory = std::to_array({
+    "{he} has a background of {cond} and {cond}."sv,
+    "Past history includes {hist cond} in {year} and {hist proc}."sv,
+    "{his} {cond} was diagnosed in {year} and has been followed up regularly since then."sv,
+    "There is a history of {hist cond}, treated successfully, and of {cond}."sv,
+});
+
+constexpr auto kDenials = std::to_array({
+    "{he} denies {neg symptom}, {neg symptom} or {neg symptom}."sv,
+    "There was no {neg symptom} and no {neg symptom}."sv,
+    "On direct questioning {he} denied {neg symptom}; {neg symptom} was not reported either."sv,
+    "{he} had neither {neg symptom} nor {neg symptom} in the preceding weeks."sv,
+});
+
+constexpr auto kFindings = std::to_array({
+    "On examination {he} was alert and comfortable at rest. Blood pressure {vital bp}, pulse {vital pulse} regular, temperature {vital temp}, oxygen saturation {vital sat} on air."sv,
+    "Clinical examination: weight {vital weight}, blood pressure {vital bp}, heart rate {vital pulse}. Heart sounds were normal and the abdomen was soft."sv,
+    "Observations on arrival were temperature {vital temp}, pulse {vital pulse} and blood pressure {vital bp}. Breath sounds were reduced at the left base."sv,
+});
+
+constexpr auto kNoFindings = std::to_array({
+    "The chest radiograph showed no evidence of [neg condition|pneumothorax]."sv,
+    "Ultrasound of the legs excluded [neg condition|venous thrombosis]."sv,
+    "The electrocardiogram was in sinus rhythm, without signs of [neg condition|ischaemia]."sv,
+    "There was no evidence of {neg cond}."sv,
+    "{proc} on {date 14} was normal; in particular there was no [neg condition|pericardial effusion]."sv,
+});
+
+constexpr auto kLabs = std::to_array({
+    "Blood tests on {date 12} showed {lab}, {lab} and {lab}."sv,
+    "Relevant results: {lab}; {lab}; {lab}; {lab}."sv,
+    "Laboratory work-up revealed {lab} and {lab}, while {lab} was repeated twice."sv,
+});
+
+constexpr auto kCourses = std::to_array({
+    "We started {med}, which was well tolerated. {he} improved within {num 2 5} days and was able to walk {num 2 9} hundred metres by the end of the week."sv,
+    "Treatment with {med} was begun on {date 10} and {he} made a good recovery. {his} appetite returned and {he} was sleeping better."sv,
+    "After {proc} on {date 10} we commenced {med} and {med}. The further course was without complications."sv,
+});
+
+constexpr auto kStopped = std::to_array({
+    "{hist med} was stopped on {date 9} because of dizzy spells in the morning."sv,
+    "{his} previous treatment with {hist med} has been discontinued."sv,
+    "{he} had taken {hist med} until {year} and does not wish to take it again."sv,
+    "We have discontinued {hist drug} in view of the kidney function."sv,
+});
+
+constexpr auto kAllergies = std::to_array({
+    "{he} is allergic to {allergy}."sv,
+    "Known allergies: {allergy}, {allergy}."sv,
+    "Allergies: {allergy}."sv,
+    "{he} reports an allergy to {allergy}."sv,
+});
+
+constexpr auto kNoAllergies = std::to_array({
+    "No [neg allergy|known drug allergies]."sv,
+    "Allergies: none known."sv,
+});
+
+constexpr auto kFamily = std::to_array({
+    "{his} mother had {fam cond} and {his} father died of {fam cond} at the age of {num 52 81}."sv,
+    "Family history: a brother with {fam cond}; no family history of {neg fam cond}."sv,
+    "{his} maternal grandmother suffered from {fam cond}."sv,
+    "There is a strong family history of {fam cond} on the paternal side."sv,
+});
+
+constexpr auto kPlans = std::to_array({
+    "We would be grateful if you could check {his} renal function in {num 2 6} weeks. {he} will be seen in our clinic again."sv,
+    "{he} has been given written advice and an appointment with {doctor}."sv,
+    "Please continue the treatment above; a follow-up visit has been arranged with {doctor}."sv,
+    "A repeat {proc} is planned in {num 3 9} months."sv,
+});
+
+constexpr auto kHypotheses = std::to_array({
+    "{he} should return immediately if {hyp symptom} or {hyp symptom} should occur."sv,
+    "Should {he} develop {hyp symptom}, please refer {him} back to us without delay."sv,
+    "If {hyp symptom} recurs, {hyp drug} could be considered."sv,
+    "We have told {him} to call us in case of {hyp symptom}."sv,
+});
+
+constexpr LetterPhrases kEnglish = {
+    .salutation = "Dear Dr {addressee},",
+    .closing = "Thank you for your continued care.",
+    .sincerely = "Yours sincerely,",
+    .phone = "Tel.",
+    .birth_key = "Date of birth:",
+    .number_key = "Hospital no.:",
+    .date_key = "Date:",
+    .patient_key = "Patient:",
+    .subject = "Re:",
+    .diagnoses_title = "Diagnoses",
+    .history_title = "History",
+    .findings_title = "Examination and findings",
+    .labs_title = "Laboratory results",
+    .course_title = "Course and treatment",
+    .medication_title = "Medication on discharge",
+    .allergies_title = "Allergies",
+    .family_title = "Family history",
+    .plan_title = "Plan",
+    .role = "Consultant physician",
+    .page_footer = "Page {n} of {of}",
+    .openings = kOpenings,
+    .diagnoses = kDiagnoses,
+    .history = kHistory,
+    .denials = kDenials,
+    .findings = kFindings,
+    .no_findings = kNoFindings,
+    .labs = kLabs,
+    .courses = kCourses,
+    .stopped = kStopped,
+    .allergies = kAllergies,
+    .no_allergies = kNoAllergies,
+    .family = kFamily,
+    .plans = kPlans,
+    .hypotheses = kHypotheses,
+};
+
+}  // namespace
+
+const LetterPhrases& english_phrases() { return kEnglish; }
+
+}  // namespace millrace::samples
