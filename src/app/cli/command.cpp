@@ -1,13 +1,13 @@
 #include "app/cli/command.h"
 
 #include "base/assert.h"
+#include "base/words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 namespace millrace::app {
 
@@ -301,28 +301,7 @@ Result<CommandLine::Parsed> CommandLine::parse(int argc, const char* const* argv
 
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
-  std::optional<std::string> best;
-  std::size_t best_edits = std::min(std::max<std::size_t>(2, word.size() / 3) + 1, word.size());
-  for (const auto& candidate : candidates) {
-    // Levenshtein distance, one row at a time.
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
-        const std::size_t above = row[j];
-        const std::size_t replaced = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
-        row[j] = std::min({above + 1, row[j - 1] + 1, replaced});
-        diagonal = above;
-      }
-    }
-    if (row.back() < best_edits) {
-      best_edits = row.back();
-      best = candidate;
-    }
-  }
-  return best;
+  return nearest_word(word, candidates);
 }
 
 std::string one_of(const std::vector<std::string>& words) {

@@ -1,6 +1,7 @@
 #include "app/config/wiring.h"
 
 #include "app/cli/command.h"
+#include "base/byte_size.h"
 #include "base/duration.h"
 
 #include <boost/json/array.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -300,62 +300,7 @@ Result<std::vector<QueueConfig>> read_queues(const TomlFile& file) {
   return queues;
 }
 
-Result<std::vector<std::string>> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char letter = text[i];
-    if (letter == '\\' && quote != '\'') {
-      if (++i == text.size()) return fail(ErrorKind::invalid_argument, "a \\ ends the command");
-      word += text[i];
-      in_word = true;
-    } else if (quote != 0) {
-      if (letter == quote) {
-        quote = 0;
-      } else {
-        word += letter;
-      }
-    } else if (letter == '\'' || letter == '"') {
-      quote = letter;
-      in_word = true;
-    } else if (letter == ' ' || letter == '\t') {
-      if (in_word) words.push_back(std::exchange(word, {}));
-      in_word = false;
-    } else {
-      word += letter;
-      in_word = true;
-    }
-  }
-  if (quote != 0) {
-    return fail(ErrorKind::invalid_argument, fmt::format("a quote {} is not closed", quote));
-  }
-  if (in_word) words.push_back(std::move(word));
-  return words;
-}
-
-Result<std::uint64_t> parse_bytes(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  auto unit = text.substr(static_cast<std::size_t>(stopped - text.data()));
-  if (unit.ends_with("iB")) {
-    unit.remove_suffix(2);
-  } else if (unit.size() > 1 && unit.ends_with('B')) {
-    unit.remove_suffix(1);
-  }
-  constexpr std::string_view kUnits = "KMGT";
-  unsigned shift = 0;
-  if (unit.size() == 1 && kUnits.find(unit[0]) != kUnits.npos) {
-    shift = 10 * static_cast<unsigned>(kUnits.find(unit[0]) + 1);
-  }
-  const bool unit_known = unit.empty() || unit == "B" || shift > 0;
-  if (error != std::errc{} || !unit_known || number == 0 || number > (UINT64_MAX >> shift)) {
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("'{}' is not a size such as 512M or 64KiB", text));
-  }
-  return number << shift;
-}
+Result<std::uint64_t> parse_bytes(std::string_view text) { return parse_byte_size(text); }
 
 bool is_duration_policy(std::string_view field) {
   return std::ranges::any_of(kPolicyFields, [&](const PolicyField& known) {

@@ -7,6 +7,7 @@
 #include "app/config/toml_file.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/words.h"
 
 #include <chrono>
 #include <cstdint>
@@ -50,9 +51,7 @@ Result<std::vector<HandlerConfig>> read_handlers(const TomlFile& file,
                                                  const std::filesystem::path& folder);
 Result<std::vector<QueueConfig>> read_queues(const TomlFile& file);
 
-// "python3 'my script.py' --fast" as words; quotes group, a backslash takes the next letter as is.
-// No variables, no globs: nothing here is a shell.
-Result<std::vector<std::string>> split_words(std::string_view text);
+using millrace::split_words;
 // "512M", "64KiB", "1G", "1048576".
 Result<std::uint64_t> parse_bytes(std::string_view text);
 // The fields of a queue policy that may be set, with the type of each.

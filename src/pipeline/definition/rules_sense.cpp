@@ -1,0 +1,168 @@
+#include "base/duration.h"
+#include "base/words.h"
+#include "pipeline/definition/rules.h"
+#include "pipeline/definition/stage_kind.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace millrace::pipeline {
+namespace {
+
+class SenseCheck {
+ public:
+  SenseCheck(const Draft& draft, const Source& source, const Known& known, Problems& problems)
+      : pipeline_(draft.pipeline),
+        stages_(draft.pipeline.stages),
+        notes_(draft.notes),
+        source_(source),
+        known_(known),
+        problems_(problems) {}
+
+  void run() {
+    check_outputs();
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      check_inputs(i);
+      check_times(i);
+      check_provider(i);
+    }
+    check_queues();
+  }
+
+ private:
+  void tell(std::size_t stage, std::string_view key, const std::string& what) {
+    problems_.add(source_.place(fmt::format("{}.{}", notes_[stage].path, key)),
+                  stage_prefix(stages_[stage].name, stage) + what);
+  }
+
+  // Whoever reads an output must know whose it is.
+  void check_outputs() {
+    std::map<std::string_view, std::size_t> makers;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      for (const auto& output : stages_[i].outputs) {
+        const auto [first, is_new] = makers.try_emplace(output, i);
+        if (is_new) continue;
+        tell(i, stage_kind(stages_[i].kind).built_in() ? "run" : "outputs",
+             fmt::format("outputs \"{}\", as stage \"{}\" does", output,
+                         stages_[first->second].name));
+      }
+    }
+  }
+
+  // All that comes before a stage; nothing when part of that is not known.
+  std::optional<std::set<std::size_t>> before(std::size_t stage) const {
+    std::set<std::size_t> found;
+    std::vector<std::size_t> open{stage};
+    while (!open.empty()) {
+      const auto at = open.back();
+      open.pop_back();
+      if (!notes_[at].after_known || !notes_[at].run_known) return std::nullopt;
+      for (const auto& name : stages_[at].after) {
+        const auto other = std::ranges::find(stages_, name, &Stage::name);
+        if (other == stages_.end()) return std::nullopt;
+        const auto index = static_cast<std::size_t>(other - stages_.begin());
+        if (index != stage && found.insert(index).second) open.push_back(index);
+      }
+    }
+    return found;
+  }
+
+  void check_inputs(std::size_t stage) {
+    const auto earlier = before(stage);
+    if (!earlier) return;
+    const auto made = [&](std::string_view what) {
+      return std::ranges::any_of(*earlier, [&](std::size_t other) {
+        return std::ranges::find(stages_[other].outputs, what) != stages_[other].outputs.end();
+      });
+    };
+    const auto& self = stages_[stage];
+    bool pages_told = false;
+    if (self.each == Each::page && notes_[stage].each_known && !made("pages")) {
+      tell(stage, "each",
+           "each = \"page\" needs a stage with run = \"scan\" before it, which counts the pages");
+      pages_told = true;
+    }
+    for (const auto& required : self.required) {
+      if (made(required) || (required == "pages" && pages_told)) continue;
+      tell(stage, stage_kind(self.kind).built_in() ? "run" : "requires",
+           fmt::format("requires \"{}\", which no stage before it outputs{}", required,
+                       hint(required)));
+    }
+  }
+
+  static std::string hint(std::string_view output) {
+    for (const auto& kind : stage_kinds()) {
+      if (std::ranges::find(kind.outputs, output) == kind.outputs.end()) continue;
+      return fmt::format("; run = \"{}\" does", to_string(kind.kind));
+    }
+    return {};
+  }
+
+  // What is inside ends first, or nobody learns which of the two was too slow.
+  void check_times(std::size_t stage) {
+    const auto& self = stages_[stage];
+    const auto outer = format_duration(self.timeout);
+    if (self.call_timeout && *self.call_timeout >= self.timeout) {
+      tell(stage, "call_timeout",
+           fmt::format("call_timeout must be shorter than the stage's timeout of {}", outer));
+    }
+    if (self.limits.wall && *self.limits.wall >= self.timeout) {
+      tell(stage, "limits.wall",
+           fmt::format("limits.wall must be shorter than the stage's timeout of {}", outer));
+    }
+    const auto queue = std::ranges::find(pipeline_.queues, self.queue, &QueuePolicy::name);
+    if (queue == pipeline_.queues.end()) return;
+    const auto* limit = queue->policy.if_contains("run_timeout");
+    if (limit == nullptr) return;
+    const auto longest = parse_duration(std::string_view(limit->as_string()));
+    if (longest && self.timeout > *longest) {
+      tell(stage, "timeout",
+           fmt::format("timeout of {} is longer than run_timeout of {} of its queue \"{}\"", outer,
+                       format_duration(*longest), self.queue));
+    }
+  }
+
+  void check_provider(std::size_t stage) {
+    const auto& name = stages_[stage].provider;
+    if (!known_.providers || name == kNoProvider || name == kLocalProvider) return;
+    if (std::ranges::find(*known_.providers, name) != known_.providers->end()) return;
+    const auto near = nearest_word(name, *known_.providers);
+    tell(stage, "provider",
+         fmt::format("provider \"{}\" is not configured{}", name.substr(0, 64),
+                     near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+  }
+
+  void check_queues() {
+    for (std::size_t i = 0; i < pipeline_.queues.size(); ++i) {
+      const auto& name = pipeline_.queues[i].name;
+      if (name.empty() || std::ranges::find(stages_, name, &Stage::queue) != stages_.end()) {
+        continue;
+      }
+      std::vector<std::string> used;
+      for (const auto& stage : stages_) used.push_back(stage.queue);
+      const auto near = nearest_word(name, used);
+      problems_.add(source_.place(fmt::format("queue.{}.name", i)),
+                    fmt::format("queue \"{}\": no stage is in it{}", name,
+                                near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+    }
+  }
+
+  const Pipeline& pipeline_;
+  const std::vector<Stage>& stages_;
+  const std::vector<StageNotes>& notes_;
+  const Source& source_;
+  const Known& known_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+void check_sense(const Draft& draft, const Source& source, const Known& known, Problems& problems) {
+  SenseCheck(draft, source, known, problems).run();
+}
+
+}  // namespace millrace::pipeline

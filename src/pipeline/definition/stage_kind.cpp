@@ -1,0 +1,82 @@
+#include "pipeline/definition/stage_kind.h"
+
+#include "base/assert.h"
+
+#include <algorithm>
+
+namespace millrace::pipeline {
+namespace {
+
+std::vector<StageKind> make_kinds() {
+  using enum OptionSpec::Type;
+  const OptionSpec model{.name = "model", .type = text};
+  return {
+      {.kind = RunKind::scan,
+       .each = Each::document,
+       .provider = kNoProvider,
+       .outputs = {"pages"},
+       .options = {{.name = "active_content", .type = choice, .choices = {"refuse", "flag"}},
+                   {.name = "pages_max", .type = integer, .min = 1, .max = 100'000}}},
+      {.kind = RunKind::ocr,
+       .each = Each::page,
+       .provider = kLocalProvider,
+       .required = {"pages"},
+       .outputs = {"words"},
+       .options = {{.name = "mode", .type = choice, .choices = {"auto", "text", "ocr"}},
+                   {.name = "languages", .type = languages},
+                   {.name = "dpi", .type = integer, .min = 72, .max = 600},
+                   {.name = "confidence_min", .type = number, .min = 0, .max = 1}}},
+      {.kind = RunKind::spatial,
+       .each = Each::document,
+       .provider = kNoProvider,
+       .takes_provider = false,
+       .required = {"words"},
+       .outputs = {"map"}},
+      {.kind = RunKind::detect,
+       .each = Each::page,
+       .provider = kLocalProvider,
+       .required = {"map"},
+       .outputs = {"entities"},
+       .options = {model, {.name = "confidence_min", .type = number, .min = 0, .max = 1}}},
+      {.kind = RunKind::extract,
+       .each = Each::page,
+       .provider = kLocalProvider,
+       .required = {"map", "entities"},
+       .outputs = {"facts"},
+       .options = {model,
+                   {.name = "accept_min", .type = number, .min = 0, .max = 1},
+                   {.name = "accept_min_critical", .type = number, .min = 0, .max = 1},
+                   {.name = "review_min", .type = number, .min = 0, .max = 1}}},
+      {.kind = RunKind::narrate,
+       .each = Each::document,
+       .provider = kLocalProvider,
+       .required = {"facts"},
+       .outputs = {"narrative"},
+       .options = {model}},
+      {.kind = RunKind::exec, .each = std::nullopt, .provider = kNoProvider},
+      {.kind = RunKind::http, .each = std::nullopt, .provider = kNoProvider},
+  };
+}
+
+}  // namespace
+
+std::span<const StageKind> stage_kinds() {
+  static const std::vector<StageKind> kinds = make_kinds();
+  return kinds;
+}
+
+const StageKind& stage_kind(RunKind kind) {
+  const auto kinds = stage_kinds();
+  const auto found = std::ranges::find(kinds, kind, &StageKind::kind);
+  MR_ASSERT(found != kinds.end());
+  return *found;
+}
+
+const StageKind* find_built_in(std::string_view name) {
+  for (const auto& kind : stage_kinds()) {
+    if (kind.built_in() && to_string(kind.kind) == name) return &kind;
+  }
+  return nullptr;
+}
+
+}  // namespace millrace::pipeline
