@@ -1,0 +1,121 @@
+#include "output/facts.h"
+
+#include "output/csv_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace millrace::output {
+namespace {
+
+namespace clinical = layout::clinical;
+
+json::Object document_json(const DocumentInfo& info) {
+  return {{"id", info.document_id},
+          {"file_name", info.source.file_name},
+          {"sha256", info.source.sha256},
+          {"mime", info.source.mime}};
+}
+
+json::Object fact_json(const clinical::Fact& fact, const clinical::RoutedFact* route,
+                       const EvidenceTable& evidence) {
+  auto out = clinical::fact_to_json(fact).as_object();
+  json::Array places;
+  for (const auto* located : evidence.of(fact)) places.push_back(located_json(*located));
+  out["evidence"] = std::move(places);
+  out["route"] = route == nullptr ? json::Value(nullptr) : json::Value(to_string(route->route));
+  out["score"] = route == nullptr ? json::Value(nullptr) : json::Value(route->score);
+  return out;
+}
+
+// What the fact is about is a column of its own.
+std::string shown_fields(const clinical::Fact& fact) {
+  std::string out;
+  for (const auto& rule : clinical::fields_of(fact.type).subspan(1)) {
+    const auto* value = fact.value.if_contains(rule.name);
+    const auto shown = value == nullptr ? std::string() : shown_value(*value);
+    if (shown.empty()) continue;
+    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", rule.name, shown);
+  }
+  return out;
+}
+
+std::string shown_codes(const clinical::Fact& fact) {
+  std::string out;
+  for (const auto& code : fact.codes) {
+    const bool candidate = code.status == clinical::CodeStatus::candidate;
+    out += fmt::format("{}{}|{}{}", out.empty() ? "" : "; ", code.system, code.code,
+                       candidate ? " (candidate)" : "");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string shown_value(const json::Value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (!value.is_object()) return value.is_null() ? std::string() : to_json(value);
+  const auto& object = value.get_object();
+  const auto part = [&](std::string_view name) {
+    const auto* member = object.if_contains(name);
+    return member == nullptr ? std::string() : shown_value(*member);
+  };
+  if (object.contains("value")) {
+    const auto unit = part("unit");
+    return unit.empty() ? part("value") : part("value") + " " + unit;
+  }
+  const auto low = part("low");
+  const auto high = part("high");
+  if (low.empty() && high.empty()) return {};
+  if (high.empty()) return "from " + low;
+  return low.empty() ? "up to " + high : low + " – " + high;
+}
+
+const clinical::RoutedFact* route_of(std::span<const clinical::RoutedFact> routed,
+                                     std::string_view fact) {
+  const auto at = std::ranges::find(routed, fact, &clinical::RoutedFact::fact);
+  return at == routed.end() ? nullptr : &*at;
+}
+
+json::Value facts_json(const clinical::Extraction& extraction,
+                       std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence,
+                       const DocumentInfo& info) {
+  auto stored = clinical::extraction_to_json(extraction).as_object();
+  json::Array facts;
+  for (const auto& fact : extraction.facts) {
+    facts.push_back(fact_json(fact, route_of(routed, fact.id), evidence));
+  }
+  return json::Object{{"schema", kFactsSchema},
+                      {"document", document_json(info)},
+                      {"facts", std::move(facts)},
+                      {"relations", std::move(stored["relations"])},
+                      {"rejected", std::move(stored["rejected"])}};
+}
+
+std::string facts_csv(const clinical::Extraction& extraction,
+                      std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence) {
+  auto out = csv_row({"id", "type", "subject", "polarity", "certainty", "temporality", "name",
+                      "value", "codes", "conf", "route", "score", "pages", "evidence"});
+  for (const auto& fact : extraction.facts) {
+    const auto* route = route_of(routed, fact.id);
+    std::set<std::uint32_t> pages;
+    std::string quotes;
+    for (const auto* located : evidence.of(fact)) {
+      pages.insert(located->page);
+      quotes += (quotes.empty() ? "" : " | ") + located->text;
+    }
+    out += csv_row({fact.id, to_string(fact.type), to_string(fact.subject),
+                    to_string(fact.assertion.polarity), to_string(fact.assertion.certainty),
+                    to_string(fact.assertion.temporality), fact.name(), shown_fields(fact),
+                    shown_codes(fact), json_number(fact.conf),
+                    route == nullptr ? std::string_view() : to_string(route->route),
+                    route == nullptr ? std::string() : json_number(route->score),
+                    fmt::format("{}", fmt::join(pages, " ")), quotes});
+  }
+  return out;
+}
+
+}  // namespace millrace::output
