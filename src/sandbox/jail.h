@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <linux/filter.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::sandbox {
@@ -55,10 +56,14 @@ Result<JailPlan> prepare_jail(const std::vector<std::string>& read_paths);
 
 // Descriptors from `first_closed` on are closed. After it there is no way back; an error leaves the
 // process half confined, fit for reporting the error and _exit.
-Result<void> take_jail(const JailPlan& plan, const JailLimits& limits, int first_closed);
+Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_closed);
 
 // What a child on this machine gets, and what not and why: takes the jail in a process made for
 // that. For `millrace doctor`.
 JailDescription describe_jail();
+
+// As text, for a pipe.
+std::string encode(const JailDescription& description);
+JailDescription decode_description(std::string_view text);
 
 }  // namespace millrace::sandbox

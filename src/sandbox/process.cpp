@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "sandbox/exec_child.h"
 #include "sandbox/executable.h"
+#include "sandbox/memory_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -57,23 +57,15 @@ Result<Pipe> open_pipe() {
 // Standard input is a sealed file in memory and not a pipe: nobody has to feed it while the output
 // is read, and a program that never reads it costs nothing.
 Result<UniqueFd> open_stdin(std::string_view data) {
-  constexpr unsigned kNoExecSeal = 8U;  // MFD_NOEXEC_SEAL, Linux 6.3; older kernels say EINVAL.
-  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  UniqueFd file(::memfd_create("stdin", kFlags | kNoExecSeal));
-  if (!file.valid() && errno == EINVAL) file.reset(::memfd_create("stdin", kFlags));
-  if (!file.valid()) return fail_errno("cannot make standard input", errno);
-  off_t offset = 0;
-  while (!data.empty()) {
-    const auto written = ::pwrite(file.get(), data.data(), data.size(), offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return fail_errno("cannot fill standard input", errno);
-    offset += written;
-    data.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) != 0) {
-    return fail_errno("cannot seal standard input", errno);
-  }
+  MR_TRY(UniqueFd file, make_memory_file("stdin", data));
   return move_up(std::move(file));
+}
+
+// The child's descriptor 3: what the caller brought, or a pipe.
+Result<Pipe> open_control(UniqueFd control) {
+  if (!control.valid()) return open_pipe();
+  MR_TRY(UniqueFd theirs, move_up(std::move(control)));
+  return Pipe{.ours = {}, .theirs = std::move(theirs)};
 }
 
 bool has_nul(std::string_view text) { return text.contains('\0'); }
@@ -205,7 +197,7 @@ Error exec_error(const ExecReport& report, const std::string& file, const std::s
 
 }  // namespace
 
-Result<Process> Process::start(const ChildSpec& spec) {
+Result<Process> Process::start(const ChildSpec& spec, UniqueFd control_fd) {
   MR_TRY_VOID(check_spec(spec));
   MR_TRY_VOID(check_directory(spec.cwd));
   MR_TRY(const std::string file, find_program(spec));
@@ -213,7 +205,7 @@ Result<Process> Process::start(const ChildSpec& spec) {
   MR_TRY(const UniqueFd input, open_stdin(spec.stdin_data));
   MR_TRY(Pipe output, open_pipe());
   MR_TRY(Pipe errors, open_pipe());
-  MR_TRY(Pipe control, open_pipe());
+  MR_TRY(Pipe control, open_control(std::move(control_fd)));
   MR_TRY(Pipe report, open_pipe());
 
   std::vector<char*> argv;

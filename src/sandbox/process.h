@@ -27,7 +27,8 @@ struct Ending {
 
 class Process {
  public:
-  static Result<Process> start(const ChildSpec& spec);
+  // Descriptor 3 of the program is `control_fd`, or without one the write end of a pipe.
+  static Result<Process> start(const ChildSpec& spec, UniqueFd control_fd = {});
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;
@@ -40,6 +41,7 @@ class Process {
   UniqueFd take_stderr() { return std::move(stderr_); }
   UniqueFd take_control() { return std::move(control_); }
 
+  pid_t pid() const { return pid_; }
   bool has_ended() const;  // The leader. Not after reap().
 
   // To the whole group, and to the leader should it have left its group. Not after reap().
