@@ -52,7 +52,7 @@ Inflated inflate_bytes(std::string_view packed, Packing packing, const ByteTaker
     result.packed_bytes += in_before - stream->avail_in;
     const auto made = kBufferBytes - stream->avail_out;
     result.bytes += made;
-    if (made > 0 && !take({buffer->data(), made})) {
+    if (made > 0 && !take({buffer->data(), made}, result.packed_bytes)) {
       result.end = InflateEnd::stopped;
       return result;
     }

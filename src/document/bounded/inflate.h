@@ -32,8 +32,8 @@ struct Inflated {
   std::uint64_t bytes = 0;         // Given to the taker.
 };
 
-// Returns false to stop.
-using ByteTaker = std::function<bool(std::string_view piece)>;
+// Given a piece and how many packed bytes have been read for all so far; returns false to stop.
+using ByteTaker = std::function<bool(std::string_view piece, std::uint64_t packed_bytes)>;
 
 Inflated inflate_bytes(std::string_view packed, Packing packing, const ByteTaker& take);
 

@@ -233,7 +233,7 @@ Result<void> ZipFile::read(const ZipEntry& entry, UnpackBudget& budget,
   std::uint64_t taken = 0;
   uLong crc = crc32(0, nullptr, 0);
   Result<void> outcome = ok();
-  const auto piece_taken = [&](std::string_view piece) {
+  const auto piece_taken = [&](std::string_view piece, std::uint64_t) {
     taken += piece.size();
     outcome = taken > entry.bytes ? refuse("zip_size", "an entry is larger than it says")
                                   : budget.add(piece.size());
@@ -245,7 +245,7 @@ Result<void> ZipFile::read(const ZipEntry& entry, UnpackBudget& budget,
   if (entry.method == 0) {
     constexpr std::size_t kPiece = std::size_t{256} * 1024;
     for (std::size_t at = 0; at < packed.size(); at += kPiece) {
-      if (!piece_taken(packed.substr(at, kPiece))) return outcome;
+      if (!piece_taken(packed.substr(at, kPiece), at)) return outcome;
     }
   } else {
     const auto inflated = inflate_bytes(packed, Packing::raw, piece_taken);

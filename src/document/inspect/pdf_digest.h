@@ -1,0 +1,41 @@
+// PdfDigest: one hash per page over everything that the page shows.
+//
+// Content streams, resources and what they refer to, boxes, rotation, appearances of annotations.
+// Objects are hashed once, with places for their references; a page's hash joins the objects that
+// it reaches in the order in which it reaches them. So numbers of objects do not matter, a
+// rewritten file has the same hashes, circles end, and a font that 300 pages share is read once.
+#pragma once
+
+#include "base/result.h"
+#include "document/bounded/sha256.h"
+#include "document/inspect/pdf_pages.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace millrace::document {
+
+class PdfDigest {
+ public:
+  PdfDigest(QPDF& pdf, const Limits& limits) : pdf_(pdf), limits_(limits) {}
+
+  // Refusal: pdf_complexity.
+  Result<std::string> digest(const PdfPage& page);
+
+ private:
+  struct Node {
+    Sha256Value own = {};
+    std::vector<QPDFObjectHandle> references = {};
+  };
+
+  Result<const Node*> node_of(QPDFObjectHandle object);
+  Result<void> add_annotations(QPDFObjectHandle page, class OwnDigest& own);
+
+  QPDF& pdf_;
+  const Limits& limits_;
+  std::map<QPDFObjGen, Node> nodes_;
+  std::uint64_t visits_ = 0;
+};
+
+}  // namespace millrace::document
