@@ -56,6 +56,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_cron_commands(root);
   add_queues_commands(root);
   add_limits_commands(root);
+  add_pipeline_commands(root);
   add_workers_command(root);
   add_audit_commands(root);
   add_token_commands(root);

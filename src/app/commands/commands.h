@@ -21,6 +21,7 @@ void add_cron_commands(Command& root);
 
 void add_queues_commands(Command& root);
 void add_limits_commands(Command& root);
+void add_pipeline_commands(Command& root);
 void add_workers_command(Command& root);
 void add_audit_commands(Command& root);
 void add_token_commands(Command& root);

@@ -132,6 +132,19 @@ std::vector<const Stage*> Pipeline::ancestors(std::string_view stage) const {
   return out;
 }
 
+std::vector<const Stage*> Pipeline::inputs(std::string_view stage) const {
+  std::vector<const Stage*> out;
+  const auto* self = find(stage);
+  if (self == nullptr) return out;
+  for (const auto* earlier : ancestors(stage)) {
+    const bool read = std::ranges::any_of(earlier->outputs, [&](const auto& output) {
+      return std::ranges::find(self->required, output) != self->required.end();
+    });
+    if (read) out.push_back(earlier);
+  }
+  return out;
+}
+
 std::string result_fingerprint(const Stage& stage) {
   json::Object what{{"run", stage.run},
                     {"each", to_string(stage.each)},

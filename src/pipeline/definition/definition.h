@@ -107,6 +107,8 @@ struct Pipeline {
   std::vector<const Stage*> followers(std::string_view stage) const;
   // Everything that comes before it, at any distance, in order.
   std::vector<const Stage*> ancestors(std::string_view stage) const;
+  // The stages that make what it requires, in order; the scan where it requires pages.
+  std::vector<const Stage*> inputs(std::string_view stage) const;
 
   friend bool operator==(const Pipeline&, const Pipeline&) = default;
 };

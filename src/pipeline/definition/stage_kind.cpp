@@ -50,7 +50,7 @@ std::vector<StageKind> make_kinds() {
       {.kind = RunKind::narrate,
        .each = Each::document,
        .provider = kLocalProvider,
-       .required = {"facts"},
+       .required = {"map", "entities", "facts"},
        .outputs = {"narrative"},
        .options = {model}},
       {.kind = RunKind::exec, .each = std::nullopt, .provider = kNoProvider},

@@ -1,0 +1,44 @@
+// GraphLayout: a pipeline as layers from top to bottom, for the pictures.
+//
+// A stage lies below all it waits for. An arrow goes from one layer to the next; where it has to
+// pass a layer, a node without a stage stands there for it. Arrows that others imply are left out:
+// a after b after c needs none from c to a.
+#pragma once
+
+#include "pipeline/definition/definition.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace millrace::pipeline {
+
+struct GraphNode {
+  const Stage* stage = nullptr;  // Null: an arrow passes.
+  std::size_t layer = 0;
+};
+
+struct GraphEdge {
+  std::size_t from = 0;  // Nodes; `to` is one layer below.
+  std::size_t to = 0;
+};
+
+struct GraphLayout {
+  std::vector<GraphNode> nodes;
+  std::vector<std::vector<std::size_t>> layers;  // Nodes, from left to right.
+  std::vector<GraphEdge> edges;
+};
+
+// Points into `pipeline`, which outlives it.
+GraphLayout lay_out(const Pipeline& pipeline);
+
+// What an arrow to this stage stands for: "one job per page", "when all pages have ended", or
+// nothing for one job after another.
+std::string arrow_note(const Pipeline& pipeline, const Stage& stage);
+
+// "ocr · local", "exec ./label.py": what does the work, in few words.
+std::string work_note(const Stage& stage);
+// "2m · 7 attempts"
+std::string policy_note(const Stage& stage);
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,47 @@
+// OutputFiles: the files that a document is handed out as, written side by side while its pages go by
+// one at a time.
+#pragma once
+
+#include "blob/blob_store.h"
+#include "output/manifest.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace millrace::pipeline {
+
+class OutputFiles {
+ public:
+  explicit OutputFiles(blob::BlobStore& blobs) : blobs_(blobs) {}
+
+  // `kind` names it from then on.
+  Task<void> open(std::string kind, std::string file_name, std::string content_type);
+  Task<void> write(std::string_view kind, std::string text);
+  blob::BlobWriter& writer(std::string_view kind);
+  // All of them are stored when this returns. In the order of their kinds.
+  Task<void> finish();
+  // One at once.
+  Task<void> add(std::string kind, std::string file_name, std::string content_type,
+                 std::string text);
+
+  // As millrace.put_outputs takes them.
+  const json::Array& outputs() const { return outputs_; }
+  const std::vector<output::ManifestArtifact>& artifacts() const { return artifacts_; }
+
+ private:
+  struct File {
+    std::string file_name;
+    std::string content_type;
+    std::unique_ptr<blob::BlobWriter> writer;
+  };
+  void note(std::string kind, const File& file, const blob::BlobInfo& info);
+
+  blob::BlobStore& blobs_;
+  std::map<std::string, File, std::less<>> open_;
+  json::Array outputs_;
+  std::vector<output::ManifestArtifact> artifacts_;
+};
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,57 @@
+#include "pipeline/paid_call.h"
+
+#include "pipeline/steadily.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::pipeline {
+
+Task<store::DocumentStore::CallPermit> begin_paid_call(StageJob& job, PaidCall call) {
+  const auto& claimed = job.context->job();
+  json::Object object;
+  object["job_id"] = claimed.id.to_string();
+  object["generation"] = claimed.generation;
+  object["delivery_count"] = claimed.delivery_count;
+  object["stage"] = claimed.job_type;
+  object["provider"] = call.provider;
+  object["model"] = call.model;
+  object["request_sha256"] = call.request_sha256;
+  object["estimated_tokens"] = call.estimated_tokens;
+  object["reserved_micros"] = call.reserved_micros;
+  co_return co_await steadily(*job.context,
+                              [&] { return job.services.store.begin_call(object); });
+}
+
+Outcome over_budget(std::string_view provider, const store::DocumentStore::CallPermit& permit) {
+  return Outcome::blocked(provider, fmt::format("the budget of the day ({:.2f}) is used up",
+                                                static_cast<double>(permit.budget_micros) / 1e6));
+}
+
+awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit permit,
+                              const provider::CallFailure* failure, CallEnd end,
+                              provider::Price price) {
+  json::Object object;
+  const auto usage = failure == nullptr ? end.usage : failure->usage.value_or(provider::Usage{});
+  const bool unknown = failure != nullptr && failure->maybe_charged && !failure->usage;
+  object["state"] = failure == nullptr ? "answered" : unknown ? "unknown" : "failed";
+  if (!unknown) {
+    const bool charged = failure == nullptr || failure->usage;
+    object["cost_micros"] = charged ? provider::cost_of(usage, price) : 0;
+    object["input_tokens"] = usage.input;
+    object["output_tokens"] = usage.output;
+  }
+  if (failure != nullptr) object["error"] = failure->error_type;
+  object["finish"] = end.finish;
+  object["response_id"] = failure == nullptr ? end.response_id : failure->response_id;
+  auto told = co_await steadily(
+      *job.context, [&] { return job.services.store.end_call(permit.call, object); });
+  if (!told) {
+    job.services.log.warn("call_not_settled", {{"call_id", permit.call.to_string()},
+                                               {"error", told.error().message}});
+  }
+}
+
+}  // namespace millrace::pipeline

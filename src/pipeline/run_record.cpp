@@ -1,0 +1,145 @@
+#include "pipeline/run_record.h"
+
+#include "pipeline/steadily.h"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace millrace::pipeline {
+namespace {
+
+constexpr int kWindow = 1'000;  // Pages.
+
+std::string text_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::uint64_t count_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_number()
+             ? static_cast<std::uint64_t>(std::max(0.0, value->to_number<double>()))
+             : 0;
+}
+
+void add_meta(output::ManifestStage& stage, const json::Object& meta) {
+  if (stage.engine.empty()) stage.engine = text_of(meta, "engine");
+  if (stage.provider.empty()) stage.provider = text_of(meta, "provider");
+  if (stage.model.empty()) stage.model = text_of(meta, "model");
+  stage.tokens_in += count_of(meta, "tokens_in");
+  stage.tokens_out += count_of(meta, "tokens_out");
+  stage.cost_micros += count_of(meta, "cost_micros");
+}
+
+output::ManifestStage manifest_stage(const StageJob& job, const RunRecord& record,
+                                     const Stage& stage) {
+  output::ManifestStage out;
+  out.name = stage.name;
+  for (const auto& [key, result] : record.results) {
+    if (key.second != stage.name) continue;
+    ++(result.reused ? out.pages_reused : out.pages_done);
+    add_meta(out, result.result.meta);
+  }
+  for (const auto& page : record.pages) {
+    if (page.failed_stage == stage.name) ++out.pages_failed;
+  }
+  // Of the whole document.
+  if (const auto found = job.work.results.find(stage.name); found != job.work.results.end()) {
+    add_meta(out, found->second.meta);
+    out.output_sha256 = found->second.content.sha256;
+  }
+  return out;
+}
+
+output::ManifestPage manifest_page(const StageJob& job, const RunRecord& record,
+                                   const store::PageState& state) {
+  output::ManifestPage page;
+  page.page = static_cast<std::uint32_t>(state.page);
+  page.content_sha256 = state.content_sha256;
+  for (const auto& stage : job.pipeline->stages) {
+    const auto* result = record.find(state.page, stage.name);
+    if (result == nullptr) continue;
+    page.results.push_back({.stage = stage.name, .sha256 = result->content.sha256});
+    if (stage.kind != RunKind::ocr) continue;
+    page.source = text_of(result->meta, "source") == "text" ? output::PageSource::text
+                                                            : output::PageSource::ocr;
+    page.engine = text_of(result->meta, "engine");
+    const auto* confidence = result->meta.if_contains("confidence");
+    if (confidence != nullptr && confidence->is_number()) {
+      page.confidence = std::clamp(confidence->to_number<double>(), 0.0, 1.0);
+    }
+  }
+  return page;
+}
+
+}  // namespace
+
+const store::StageResult* RunRecord::find(int page, std::string_view stage) const {
+  const auto found = results.find(std::pair(page, std::string(stage)));
+  return found == results.end() ? nullptr : &found->second.result;
+}
+
+std::vector<std::string> RunRecord::engines() const {
+  std::set<std::string> names;
+  for (const auto& [key, result] : results) {
+    if (const auto engine = text_of(result.result.meta, "engine"); !engine.empty()) {
+      names.insert(engine);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Task<RunRecord> read_record(StageJob& job) {
+  RunRecord record;
+  MR_CO_TRY(record.pages, co_await steadily(*job.context, [&] {
+              return job.services.store.pages_of(job.work.file.id);
+            }));
+  std::vector<std::string> stages;
+  for (const auto& stage : job.pipeline->stages) stages.push_back(stage.name);
+  const auto last = record.pages.empty() ? 0 : record.pages.back().page;
+  for (int after = 0; after < last; after += kWindow) {
+    MR_CO_TRY(auto window, co_await steadily(*job.context, [&] {
+                return job.services.store.page_results(job.work.file.id, stages, after, kWindow);
+              }));
+    for (auto& one : window) {
+      auto key = std::pair(one.page, one.stage);
+      record.results.emplace(std::move(key), std::move(one));
+    }
+  }
+  co_return record;
+}
+
+output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
+                             const output::DocumentInfo& info,
+                             std::vector<output::ManifestArtifact> artifacts) {
+  output::Manifest manifest;
+  manifest.document_id = info.document_id;
+  manifest.generator = info.generator;
+  manifest.created_at = info.processed_at.value_or(output::Instant());
+  const auto failed = std::ranges::count(record.pages, "failed", &store::PageState::state);
+  manifest.state = failed == 0 ? "completed" : "partial";
+  manifest.inputs = {info.source};
+  manifest.pipeline = {.name = job.pipeline->name,
+                       .version = job.pipeline->version,
+                       .sha256 = job.pipeline->hash};
+  for (const auto& stage : job.pipeline->stages) {
+    manifest.stages.push_back(manifest_stage(job, record, stage));
+  }
+  for (const auto& page : record.pages) {
+    manifest.pages.push_back(manifest_page(job, record, page));
+  }
+  manifest.artifacts = std::move(artifacts);
+  std::ranges::sort(manifest.artifacts, {}, &output::ManifestArtifact::name);
+  for (const auto& one : job.work.document->findings) {
+    if (!one.is_object()) continue;
+    const auto& finding = one.get_object();
+    manifest.findings.push_back({.stage = job.pipeline->stages.front().name,
+                                 .severity = text_of(finding, "severity"),
+                                 .rule = text_of(finding, "rule")});
+  }
+  return manifest;
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,48 @@
+// Services: what the stages of documents work with. Everything outlives the handlers.
+#pragma once
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/task.h"
+#include "blob/blob_store.h"
+#include "pipeline/content_files.h"
+#include "pipeline/definition/pipeline_set.h"
+#include "provider/chat.h"
+#include "provider/clamd.h"
+#include "provider/price.h"
+#include "provider/vision_ocr.h"
+#include "sandbox/task.h"
+#include "store/document_store.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace millrace::pipeline {
+
+// A model that pipeline files may name as provider.
+struct ModelService {
+  provider::ChatProvider* chat = nullptr;
+  std::string provider;  // As limits name it: "openai:gpt-4o-mini".
+  std::string model;
+  provider::Price price = {};
+  int max_output_tokens = 8'192;
+};
+
+struct Services {
+  store::DocumentStore& store;
+  blob::BlobStore& blobs;
+  sandbox::TaskPool& children;
+  ContentFiles& contents;
+  const PipelineSet& pipelines;
+  Executor threads;  // For what computes longer than a moment.
+  Clock& clock;
+  Logger log;
+  std::map<std::string, ModelService, std::less<>> models = {};
+  provider::GoogleVisionOcr* vision = nullptr;  // Null: not configured.
+  std::string vision_provider = {};             // "google:vision-api"
+  provider::Price vision_price = {};
+  provider::Clamd* clamd = nullptr;
+};
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,149 @@
+#include "pipeline/stage_job.h"
+
+#include "blob/digest.h"
+#include "blob/disk.h"
+#include "layout/page_json.h"
+#include "pipeline/steadily.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::pipeline {
+namespace {
+
+constexpr std::uint64_t kPageBytesMax = std::uint64_t{64} * 1024 * 1024;
+
+}  // namespace
+
+std::string StageJob::option(std::string_view name, std::string_view otherwise) const {
+  const auto* value = stage == nullptr ? nullptr : stage->options.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string())
+                                                : std::string(otherwise);
+}
+
+double StageJob::number(std::string_view name, double otherwise) const {
+  const auto* value = stage == nullptr ? nullptr : stage->options.if_contains(name);
+  return value != nullptr && value->is_number() ? value->to_number<double>() : otherwise;
+}
+
+sandbox::TaskLimits StageJob::limits() const {
+  sandbox::TaskLimits limits;
+  if (stage == nullptr) return limits;
+  limits.memory_bytes = stage->limits.memory_bytes.value_or(limits.memory_bytes);
+  limits.cpu = stage->limits.cpu.value_or(limits.cpu);
+  limits.wall = stage->limits.wall.value_or(limits.wall);
+  limits.output_max_bytes = stage->limits.output_bytes.value_or(limits.output_max_bytes);
+  limits.result_max_bytes = std::max(limits.result_max_bytes, kPageBytesMax);
+  return limits;
+}
+
+Task<layout::PageMap> load_page(Services& services, const store::StageResult& result,
+                                std::uint32_t number) {
+  MR_CO_TRY(const auto text, co_await read_content(services.blobs, result.content, kPageBytesMax));
+  MR_CO_TRY(auto page, co_await blob::on_disk(services.threads,
+                                              [&text] { return layout::parse_page_json(text); }));
+  page.info.page = number;
+  co_return page;
+}
+
+Result<const store::StageResult*> result_of(const StageJob& job, RunKind kind) {
+  const auto* source = stage_doing(*job.pipeline, kind);
+  if (source == nullptr) {
+    return fail(ErrorKind::not_found,
+                fmt::format("pipeline {} has no stage \"{}\"", job.pipeline->name, to_string(kind)));
+  }
+  const auto found = job.work.results.find(source->name);
+  if (found == job.work.results.end()) {
+    return fail(ErrorKind::not_found, fmt::format("page {} has no result of stage {}", job.page(),
+                                                  source->name));
+  }
+  return &found->second;
+}
+
+std::string sha256_hex(std::string_view text) { return blob::sha256(text).hex(); }
+
+namespace {
+
+void add_length(std::string& out, std::size_t length) {
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((length >> shift) & 0xff);
+}
+
+std::string from_hex(std::string_view hex) {
+  const auto digest = blob::Digest::parse(hex);
+  if (!digest) return {};
+  return {digest->bytes.begin(), digest->bytes.end()};
+}
+
+}  // namespace
+
+std::string reuse_key(const StageJob& job) {
+  const auto version = stage_version(*job.stage);
+  std::string text = "stage";
+  add_length(text, job.stage->name.size());
+  text += job.stage->name;
+  add_length(text, version.size());
+  text += version;
+  const auto plan = plan_of(*job.pipeline, *job.stage);
+  bool first = true;
+  for (const auto& input : plan.at("inputs").as_array()) {
+    if (!std::exchange(first, false)) text += '|';
+    const std::string_view name = input.as_string();
+    constexpr std::string_view kPrevious = "previous:";
+    if (name == "content") {
+      text += from_hex(job.work.page ? job.work.page->content_sha256 : std::string());
+      continue;
+    }
+    const bool previous = name.starts_with(kPrevious);
+    const auto& results = previous ? job.work.previous : job.work.results;
+    const auto found = results.find(previous ? name.substr(kPrevious.size()) : name);
+    if (found != results.end()) text += from_hex(found->second.content.sha256);
+  }
+  return sha256_hex(text);
+}
+
+Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta) {
+  MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
+              return keep_content(job.services.blobs, bytes, "application/json");
+            }));
+  json::Object item;
+  item["page"] = job.page();
+  item["stage"] = job.stage->name;
+  item["reuse_key"] = reuse_key(job);
+  item["blob"] = std::move(blob);
+  item["meta"] = std::move(meta);
+  co_return item;
+}
+
+Outcome settled_page(StageJob& job, json::Object item) {
+  const auto next = job_after(*job.pipeline, job.stage->name);
+  job.context->in_settlement({store::settle_page_statement(job.id(), item, next)});
+  return Outcome::ok(to_json(item.at("meta")));
+}
+
+Outcome settled_stage(StageJob& job, json::Object item) {
+  if (const auto* pages = pages_before(*job.pipeline, job.type())) {
+    item["closes"] = pages->name;
+    if (pages->on_page_failure == OnPageFailure::fail) item["fail_on_page"] = true;
+  }
+  const auto plan = plan_after(*job.pipeline, job.type());
+  job.context->in_settlement({store::settle_stage_statement(job.id(), item, plan)});
+  const auto* summary = item.if_contains("summary");
+  return Outcome::ok(summary == nullptr ? std::string() : to_json(*summary));
+}
+
+// The pages of the stage before have ended: those that failed are given up, the others begun.
+Task<Outcome> run_spread(StageJob job) {
+  json::Object item;
+  if (const auto* pages = pages_before(*job.pipeline, job.type())) {
+    item["closes"] = pages->name;
+    if (pages->on_page_failure == OnPageFailure::fail) item["fail_on_page"] = true;
+  }
+  const auto plan = plan_of(*job.pipeline, *job.stage);
+  job.context->in_settlement({store::settle_stage_statement(job.id(), item, plan)});
+  co_return Outcome::ok();
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,136 @@
+#include "pipeline/stage_plan.h"
+
+#include "extract/extract.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millrace::pipeline {
+namespace {
+
+// Raised when the code of a stage makes something else of the same input.
+constexpr int kScanRevision = 1;
+constexpr int kReadRevision = 1;
+constexpr int kSpatialRevision = 1;
+constexpr int kPassRevision = 1;
+
+std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {
+  const auto found = std::ranges::find(pipeline.stages, stage, &Stage::name);
+  return static_cast<std::size_t>(found - pipeline.stages.begin());
+}
+
+const Stage* stage_behind(const Pipeline& pipeline, std::string_view stage) {
+  const auto place = place_of(pipeline, stage) + 1;
+  return place < pipeline.stages.size() ? &pipeline.stages[place] : nullptr;
+}
+
+json::Object job_fields(const Stage& stage) {
+  json::Object job;
+  job["queue"] = stage.queue;
+  if (stage.retry.max_attempts) job["max_attempts"] = *stage.retry.max_attempts;
+  job["run_timeout_seconds"] =
+      std::chrono::duration<double>(stage.timeout).count();
+  return job;
+}
+
+// Thousands of pages are written into a dozen files.
+json::Object outputs_job() {
+  json::Object job;
+  job["run_timeout_seconds"] = 900;
+  return job;
+}
+
+json::Object job_of(const Stage& stage) {
+  auto job = job_fields(stage);
+  job["job_type"] = stage.name;
+  return job;
+}
+
+// What the result of a page depends on besides stage and version.
+json::Array inputs_of(const Pipeline& pipeline, const Stage& stage) {
+  if (stage.kind == RunKind::ocr) return {"content"};
+  json::Array inputs;
+  const auto add = [&](RunKind kind, bool previous) {
+    const auto* source = stage_doing(pipeline, kind);
+    if (source == nullptr || source->name == stage.name) return;
+    inputs.emplace_back(source->name);
+    if (previous) inputs.emplace_back("previous:" + source->name);
+  };
+  // A section may go on from the page before.
+  add(RunKind::spatial, stage.kind == RunKind::detect);
+  if (stage.kind == RunKind::extract) add(RunKind::detect, false);
+  if (stage.kind == RunKind::exec || stage.kind == RunKind::http) {
+    if (place_of(pipeline, stage.name) > 0) add(RunKind::extract, false);
+  }
+  if (inputs.empty()) inputs.emplace_back("content");
+  return inputs;
+}
+
+}  // namespace
+
+const Stage* stage_doing(const Pipeline& pipeline, RunKind kind) {
+  const auto found = std::ranges::find(pipeline.stages, kind, &Stage::kind);
+  return found == pipeline.stages.end() ? nullptr : &*found;
+}
+
+std::string stage_version(const Stage& stage) {
+  const auto fingerprint = result_fingerprint(stage);
+  switch (stage.kind) {
+    case RunKind::scan:
+      return fmt::format("{}/{}", fingerprint, kScanRevision);
+    case RunKind::ocr:
+      return fmt::format("{}/{}", fingerprint, kReadRevision);
+    case RunKind::spatial:
+      return fmt::format("{}/{}", fingerprint, kSpatialRevision);
+    case RunKind::detect:
+    case RunKind::extract:
+    case RunKind::narrate:
+      return stage.provider == kLocalProvider
+                 ? fmt::format("{}/{}/{}", fingerprint, kPassRevision, extract::version())
+                 : fmt::format("{}/{}", fingerprint, kPassRevision);
+    case RunKind::exec:
+    case RunKind::http:
+      return fingerprint;
+  }
+  return fingerprint;
+}
+
+json::Object job_after(const Pipeline& pipeline, std::string_view stage) {
+  if (const auto* next = stage_behind(pipeline, stage)) return job_of(*next);
+  auto job = outputs_job();
+  job["job_type"] = kOutputsType;
+  return job;
+}
+
+json::Value plan_of(const Pipeline& pipeline, const Stage& stage) {
+  json::Object plan;
+  plan["stage"] = stage.name;
+  plan["each"] = to_string(stage.each);
+  plan["version"] = stage_version(stage);
+  plan["inputs"] = inputs_of(pipeline, stage);
+  plan["job"] = job_fields(stage);
+  if (stage.each == Each::page) plan["next"] = job_after(pipeline, stage.name);
+  return plan;
+}
+
+json::Value plan_after(const Pipeline& pipeline, std::string_view stage) {
+  if (stage == kOutputsType) return nullptr;
+  if (const auto* next = stage_behind(pipeline, stage)) return plan_of(pipeline, *next);
+  json::Object plan;
+  plan["stage"] = kOutputsType;
+  plan["each"] = "document";
+  plan["job"] = outputs_job();
+  return plan;
+}
+
+const Stage* pages_before(const Pipeline& pipeline, std::string_view stage) {
+  const auto place = stage == kOutputsType ? pipeline.stages.size() : place_of(pipeline, stage);
+  if (place == 0 || place > pipeline.stages.size()) return nullptr;
+  const auto& before = pipeline.stages[place - 1];
+  return before.each == Each::page ? &before : nullptr;
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,196 @@
+// Words with boxes of one page: from the text layer where it can be believed, else by OCR, by a child
+// of our own or by a service.
+#include "blob/disk.h"
+#include "layout/confidence.h"
+#include "layout/form.h"
+#include "layout/page_json.h"
+#include "layout/reading_order.h"
+#include "layout/sources/vision.h"
+#include "pipeline/paid_call.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::pipeline {
+namespace {
+
+constexpr JsonLimits kReadLimits{.max_bytes = std::size_t{64} * 1024 * 1024, .max_depth = 64};
+
+struct ReadPage {
+  layout::PageMap page;
+  json::Object meta;
+};
+
+std::string text_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  if (value == nullptr || !value->is_string()) return {};
+  return storable_text(value->get_string(), 200);
+}
+
+json::Object meta_of(const layout::PageMap& page, std::string_view source) {
+  const auto confidence = layout::confidence_of(page);
+  json::Object meta;
+  meta["source"] = source;
+  meta["engine"] = page.info.engine;
+  meta["words"] = static_cast<std::int64_t>(page.words.size());
+  meta["confidence"] = layout::round_coordinate(confidence.mean);
+  meta["rotation_deg"] = page.info.rotation_deg;
+  return meta;
+}
+
+// The child's answer, read as what it is: the word of a process that has handled hostile bytes.
+Result<ReadPage> checked_read(std::string_view text) {
+  MR_TRY(const auto object, parse_json_object(text, kReadLimits));
+  const auto* page = object.if_contains("page");
+  if (page == nullptr) return fail(ErrorKind::invalid_argument, "the answer has no page");
+  MR_TRY(auto map, layout::page_from_json(*page));
+  map.info.page = kKeptPage;
+  const auto source = text_of(object, "source");
+  auto meta = meta_of(map, source == "text" ? "text" : "ocr");
+  if (const auto why = text_of(object, "why_ocr"); !why.empty()) meta["why_ocr"] = why;
+  if (const auto* skew = object.if_contains("skew_deg"); skew != nullptr && skew->is_number()) {
+    meta["skew_deg"] = skew->to_number<double>();
+  }
+  return ReadPage{.page = std::move(map), .meta = std::move(meta)};
+}
+
+json::Object read_request(const StageJob& job, std::string_view mode) {
+  json::Object request;
+  request["op"] = "read";
+  request["kind"] = job.work.document->kind;
+  request["page"] = job.page();
+  request["mode"] = mode;
+  const auto* languages = job.stage->options.if_contains("languages");
+  request["languages"] = languages != nullptr ? *languages : json::Value(json::Array{"eng"});
+  request["dpi"] = static_cast<int>(job.number("dpi", 300));
+  return request;
+}
+
+Task<Outcome> keep(StageJob& job, ReadPage read) {
+  MR_CO_TRY(auto bytes, co_await blob::on_disk(job.services.threads, [&read] {
+              return Result<std::string>(layout::page_json(read.page));
+            }));
+  MR_CO_TRY(auto item, co_await keep_page(job, std::move(bytes), std::move(read.meta)));
+  co_return settled_page(job, std::move(item));
+}
+
+Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
+  auto opened = co_await steadily(
+      *job.context, [&] { return job.services.contents.open(job.work.file.content); });
+  if (!opened) co_return outcome_of(opened.error(), "the file cannot be fetched");
+  sandbox::TaskSpec task{.request = to_json(read_request(job, mode)), .limits = job.limits()};
+  task.files.push_back(*std::move(opened));
+  auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  if (auto failed = failed_task(done, fmt::format("page {}", job.page()))) {
+    co_return *std::move(failed);
+  }
+  auto read = co_await blob::on_disk(job.services.threads,
+                                     [&done] { return checked_read(done->result); });
+  if (!read) {
+    auto outcome = Outcome::retry("reader_protocol", read.error().message);
+    outcome.crash = true;
+    co_return outcome;
+  }
+  co_return co_await keep(job, *std::move(read));
+}
+
+struct Picture {
+  std::string bytes;
+  layout::VisionImage size;
+};
+
+// The page as the service takes it: to turn it upright is the service's business.
+Task<Picture> picture(StageJob& job) {
+  json::Object request;
+  request["op"] = "image";
+  request["kind"] = job.work.document->kind;
+  request["page"] = job.page();
+  request["width_px_max"] = 2'200;
+  request["format"] = "jpeg";
+  MR_CO_TRY(auto file, co_await job.services.contents.open(job.work.file.content));
+  Picture drawn;
+  auto& bytes = drawn.bytes;
+  sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
+  task.files.push_back(std::move(file));
+  task.limits.output_max_bytes = std::uint64_t{7} * 1000 * 1000;
+  task.on_output = [&bytes](std::span<const std::byte> piece) -> Task<void> {
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    co_return ok();
+  };
+  MR_CO_TRY(const auto done, co_await job.services.children.run(std::move(task),
+                                                                job.context->token()));
+  if (done.end != sandbox::TaskResult::End::ok) {
+    co_return fail(ErrorKind::internal, "the page could not be drawn: " + done.message);
+  }
+  MR_CO_TRY(const auto size, parse_json_object(done.result));
+  const auto pixels = [&size](std::string_view name) {
+    const auto* value = size.if_contains(name);
+    return value != nullptr && value->is_int64() && value->get_int64() > 0 &&
+                   value->get_int64() < 1'000'000
+               ? static_cast<std::uint32_t>(value->get_int64())
+               : 0U;
+  };
+  drawn.size = {.page = kKeptPage,
+                .width_px = pixels("width_px"),
+                .height_px = pixels("height_px")};
+  co_return drawn;
+}
+
+Task<Outcome> read_by_vision(StageJob& job) {
+  MR_CO_TRY(auto image, co_await picture(job));
+  const auto size = image.size;
+  const auto request_hash = sha256_hex(image.bytes);
+  MR_CO_TRY(auto permit,
+            co_await begin_paid_call(job, {.provider = job.services.vision_provider,
+                                           .model = "vision",
+                                           .request_sha256 = request_hash,
+                                           .estimated_tokens = 1,
+                                           .reserved_micros = job.services.vision_price.per_call}));
+  if (!permit.allowed) co_return over_budget(job.services.vision_provider, permit);
+  provider::VisionRequest request{.correlation_id = job.context->job().correlation_id};
+  request.images.push_back(std::move(image.bytes));
+  auto answer = co_await job.services.vision->annotate(std::move(request), job.context->token());
+  if (answer && !answer->images.empty() && !answer->images.front()) {
+    answer = std::unexpected(answer->images.front().error());
+  }
+  co_await end_paid_call(job, permit, answer ? nullptr : &answer.error(), {},
+                         job.services.vision_price);
+  if (!answer) co_return provider::to_outcome(answer.error(), job.services.vision_provider);
+  const auto& body = *answer->images.front();
+  auto read = co_await blob::on_disk(job.services.threads, [&body, &size]() -> Result<ReadPage> {
+    MR_TRY(auto pages, layout::parse_vision(body, std::span(&size, 1)));
+    if (pages.empty()) return fail(ErrorKind::invalid_argument, "the answer has no page");
+    MR_TRY(auto content, std::move(pages.front().content));
+    MR_TRY(auto raw, layout::clean(std::move(content)));
+    raw.info.page = kKeptPage;
+    MR_TRY(auto page, layout::arrange(std::move(raw)));
+    layout::find_forms(page);
+    auto meta = meta_of(page, "ocr");
+    return ReadPage{.page = std::move(page), .meta = std::move(meta)};
+  });
+  if (!read) co_return Outcome::permanent("invalid_answer", read.error().message);
+  co_return co_await keep(job, *std::move(read));
+}
+
+}  // namespace
+
+Task<Outcome> run_ocr(StageJob job) {
+  const bool outside = job.stage->provider != kLocalProvider && job.stage->provider != kNoProvider;
+  if (!outside) co_return co_await read_locally(job, job.option("mode", "auto"));
+  if (job.services.vision == nullptr) {
+    co_return Outcome::blocked(job.stage->provider, "provider is not configured on this worker");
+  }
+  // A page that brings its own text costs nothing: only pictures go to a service.
+  if (job.work.page->text_chars >= 20 && job.option("mode", "auto") != "ocr") {
+    co_return co_await read_locally(job, "auto");
+  }
+  co_return co_await read_by_vision(job);
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,248 @@
+// The last stage: a document in every form that somebody may want: text, words, hOCR, ALTO, facts, FHIR,
+// narrative, a PDF that can be searched, and the manifest that says how all of it came to be.
+//
+// Pages go by one at a time, into all files at once. What a page could not be read for is missing
+// in them, and said.
+#include "blob/disk.h"
+#include "layout/page_json.h"
+#include "output/alto.h"
+#include "output/evidence_table.h"
+#include "output/facts.h"
+#include "output/fhir/bundle.h"
+#include "output/hocr.h"
+#include "output/manifest.h"
+#include "output/narrative_text.h"
+#include "output/plain_text.h"
+#include "output/words.h"
+#include "pipeline/document_facts.h"
+#include "pipeline/output_files.h"
+#include "pipeline/run_record.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace millrace::pipeline {
+namespace {
+
+struct Texts {
+  std::string text, words, hocr, alto, line;
+};
+
+output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
+  output::DocumentInfo info;
+  info.document_id = job.work.file.id.to_string();
+  info.source = {.file_name = job.work.file.name,
+                 .sha256 = job.work.file.content.sha256,
+                 .size_bytes = static_cast<std::uint64_t>(job.work.file.content.size_bytes),
+                 .mime = job.work.document->mime};
+  info.patient_id = job.work.file.patient.to_string();
+  info.engines = record.engines();
+  info.page_count = static_cast<std::uint32_t>(job.work.document->page_count);
+  info.processed_at =
+      std::chrono::floor<std::chrono::milliseconds>(job.services.clock.wall());
+  return info;
+}
+
+Texts texts_of(const layout::PageMap& page, const output::DocumentInfo& info) {
+  Texts texts;
+  texts.text = output::page_text(page, {.page_count = info.page_count});
+  texts.words = output::words_json(page);
+  texts.hocr = output::hocr_page(page, info);
+  texts.alto = output::alto_page(page, info);
+  texts.line = layout::page_json(page) + '\n';
+  return texts;
+}
+
+Result<void> append(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(ErrorKind::unavailable, "cannot write a scratch file");
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+// One document on its way out.
+struct Writing {
+  StageJob& job;
+  OutputFiles files;
+  output::DocumentInfo info;
+  output::EvidenceTable evidence = {};
+  sandbox::UniqueFd lines;  // Pages for the writer of the PDF, one JSON a line.
+};
+
+Task<void> write_page(Writing& out, int number, const store::StageResult& map,
+                      const store::StageResult* entities) {
+  auto& job = out.job;
+  MR_CO_TRY(const auto page,
+            co_await load_page(job.services, map, static_cast<std::uint32_t>(number)));
+  auto texts = co_await blob::on_disk(job.services.threads,
+                                      [&] { return texts_of(page, out.info); });
+  MR_CO_TRY_VOID(co_await out.files.write("text", std::move(texts.text)));
+  MR_CO_TRY_VOID(co_await out.files.write("words", std::move(texts.words)));
+  MR_CO_TRY_VOID(co_await out.files.write("hocr", std::move(texts.hocr)));
+  MR_CO_TRY_VOID(co_await out.files.write("alto", std::move(texts.alto)));
+  const int fd = out.lines.get();
+  MR_CO_TRY_VOID(co_await blob::on_disk(job.services.threads,
+                                        [&] { return append(fd, texts.line); }));
+  if (entities == nullptr) co_return ok();
+  MR_CO_TRY(const auto text,
+            co_await read_content(job.services.blobs, entities->content, kPassBytesMax));
+  MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
+  // Entities are kept for a page without a number.
+  layout::SpatialMap kept;
+  kept.pages.push_back(page);
+  kept.pages.front().info.page = kKeptPage;
+  MR_CO_TRY(auto detection, layout::clinical::detection_from_json(
+                                value, layout::clinical::Form::stored, kept));
+  number_page(detection, static_cast<std::uint32_t>(number));
+  out.evidence.add_page(page, detection);
+  co_return ok();
+}
+
+Task<void> write_pages(Writing& out, const RunRecord& record) {
+  auto& job = out.job;
+  const auto* spatial = stage_doing(*job.pipeline, RunKind::spatial);
+  const auto* detect = stage_doing(*job.pipeline, RunKind::detect);
+  const auto last = job.work.document->page_count;
+  for (int number = 1; number <= last; ++number) {
+    const auto* map = spatial == nullptr ? nullptr : record.find(number, spatial->name);
+    if (map == nullptr) {
+      MR_CO_TRY_VOID(co_await out.files.write(
+          "text", output::missing_page_text(static_cast<std::uint32_t>(number),
+                                            {.page_count = out.info.page_count})));
+      continue;
+    }
+    const auto* entities = detect == nullptr ? nullptr : record.find(number, detect->name);
+    MR_CO_TRY_VOID(co_await write_page(out, number, *map, entities));
+    if (number % 10 == 0) job.context->progress(80 * number / last, "writing pages");
+  }
+  co_return ok();
+}
+
+// By a child: it takes the file apart again.
+Task<std::optional<Outcome>> write_pdf(Writing& out) {
+  auto& job = out.job;
+  json::Object request;
+  request["op"] = "assemble";
+  request["kind"] = job.work.document->kind;
+  request["title"] = job.work.file.name;
+  MR_CO_TRY(auto file, co_await job.services.contents.open(job.work.file.content));
+  MR_CO_TRY(auto lines, ContentFiles::reopened(out.lines));
+  sandbox::TaskSpec task{.request = to_json(request)};
+  task.files.push_back(std::move(file));
+  task.files.push_back(std::move(lines));
+  // A picture that was packed tightly may take more room as it is embedded.
+  task.limits.output_max_bytes =
+      std::uint64_t{256} * 1024 * 1024 + 4 * static_cast<std::uint64_t>(job.work.file.content.size_bytes);
+  task.limits.cpu = std::chrono::minutes(5);
+  task.limits.wall = std::chrono::minutes(10);
+  auto& writer = out.files.writer("pdf");
+  task.on_output = [&writer](std::span<const std::byte> bytes) -> Task<void> {
+    co_return co_await writer.write(bytes);
+  };
+  const auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  co_return failed_task(done, "searchable PDF");
+}
+
+Task<void> open_files(Writing& out) {
+  auto& files = out.files;
+  MR_CO_TRY_VOID(co_await files.open("text", "text.txt", "text/plain; charset=utf-8"));
+  MR_CO_TRY_VOID(co_await files.open("words", "words.jsonl", "application/jsonl"));
+  MR_CO_TRY_VOID(co_await files.open("hocr", "document.hocr.html", "text/html; charset=utf-8"));
+  MR_CO_TRY_VOID(co_await files.open("alto", "document.alto.xml", "application/xml"));
+  MR_CO_TRY_VOID(co_await files.open("pdf", "document.pdf", "application/pdf"));
+  MR_CO_TRY_VOID(co_await files.write("hocr", output::hocr_begin(out.info)));
+  MR_CO_TRY_VOID(co_await files.write("alto", output::alto_begin(out.info)));
+  MR_CO_TRY(out.lines, out.job.services.contents.scratch());
+  co_return ok();
+}
+
+Task<void> write_facts(Writing& out, const DocumentFacts& facts) {
+  auto& info = out.info;
+  info.language = facts.language;
+  struct Made {
+    std::string json, csv, markdown;
+    Result<output::FhirBundle> fhir;
+  };
+  const auto agents = out.info.engines;
+  auto made = co_await blob::on_disk(out.job.services.threads, [&] {
+    auto all_agents = agents;
+    all_agents.push_back(info.generator);
+    return Made{.json = canonical_json(output::facts_json(facts.extraction, facts.routed,
+                                                          out.evidence, info)),
+                .csv = output::facts_csv(facts.extraction, facts.routed, out.evidence),
+                .markdown = output::narrative_markdown({.narrative = facts.narrative,
+                                                        .extraction = facts.extraction,
+                                                        .evidence = out.evidence,
+                                                        .info = info}),
+                .fhir = output::fhir_bundle({.info = info,
+                                             .extraction = facts.extraction,
+                                             .evidence = out.evidence,
+                                             .routed = facts.routed,
+                                             .document_type = facts.document_type,
+                                             .agents = std::move(all_agents)})};
+  });
+  MR_CO_TRY(const auto fhir, std::move(made.fhir));
+  MR_CO_TRY_VOID(co_await out.files.add("facts", "facts.json", "application/json",
+                                        std::move(made.json)));
+  MR_CO_TRY_VOID(co_await out.files.add("facts_csv", "facts.csv", "text/csv; charset=utf-8",
+                                        std::move(made.csv)));
+  MR_CO_TRY_VOID(co_await out.files.add("fhir", "fhir.json", "application/fhir+json",
+                                        canonical_json(fhir.bundle)));
+  co_return co_await out.files.add("narrative", "narrative.md", "text/markdown; charset=utf-8",
+                                   std::move(made.markdown));
+}
+
+// Nothing where no stage tells the document.
+Task<std::optional<DocumentFacts>> load_facts(StageJob& job) {
+  const auto* narrate = stage_doing(*job.pipeline, RunKind::narrate);
+  if (narrate == nullptr) co_return std::optional<DocumentFacts>();
+  const auto found = job.work.results.find(narrate->name);
+  if (found == job.work.results.end()) co_return std::optional<DocumentFacts>();
+  MR_CO_TRY(const auto text,
+            co_await read_content(job.services.blobs, found->second.content, kPassBytesMax));
+  MR_CO_TRY(auto facts, read_document_facts(text));
+  co_return std::optional<DocumentFacts>(std::move(facts));
+}
+
+Task<Outcome> write_all(StageJob& job) {
+  MR_CO_TRY(const auto record, co_await read_record(job));
+  Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
+  MR_CO_TRY(const auto facts, co_await load_facts(job));
+  if (facts) out.info.language = facts->language;
+  MR_CO_TRY_VOID(co_await open_files(out));
+  MR_CO_TRY_VOID(co_await write_pages(out, record));
+  MR_CO_TRY_VOID(co_await out.files.write("hocr", output::hocr_end()));
+  MR_CO_TRY_VOID(co_await out.files.write("alto", output::alto_end()));
+  MR_CO_TRY(auto failed, co_await write_pdf(out));
+  if (failed) co_return *std::move(failed);
+  MR_CO_TRY_VOID(co_await out.files.finish());
+  if (facts) MR_CO_TRY_VOID(co_await write_facts(out, *facts));
+  const auto manifest = manifest_of(job, record, out.info, out.files.artifacts());
+  MR_CO_TRY_VOID(output::check_manifest(manifest));
+  MR_CO_TRY_VOID(co_await out.files.add("manifest", "manifest.json", "application/json",
+                                        output::manifest_json(manifest)));
+  json::Object item;
+  item["outputs"] = out.files.outputs();
+  co_return settled_stage(job, std::move(item));
+}
+
+}  // namespace
+
+Task<Outcome> run_outputs(StageJob job) {
+  // What it writes is found by its content: beginning again costs time only.
+  co_return co_await steadily(*job.context, [&job] { return write_all(job); });
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,197 @@
+// Passes 1 and 2, page by page: what is mentioned, and what is said of it. By rules (`local`) or by a
+// model; both are held to the same checks before anything is kept.
+#include "blob/disk.h"
+#include "extract/extract.h"
+#include "layout/clinical/detection.h"
+#include "layout/clinical/extraction.h"
+#include "layout/clinical/grounding.h"
+#include "layout/clinical/merge.h"
+#include "layout/clinical/routing.h"
+#include "layout/clinical/validation.h"
+#include "layout/page_json.h"
+#include "pipeline/model_pass.h"
+#include "pipeline/pass_facts.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::pipeline {
+namespace {
+
+namespace clinical = layout::clinical;
+
+Task<layout::SpatialMap> page_map(StageJob& job, const store::StageResult& result) {
+  MR_CO_TRY(auto page, co_await steadily(*job.context, [&] {
+              return load_page(job.services, result, kKeptPage);
+            }));
+  layout::SpatialMap map;
+  map.pages.push_back(std::move(page));
+  co_return map;
+}
+
+// What the page before leaves open: a list of medications goes on at the top of the next page.
+Task<extract::Context> context_before(StageJob& job) {
+  const auto* spatial = stage_doing(*job.pipeline, RunKind::spatial);
+  const auto found = spatial == nullptr ? job.work.previous.end()
+                                        : job.work.previous.find(spatial->name);
+  if (found == job.work.previous.end()) co_return extract::Context();
+  MR_CO_TRY(const auto map, co_await page_map(job, found->second));
+  co_return co_await blob::on_disk(job.services.threads, [&map] {
+    return Result<extract::Context>(extract::context_after(extract::detect(map)));
+  });
+}
+
+struct Detected {
+  clinical::Detection detection;
+  json::Object meta;
+};
+
+awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
+                                                            const ModelService& service,
+                                                            const layout::SpatialMap& map) {
+  auto requests = clinical::detect_requests(map);
+  if (!requests) {
+    co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
+  }
+  auto answers = co_await ask_model(job, service, *std::move(requests));
+  if (!answers) co_return std::unexpected(std::move(answers).error());
+  std::vector<clinical::Detection> parts;
+  for (const auto& value : answers->values) {
+    auto part = clinical::detection_from_json(value, clinical::Form::answer, map);
+    if (!part) {
+      co_return std::unexpected(Outcome::permanent("invalid_answer", part.error().message));
+    }
+    // What is not on the page is dropped there; the rest gets its place.
+    parts.push_back(clinical::ground(*std::move(part), map).detection);
+  }
+  Detected detected{.detection = clinical::merge_detections(std::move(parts))};
+  note_answers(detected.meta, service, *answers);
+  co_return detected;
+}
+
+Task<Outcome> keep_detection(StageJob& job, const layout::SpatialMap& map, Detected detected) {
+  if (clinical::has_rejections(clinical::validate_detection(detected.detection, map))) {
+    co_return Outcome::permanent("invalid_result", "entities are not in the text of the page");
+  }
+  auto bytes = co_await blob::on_disk(job.services.threads, [&] {
+    return canonical_json(clinical::detection_to_json(detected.detection, map));
+  });
+  auto& meta = detected.meta;
+  meta["entities"] = static_cast<std::int64_t>(detected.detection.entities.size());
+  meta["language"] = detected.detection.language;
+  meta["document_type"] = detected.detection.document_type.value;
+  meta["document_type_conf"] = detected.detection.document_type.conf;
+  MR_CO_TRY(auto item, co_await keep_page(job, std::move(bytes), std::move(meta)));
+  co_return settled_page(job, std::move(item));
+}
+
+struct Extracted {
+  clinical::Extraction extraction;
+  json::Object meta;
+};
+
+awaitable<std::expected<Extracted, Outcome>> extract_by_model(
+    StageJob& job, const ModelService& service, const layout::SpatialMap& map,
+    const clinical::Detection& detection) {
+  auto requests = clinical::extract_requests(map, detection);
+  if (!requests) {
+    co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
+  }
+  Extracted extracted;
+  if (requests->empty()) co_return extracted;
+  auto answers = co_await ask_model(job, service, *std::move(requests));
+  if (!answers) co_return std::unexpected(std::move(answers).error());
+  std::vector<clinical::Extraction> parts;
+  for (const auto& value : answers->values) {
+    auto part = clinical::extraction_from_json(value, clinical::Form::answer);
+    if (!part) {
+      co_return std::unexpected(Outcome::permanent("invalid_answer", part.error().message));
+    }
+    parts.push_back(*std::move(part));
+  }
+  extracted.extraction = clinical::merge_extractions(std::move(parts));
+  note_answers(extracted.meta, service, *answers);
+  co_return extracted;
+}
+
+clinical::RoutingRules rules_of(const StageJob& job) {
+  clinical::RoutingRules rules;
+  rules.accept_min = job.number("accept_min", rules.accept_min);
+  rules.accept_min_critical = job.number("accept_min_critical", rules.accept_min_critical);
+  rules.review_min = job.number("review_min", rules.review_min);
+  return rules;
+}
+
+Task<Outcome> keep_extraction(StageJob& job, const layout::SpatialMap& map,
+                              const clinical::Detection& detection, Extracted extracted) {
+  const auto rules = rules_of(job);
+  auto made = co_await blob::on_disk(job.services.threads, [&] {
+    clinical::normalise_units(extracted.extraction);
+    const auto findings = clinical::validate_extraction(extracted.extraction, detection, map);
+    auto kept = clinical::without_rejected(std::move(extracted.extraction), findings);
+    const auto again = clinical::validate_extraction(kept, detection, map);
+    const auto routed = clinical::route_facts(kept, detection, map, again, rules);
+    extracted.meta["rejected"] = static_cast<std::int64_t>(
+        std::ranges::count(findings, clinical::Severity::reject, &clinical::Finding::severity));
+    return page_facts(kept, detection, map, routed);
+  });
+  auto& meta = extracted.meta;
+  meta["facts"] = static_cast<std::int64_t>(made.rows.size());
+  MR_CO_TRY(auto item, co_await keep_page(job, std::move(made.stored), std::move(meta)));
+  item["facts"] = std::move(made.rows);
+  co_return settled_page(job, std::move(item));
+}
+
+}  // namespace
+
+Task<Outcome> run_detect(StageJob job) {
+  MR_CO_TRY(const auto* spatial, result_of(job, RunKind::spatial));
+  MR_CO_TRY(const auto map, co_await page_map(job, *spatial));
+  const auto service = model_of(job);
+  if (!service) co_return service.error();
+  if (*service != nullptr) {
+    auto detected = co_await detect_by_model(job, **service, map);
+    if (!detected) co_return std::move(detected).error();
+    co_return co_await keep_detection(job, map, *std::move(detected));
+  }
+  MR_CO_TRY(const auto context, co_await context_before(job));
+  auto detection = co_await blob::on_disk(job.services.threads,
+                                          [&] { return extract::detect(map, context); });
+  Detected detected{.detection = std::move(detection)};
+  detected.meta["provider"] = extract::kProvider;
+  detected.meta["model"] = extract::kModel;
+  co_return co_await keep_detection(job, map, std::move(detected));
+}
+
+Task<Outcome> run_extract(StageJob job) {
+  MR_CO_TRY(const auto* spatial, result_of(job, RunKind::spatial));
+  MR_CO_TRY(const auto* entities, result_of(job, RunKind::detect));
+  MR_CO_TRY(const auto map, co_await page_map(job, *spatial));
+  MR_CO_TRY(const auto text, co_await steadily(*job.context, [&] {
+              return read_content(job.services.blobs, entities->content, kPassBytesMax);
+            }));
+  MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
+  MR_CO_TRY(const auto detection,
+            clinical::detection_from_json(value, clinical::Form::stored, map));
+  const auto service = model_of(job);
+  if (!service) co_return service.error();
+  if (*service != nullptr) {
+    auto extracted = co_await extract_by_model(job, **service, map, detection);
+    if (!extracted) co_return std::move(extracted).error();
+    co_return co_await keep_extraction(job, map, detection, *std::move(extracted));
+  }
+  auto extraction = co_await blob::on_disk(
+      job.services.threads, [&] { return extract::extract(detection, map); });
+  Extracted extracted{.extraction = std::move(extraction)};
+  extracted.meta["provider"] = extract::kProvider;
+  extracted.meta["model"] = extract::kModel;
+  co_return co_await keep_extraction(job, map, detection, std::move(extracted));
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,202 @@
+// The scan: is it what it says, is it harmless, how many pages has it, and what does each show?
+//
+// clamd looks first when it is configured, then the child of our own reads the structure. Either may
+// refuse; a refused file is a result, not a failure.
+#include "blob/disk.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unistd.h>
+#include <utility>
+
+namespace millrace::pipeline {
+namespace {
+
+constexpr std::size_t kFindingsMax = 200;
+constexpr int kPagesMax = 5'000;
+constexpr JsonLimits kReportLimits{.max_bytes = std::size_t{8} * 1024 * 1024, .max_depth = 8};
+
+json::Object finding(std::string_view rule, std::string_view severity, std::string_view detail) {
+  json::Object object;
+  object["rule"] = rule;
+  object["severity"] = severity;
+  object["detail"] = storable_text(detail, 500);
+  return object;
+}
+
+std::string text_of(const json::Object& object, std::string_view name, std::size_t bytes_max) {
+  const auto* value = object.if_contains(name);
+  if (value == nullptr || !value->is_string()) return {};
+  return storable_text(value->get_string(), bytes_max);
+}
+
+double number_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// What the child says is checked member by member: it has read a stranger's bytes.
+Result<json::Object> checked_report(std::string_view text, int pages_max) {
+  MR_TRY(const auto report, parse_json_object(text, kReportLimits));
+  json::Object scan;
+  const auto verdict = text_of(report, "verdict", 16);
+  if (verdict != "clean" && verdict != "flagged" && verdict != "refused") {
+    return fail(ErrorKind::invalid_argument, "verdict must be clean, flagged or refused");
+  }
+  scan["verdict"] = verdict;
+  scan["kind"] = text_of(report, "kind", 16);
+  scan["mime"] = text_of(report, "mime", 128);
+  scan["engine"] = text_of(report, "engine", 64);
+  json::Array findings;
+  if (const auto* all = report.if_contains("findings"); all != nullptr && all->is_array()) {
+    for (const auto& one : all->get_array()) {
+      if (!one.is_object() || findings.size() >= kFindingsMax) continue;
+      const auto& object = one.get_object();
+      findings.push_back(finding(text_of(object, "rule", 64),
+                                 text_of(object, "severity", 16) == "refuse" ? "refuse" : "flag",
+                                 text_of(object, "detail", 500)));
+    }
+  }
+  json::Array pages;
+  if (const auto* all = report.if_contains("pages"); all != nullptr && all->is_array()) {
+    for (const auto& one : all->get_array()) {
+      if (!one.is_object()) return fail(ErrorKind::invalid_argument, "pages must be objects");
+      const auto& object = one.get_object();
+      const auto digest = text_of(object, "content_sha256", 64);
+      if (!is_digest(digest)) {
+        return fail(ErrorKind::invalid_argument, "content_sha256 of a page must be a digest");
+      }
+      json::Object page;
+      page["page"] = static_cast<std::int64_t>(pages.size() + 1);
+      page["content_sha256"] = digest;
+      page["width_pt"] = std::clamp(number_of(object, "width_pt"), 0.0, 1e6);
+      page["height_pt"] = std::clamp(number_of(object, "height_pt"), 0.0, 1e6);
+      page["rotation_deg"] =
+          static_cast<int>(std::clamp(number_of(object, "rotation_deg"), 0.0, 270.0));
+      page["text_chars"] =
+          static_cast<std::int64_t>(std::clamp(number_of(object, "text_chars"), 0.0, 1e9));
+      pages.push_back(std::move(page));
+    }
+  }
+  if (verdict != "refused" && pages.empty()) {
+    scan["verdict"] = "refused";
+    findings.push_back(finding("no_pages", "refuse", "the document has no pages"));
+  }
+  if (std::cmp_greater(pages.size(), pages_max)) {
+    scan["verdict"] = "refused";
+    findings.push_back(finding("too_many_pages", "refuse",
+                               fmt::format("it has more than {} pages", pages_max)));
+    pages.clear();
+  }
+  scan["findings"] = std::move(findings);
+  scan["pages"] = std::move(pages);
+  return scan;
+}
+
+Result<std::size_t> read_some(int fd, std::span<std::byte> buffer) {
+  for (;;) {
+    const auto got = ::read(fd, buffer.data(), buffer.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return fail(ErrorKind::unavailable, "cannot read a scratch file");
+  }
+}
+
+struct VirusCheck {
+  std::optional<Outcome> failed = {};
+  std::optional<json::Object> found = {};
+};
+
+awaitable<VirusCheck> ask_clamd(StageJob& job, const sandbox::UniqueFd& file) {
+  const int fd = file.get();
+  auto threads = job.services.threads;
+  auto verdict = co_await job.services.clamd->scan(
+      [fd, threads](std::span<std::byte> buffer) -> Task<std::size_t> {
+        co_return co_await blob::on_disk(threads, [fd, buffer] { return read_some(fd, buffer); });
+      },
+      job.context->token());
+  if (!verdict) {
+    // Not having looked is no clean bill.
+    co_return VirusCheck{.failed = provider::to_outcome(verdict.error(), "clamd")};
+  }
+  if (!verdict->found) co_return VirusCheck{};
+  co_return VirusCheck{.found = finding("virus", "refuse", verdict->signature)};
+}
+
+json::Object refused_scan(json::Object reason) {
+  json::Object scan;
+  scan["verdict"] = "refused";
+  scan["kind"] = "";
+  scan["mime"] = "";
+  scan["engine"] = "";
+  scan["findings"] = json::Array{std::move(reason)};
+  scan["pages"] = json::Array();
+  return scan;
+}
+
+Task<Outcome> settle(StageJob& job, json::Object scan) {
+  MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
+              return keep_content(job.services.blobs, canonical_json(scan), "application/json");
+            }));
+  scan["blob"] = std::move(blob);
+  scan["stage"] = job.stage->name;
+  scan["reuse_key"] = sha256_hex("scan" + stage_version(*job.stage) + job.work.file.content.sha256);
+  json::Object meta;
+  meta["verdict"] = scan.at("verdict");
+  meta["engine"] = scan.at("engine");
+  meta["pages"] = static_cast<std::int64_t>(scan.at("pages").as_array().size());
+  scan["meta"] = meta;
+  const auto plan = plan_after(*job.pipeline, job.stage->name);
+  job.context->in_settlement({store::settle_scan_statement(job.id(), scan, plan)});
+  co_return Outcome::ok(to_json(meta));
+}
+
+}  // namespace
+
+Task<Outcome> run_scan(StageJob job) {
+  if (job.work.quarantined) {
+    co_return co_await settle(
+        job, refused_scan(finding("quarantined", "refuse",
+                                  "this content has crashed its reader three times before")));
+  }
+  auto opened = co_await steadily(
+      *job.context, [&] { return job.services.contents.open(job.work.file.content); });
+  if (!opened) co_return outcome_of(opened.error(), "the file cannot be fetched");
+  if (job.services.clamd != nullptr) {
+    auto checked = co_await ask_clamd(job, *opened);
+    if (checked.failed) co_return *std::move(checked.failed);
+    if (checked.found) co_return co_await settle(job, refused_scan(*std::move(checked.found)));
+    MR_CO_TRY(opened, ContentFiles::reopened(*opened));
+  }
+  json::Object request;
+  request["op"] = "inspect";
+  request["file_name"] = job.work.file.name;
+  request["active_content"] = job.option("active_content", "refuse");
+  sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
+  task.files.push_back(*std::move(opened));
+  auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  if (auto failed = failed_task(done, "scan")) co_return *std::move(failed);
+  const auto pages_max =
+      std::min(kPagesMax, static_cast<int>(job.number("pages_max", kPagesMax)));
+  auto scan = checked_report(done->result, pages_max);
+  if (!scan) {
+    auto outcome = Outcome::retry("reader_protocol", scan.error().message);
+    outcome.crash = true;
+    co_return outcome;
+  }
+  co_return co_await settle(job, *std::move(scan));
+}
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,103 @@
+// All pages together: what repeats at the edges of pages is header or footer, not what the document
+// says. Pages are looked at by the window, so that a document of thousands needs no more memory than
+// one of dozens.
+#include "blob/disk.h"
+#include "layout/page_json.h"
+#include "layout/running_text.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace millrace::pipeline {
+namespace {
+
+constexpr int kWindow = 64;  // Pages.
+
+struct Marked {
+  std::string bytes;
+  json::Object meta;
+};
+
+Result<std::vector<Marked>> mark(std::vector<layout::PageMap> pages) {
+  for (auto& page : pages) layout::mark_page_number(page);
+  layout::mark_running_text(pages);
+  std::vector<Marked> marked;
+  marked.reserve(pages.size());
+  for (auto& page : pages) {
+    page.info.page = kKeptPage;
+    json::Object meta;
+    meta["words"] = static_cast<std::int64_t>(page.words.size());
+    meta["blocks"] = static_cast<std::int64_t>(page.blocks.size());
+    meta["tables"] = static_cast<std::int64_t>(page.tables.size());
+    meta["pairs"] = static_cast<std::int64_t>(page.pairs.size());
+    marked.push_back({.bytes = layout::page_json(page), .meta = std::move(meta)});
+  }
+  return marked;
+}
+
+}  // namespace
+
+Task<Outcome> run_spatial(StageJob job) {
+  const auto* words = stage_doing(*job.pipeline, RunKind::ocr);
+  if (words == nullptr) co_return Outcome::permanent("no_words", "no stage of the pipeline reads pages");
+  const auto version = stage_version(*job.stage);
+  json::Array results;
+  std::string all;
+  std::int64_t word_count = 0;
+  std::int64_t table_count = 0;
+  for (int after = 0;;) {
+    MR_CO_TRY(const auto window, co_await steadily(*job.context, [&] {
+                return job.services.store.page_results(job.work.file.id, {words->name}, after,
+                                                       kWindow);
+              }));
+    if (window.empty()) {
+      // Pages without a result are failed ones; behind them there may be more.
+      after += kWindow;
+      if (after >= job.work.document->page_count) break;
+      continue;
+    }
+    std::vector<layout::PageMap> pages;
+    for (const auto& one : window) {
+      MR_CO_TRY(auto page, co_await steadily(*job.context, [&] {
+                  return load_page(job.services, one.result,
+                                   static_cast<std::uint32_t>(one.page));
+                }));
+      pages.push_back(std::move(page));
+    }
+    MR_CO_TRY(auto marked, co_await blob::on_disk(job.services.threads, [&pages] {
+                return mark(std::move(pages));
+              }));
+    for (std::size_t i = 0; i < marked.size(); ++i) {
+      MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
+                  return keep_content(job.services.blobs, marked[i].bytes, "application/json");
+                }));
+      all += blob.at("sha256").as_string();
+      word_count += marked[i].meta.at("words").to_number<std::int64_t>();
+      table_count += marked[i].meta.at("tables").to_number<std::int64_t>();
+      json::Object item;
+      item["page"] = window[i].page;
+      item["stage"] = job.stage->name;
+      item["reuse_key"] = sha256_hex(version + window[i].result.content.sha256);
+      item["blob"] = std::move(blob);
+      item["meta"] = std::move(marked[i].meta);
+      results.push_back(std::move(item));
+    }
+    after = window.back().page;
+    job.context->progress(static_cast<int>(90LL * after / std::max(1, job.work.document->page_count)));
+    if (after >= job.work.document->page_count) break;
+  }
+  json::Object summary;
+  summary["words"] = word_count;
+  summary["tables"] = table_count;
+  json::Object item;
+  item["results"] = std::move(results);
+  item["summary"] = std::move(summary);
+  co_return settled_stage(job, std::move(item));
+}
+
+}  // namespace millrace::pipeline
