@@ -15,6 +15,10 @@ begin
       'page', (select jsonb_build_object('page', p.page, 'content_sha256', encode(p.content_sha256, 'hex'), 'width_pt', p.width_pt, 'height_pt', p.height_pt,
                         'rotation_deg', p.rotation_deg, 'text_chars', p.text_chars, 'state', p.state)
                  from millrace.page p where p.file_id = f.id and p.page = (j.payload ->> 'page')::integer),
+      'previous', coalesce((select jsonb_object_agg(r.stage, jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'size_bytes', r.size_bytes, 'store_key', c.store_key,
+                                     'reuse_key', encode(r.reuse_key, 'hex'), 'meta', r.meta))
+                              from millrace.page_result r join millrace.blob_object c on c.tenant_id = r.tenant_id and c.sha256 = r.sha256
+                             where r.file_id = f.id and r.page = (j.payload ->> 'page')::integer - 1 and r.page > 0), '{}'),
       'results', coalesce((select jsonb_object_agg(r.stage, jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'size_bytes', r.size_bytes, 'store_key', c.store_key,
                                     'reuse_key', encode(r.reuse_key, 'hex'), 'meta', r.meta))
                              from millrace.page_result r join millrace.blob_object c on c.tenant_id = r.tenant_id and c.sha256 = r.sha256

@@ -1,0 +1,247 @@
+#include "store/document_store.h"
+
+#include "pg/pool.h"
+#include "store/sqlstate.h"
+
+#include <chrono>
+#include <utility>
+
+namespace millrace::store {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAcquire{10'000};
+constexpr milliseconds kCall{30'000};
+// What stages keep of themselves is bounded by the database; this is far above it.
+constexpr JsonLimits kAnswerLimits{.max_bytes = std::size_t{16} * 1024 * 1024, .max_depth = 64};
+
+std::string text_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+double number_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
+}
+
+const json::Object* object_of(const json::Object& object, std::string_view name) {
+  const auto* value = object.if_contains(name);
+  return value != nullptr && value->is_object() ? &value->get_object() : nullptr;
+}
+
+ContentRef content_of(const json::Object& object) {
+  return {.sha256 = text_of(object, "sha256"),
+          .size_bytes = static_cast<std::int64_t>(number_of(object, "size_bytes")),
+          .store_key = text_of(object, "store_key")};
+}
+
+std::map<std::string, StageResult, std::less<>> results_of(const json::Object& work,
+                                                           std::string_view name) {
+  std::map<std::string, StageResult, std::less<>> results;
+  const auto* all = object_of(work, name);
+  if (all == nullptr) return results;
+  for (const auto& [stage, value] : *all) {
+    if (!value.is_object()) continue;
+    const auto& one = value.get_object();
+    const auto* meta = object_of(one, "meta");
+    results[std::string(stage)] = {.content = content_of(one),
+                                   .reuse_key = text_of(one, "reuse_key"),
+                                   .meta = meta == nullptr ? json::Object() : *meta};
+  }
+  return results;
+}
+
+std::optional<DocumentWork::State> state_of(const json::Object& work) {
+  const auto* document = object_of(work, "document");
+  if (document == nullptr) return std::nullopt;
+  DocumentWork::State state{.run = static_cast<int>(number_of(*document, "run")),
+                            .state = text_of(*document, "state"),
+                            .stage = text_of(*document, "stage"),
+                            .kind = text_of(*document, "kind"),
+                            .mime = text_of(*document, "mime"),
+                            .page_count = static_cast<int>(number_of(*document, "page_count")),
+                            .pipeline_hash = text_of(*document, "pipeline_hash")};
+  if (const auto* found = document->if_contains("findings"); found != nullptr && found->is_array())
+    state.findings = found->get_array();
+  if (const auto* summary = object_of(*document, "summary")) state.summary = *summary;
+  return state;
+}
+
+Result<DocumentWork> read_work(std::string_view text) {
+  MR_TRY(const auto work, parse_json_object(text, kAnswerLimits));
+  const auto* file = object_of(work, "file");
+  if (file == nullptr) return fail(ErrorKind::internal, "document_work answered without a file");
+  DocumentWork out;
+  MR_TRY(out.file.id, Uuid::parse(text_of(*file, "id")));
+  MR_TRY(out.file.tenant, TenantId::parse(text_of(*file, "tenant_id")));
+  MR_TRY(out.file.patient, Uuid::parse(text_of(*file, "patient_id")));
+  out.file.name = text_of(*file, "file_name");
+  out.file.created_at = text_of(*file, "created_at");
+  out.file.content = content_of(*file);
+  out.document = state_of(work);
+  if (const auto* page = object_of(work, "page")) {
+    out.page = {.page = static_cast<int>(number_of(*page, "page")),
+                .content_sha256 = text_of(*page, "content_sha256"),
+                .width_pt = number_of(*page, "width_pt"),
+                .height_pt = number_of(*page, "height_pt"),
+                .text_chars = static_cast<int>(number_of(*page, "text_chars"))};
+  }
+  out.results = results_of(work, "results");
+  out.previous = results_of(work, "previous");
+  const auto* quarantined = work.if_contains("quarantined");
+  out.quarantined = quarantined != nullptr && quarantined->is_bool() && quarantined->get_bool();
+  return out;
+}
+
+class PgDocumentStore final : public DocumentStore {
+ public:
+  explicit PgDocumentStore(pg::Pool& pool) : pool_(pool) {}
+
+  Task<DocumentWork> begin_document(JobId job, json::Object pipeline) override {
+    pg::Params params;
+    params.add(job).add_json(pipeline);
+    MR_CO_TRY(const auto text,
+              co_await ask(MR_POINT("begin_document"), "select millrace.begin_document($1, $2)",
+                           std::move(params)));
+    co_return read_work(text);
+  }
+
+  Task<DocumentWork> document_work(JobId job) override {
+    MR_CO_TRY(const auto text,
+              co_await ask(MR_POINT("document_work"), "select millrace.document_work($1)",
+                           pg::params(job)));
+    co_return read_work(text);
+  }
+
+  Task<std::vector<PageResult>> page_results(Uuid file, std::vector<std::string> stages, int after,
+                                             int pages_max) override {
+    pg::Params params;
+    params.add(file).add_array(stages).add(after).add(pages_max);
+    MR_CO_TRY(auto rows,
+              co_await call(MR_POINT("page_results"),
+                            "select page, stage, sha256, size_bytes, store_key, meta, reuse_key, reused "
+                            "from millrace.page_results($1, $2, $3, $4)",
+                            std::move(params)));
+    std::vector<PageResult> results;
+    results.reserve(rows.rows());
+    for (const auto row : rows) {
+      MR_CO_TRY(auto meta, parse_json_object(row.text(5), kAnswerLimits));
+      results.push_back({.page = static_cast<int>(row.i64(0)),
+                         .stage = std::string(row.text(1)),
+                         .result = {.content = {.sha256 = std::string(row.text(2)),
+                                                .size_bytes = row.i64(3),
+                                                .store_key = std::string(row.text(4))},
+                                    .reuse_key = std::string(row.text(6)),
+                                    .meta = std::move(meta)},
+                         .reused = row.boolean(7)});
+    }
+    co_return results;
+  }
+
+  Task<std::vector<PageState>> pages_of(Uuid file) override {
+    MR_CO_TRY(auto rows,
+              co_await call(MR_POINT("pages_of"),
+                            "select page, content_sha256, state, coalesce(failed_stage, ''), "
+                            "coalesce(failed_reason, '') from millrace.pages_of($1)",
+                            pg::params(file)));
+    std::vector<PageState> pages;
+    pages.reserve(rows.rows());
+    for (const auto row : rows) {
+      pages.push_back({.page = static_cast<int>(row.i64(0)),
+                       .content_sha256 = std::string(row.text(1)),
+                       .state = std::string(row.text(2)),
+                       .failed_stage = std::string(row.text(3)),
+                       .failed_reason = std::string(row.text(4))});
+    }
+    co_return pages;
+  }
+
+  Task<std::string> pipeline_definition(std::string hash) override {
+    co_return co_await ask(MR_POINT("pipeline_definition"),
+                           "select millrace.pipeline_definition(decode($1, 'hex'))",
+                           pg::params(hash));
+  }
+
+  Task<void> bind_providers(json::Object bindings) override {
+    pg::Params params;
+    params.add_json(bindings);
+    MR_CO_TRY_VOID(co_await call(MR_POINT("bind_providers"), "select millrace.bind_providers($1)",
+                                 std::move(params)));
+    co_return ok();
+  }
+
+  Task<CallPermit> begin_call(json::Object request) override {
+    pg::Params params;
+    params.add_json(request);
+    MR_CO_TRY(const auto text, co_await ask(MR_POINT("begin_call"), "select millrace.begin_call($1)",
+                                            std::move(params)));
+    MR_CO_TRY(const auto answer, parse_json_object(text));
+    CallPermit permit;
+    const auto* allowed = answer.if_contains("allowed");
+    permit.allowed = allowed != nullptr && allowed->is_bool() && allowed->get_bool();
+    permit.budget_micros = static_cast<std::int64_t>(number_of(answer, "budget_micros"));
+    if (permit.allowed) {
+      MR_CO_TRY(permit.call, Uuid::parse(text_of(answer, "call_id")));
+    }
+    co_return permit;
+  }
+
+  Task<void> end_call(Uuid id, json::Object end) override {
+    pg::Params params;
+    params.add(id).add_json(end);
+    MR_CO_TRY_VOID(co_await call(MR_POINT("end_call"), "select millrace.end_call($1, $2)",
+                                 std::move(params)));
+    co_return ok();
+  }
+
+ private:
+  Task<pg::ResultSet> call(fault::Point point, std::string sql, pg::Params params) {
+    auto name = "mr_doc_" + std::string(point.name);
+    MR_CO_TRY(auto connection, co_await pool_.acquire(kAcquire, name));
+    co_return translate(co_await connection->prepared(std::move(name), std::move(sql),
+                                                      std::move(params), {kCall, point}));
+  }
+
+  // The first column of the first row; null gives an empty text.
+  Task<std::string> ask(fault::Point point, std::string sql, pg::Params params) {
+    MR_CO_TRY(auto rows, co_await call(point, std::move(sql), std::move(params)));
+    co_return rows.rows() == 0 || rows[0].is_null(0) ? std::string() : std::string(rows[0].text(0));
+  }
+
+  pg::Pool& pool_;
+};
+
+std::optional<std::string> json_or_null(const json::Value& value) {
+  if (value.is_null()) return std::nullopt;
+  return to_json(value);
+}
+
+}  // namespace
+
+std::unique_ptr<DocumentStore> make_document_store(pg::Pool& pool) {
+  return std::make_unique<PgDocumentStore>(pool);
+}
+
+SqlStatement settle_scan_statement(JobId job, const json::Object& scan, const json::Value& plan) {
+  return {.sql = "select millrace.settle_scan($1, $2, $3)",
+          .params = {job.to_string(), to_json(scan), json_or_null(plan)}};
+}
+
+SqlStatement settle_page_statement(JobId job, const json::Object& item, const json::Value& next) {
+  return {.sql = "select millrace.settle_page($1, $2, $3)",
+          .params = {job.to_string(), to_json(item), json_or_null(next)}};
+}
+
+SqlStatement settle_stage_statement(JobId job, const json::Object& item, const json::Value& plan) {
+  return {.sql = "select millrace.settle_stage($1, $2, $3)",
+          .params = {job.to_string(), to_json(item), json_or_null(plan)}};
+}
+
+SqlStatement settle_image_statement(JobId job, const json::Object& output) {
+  return {.sql = "select millrace.settle_image($1, $2)",
+          .params = {job.to_string(), to_json(output)}};
+}
+
+}  // namespace millrace::store

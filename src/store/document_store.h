@@ -1,0 +1,129 @@
+// DocumentStore: what a worker asks of the database while it processes documents, and the statements
+// that write what it made of them.
+//
+// Reading happens on connections of the worker's own, between claim and settlement. Everything that
+// changes a document is a statement for the settlement of its job (worker::JobContext::in_settlement),
+// so that it commits with the fence or not at all. Exceptions, each safe to repeat: begin_document
+// binds a document to its pipeline; begin_call and end_call keep the account of paid calls, which
+// must not vanish when the job does. Threading: any. Lifetime: the pool outlives it.
+#pragma once
+
+#include "base/json.h"
+#include "base/task.h"
+#include "base/uuid.h"
+#include "model/outcome.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::pg {
+class Pool;
+}
+
+namespace millrace::store {
+
+// Content that is there: where, and what it must hash to.
+struct ContentRef {
+  std::string sha256;  // Hexadecimal.
+  std::int64_t size_bytes = 0;
+  std::string store_key;
+};
+
+struct StageResult {
+  ContentRef content;
+  std::string reuse_key;
+  json::Object meta = {};
+};
+
+struct DocumentWork {
+  struct File {
+    Uuid id;
+    TenantId tenant;
+    Uuid patient;
+    std::string name;
+    std::string created_at;
+    ContentRef content;
+  } file;
+  // Nothing before the first job of the file has begun.
+  struct State {
+    int run = 1;
+    std::string state;
+    std::string stage;
+    std::string kind;
+    std::string mime;
+    int page_count = 0;
+    std::string pipeline_hash;
+    json::Array findings = {};
+    json::Object summary = {};
+  };
+  std::optional<State> document = {};
+  struct Page {
+    int page = 0;
+    std::string content_sha256;
+    double width_pt = 0;
+    double height_pt = 0;
+    int text_chars = 0;
+  };
+  std::optional<Page> page = {};  // Of a job that is about one.
+  std::map<std::string, StageResult, std::less<>> results = {};   // By stage: of the page, or of all.
+  std::map<std::string, StageResult, std::less<>> previous = {};  // Of the page before.
+  bool quarantined = false;
+};
+
+struct PageResult {
+  int page = 0;
+  std::string stage;
+  StageResult result;
+  bool reused = false;  // Taken over from an equal page.
+};
+
+struct PageState {
+  int page = 0;
+  std::string content_sha256;
+  std::string state;  // pending, completed, failed
+  std::string failed_stage;
+  std::string failed_reason;
+};
+
+class DocumentStore {
+ public:
+  virtual ~DocumentStore() = default;
+
+  // `pipeline`: name, version, hash, stage, definition. MR039 where the file is gone.
+  virtual Task<DocumentWork> begin_document(JobId job, json::Object pipeline) = 0;
+  virtual Task<DocumentWork> document_work(JobId job) = 0;
+  // In the order of pages, behind `after`; of at most `pages_max` pages.
+  virtual Task<std::vector<PageResult>> page_results(Uuid file, std::vector<std::string> stages,
+                                                     int after, int pages_max) = 0;
+  virtual Task<std::vector<PageState>> pages_of(Uuid file) = 0;
+  // Empty: nobody knows it.
+  virtual Task<std::string> pipeline_definition(std::string hash) = 0;
+  // Whose limits jobs count against: type to "provider:endpoint", or null.
+  virtual Task<void> bind_providers(json::Object bindings) = 0;
+
+  struct CallPermit {
+    bool allowed = false;
+    Uuid call;
+    std::int64_t budget_micros = 0;  // Of the day, when it is not allowed.
+  };
+  virtual Task<CallPermit> begin_call(json::Object call) = 0;
+  virtual Task<void> end_call(Uuid call, json::Object end) = 0;
+};
+
+std::unique_ptr<DocumentStore> make_document_store(pg::Pool& pool);
+
+// For the settlement of a job; see sql/functions/document.
+SqlStatement settle_scan_statement(JobId job, const json::Object& scan, const json::Value& plan);
+SqlStatement settle_page_statement(JobId job, const json::Object& item, const json::Value& next);
+SqlStatement settle_stage_statement(JobId job, const json::Object& item, const json::Value& plan);
+SqlStatement settle_image_statement(JobId job, const json::Object& output);
+
+}  // namespace millrace::store
