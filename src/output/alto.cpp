@@ -241,6 +241,7 @@ std::string alto_page(const PageMap& page, const DocumentInfo& info) {
   append_attribute(out, "PROCESSINGREFS", processing_of(page, info));
   const auto sure = layout::confidence_of(page);
   if (sure.low + sure.medium + sure.high > 0) append_attribute(out, "PC", share(sure.mean));
+  if (page.info.estimated) append_attribute(out, "QUALITY_DETAIL", "boxes are estimated");
   if (is_language_tag(info.language)) append_attribute(out, "LANG", info.language);
   out += fmt::format(
       ">\n   <PrintSpace ID=\"print_{}\" HPOS=\"0\" VPOS=\"0\" WIDTH=\"{}\" HEIGHT=\"{}\">\n",

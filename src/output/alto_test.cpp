@@ -53,7 +53,8 @@ const std::map<std::string, Rule>& rules() {
       {"LayoutTag", {"ID@ LABEL", "TYPE", ""}},
       {"Layout", {"", "", "(Page )+"}},
       {"Page",
-       {"ID@ PHYSICAL_IMG_NR#", "WIDTH# HEIGHT# PROCESSINGREFS& PC# LANG", "(PrintSpace )?"}},
+       {"ID@ PHYSICAL_IMG_NR#", "WIDTH# HEIGHT# PROCESSINGREFS& PC# LANG QUALITY_DETAIL",
+        "(PrintSpace )?"}},
       {"PrintSpace", {"", "ID@" + kPlace, kBlocks}},
       {"ComposedBlock", {"ID@", "TYPE TAGREFS&" + kPlace, kBlocks}},
       {"TextBlock", {"ID@", "STYLEREFS& TAGREFS& ROTATION#" + kPlace, "(TextLine )*"}},
@@ -283,6 +284,21 @@ TEST(Alto, SaysHowScriptsAndTurnedTextRun) {
   EXPECT_THAT(problems_of(text), IsEmpty());
   EXPECT_THAT(text, HasSubstr("ROTATION=\"90\""));
   EXPECT_THAT(text, HasSubstr("<Polygon POINTS=\"0,110 0,50 20,50 20,110\"/>"));
+}
+
+TEST(Alto, KeepsToTheSchemaWhateverThePageAndLosesNoWord) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    SeededRandom random(seed);
+    const auto page = random_page(random);
+    const auto text = whole(page);
+    ASSERT_THAT(problems_of(text), IsEmpty());
+    std::string words;
+    for (const auto& word : page.words) words += word.text;
+    std::string written;
+    visit(parse_xml(text), [&](const XmlNode& node) { written += node.at("CONTENT"); });
+    ASSERT_EQ(written, words);
+  }
 }
 
 TEST(Alto, TakesAPageWithoutWords) {

@@ -2,7 +2,7 @@
 
 #include "layout/code_points.h"
 #include "layout/evidence.h"
-#include "output/facts.h"
+#include "output/routes.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -147,8 +147,9 @@ Boxes boxes_for_facts(std::uint32_t page, const clinical::Extraction& extraction
                       std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence,
                       const BoxOptions& options) {
   Painter painter{.options = options};
+  const Routes routes(routed);
   for (const auto& fact : extraction.facts) {
-    const auto* route = route_of(routed, fact.id);
+    const auto* route = routes.find(fact.id);
     if (route != nullptr && route->route == clinical::Route::reject) continue;
     const bool negated = fact.assertion.polarity == clinical::Polarity::negated;
     auto label = fmt::format("{}{}", negated ? "not: " : "", fact.name());

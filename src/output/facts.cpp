@@ -1,6 +1,7 @@
 #include "output/facts.h"
 
 #include "output/csv_text.h"
+#include "output/routes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +25,11 @@ json::Object fact_json(const clinical::Fact& fact, const clinical::RoutedFact* r
                        const EvidenceTable& evidence) {
   auto out = clinical::fact_to_json(fact).as_object();
   json::Array places;
-  for (const auto* located : evidence.of(fact)) places.push_back(located_json(*located));
+  for (const auto& id : fact.evidence) {
+    const auto* located = evidence.find(id);
+    places.push_back(located != nullptr ? located_json(*located)
+                                        : json::Object{{"entity", id}, {"page", nullptr}});
+  }
   out["evidence"] = std::move(places);
   out["route"] = route == nullptr ? json::Value(nullptr) : json::Value(to_string(route->route));
   out["score"] = route == nullptr ? json::Value(nullptr) : json::Value(route->score);
@@ -74,19 +79,14 @@ std::string shown_value(const json::Value& value) {
   return low.empty() ? "up to " + high : low + " – " + high;
 }
 
-const clinical::RoutedFact* route_of(std::span<const clinical::RoutedFact> routed,
-                                     std::string_view fact) {
-  const auto at = std::ranges::find(routed, fact, &clinical::RoutedFact::fact);
-  return at == routed.end() ? nullptr : &*at;
-}
-
 json::Value facts_json(const clinical::Extraction& extraction,
                        std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence,
                        const DocumentInfo& info) {
   auto stored = clinical::extraction_to_json(extraction).as_object();
+  const Routes routes(routed);
   json::Array facts;
   for (const auto& fact : extraction.facts) {
-    facts.push_back(fact_json(fact, route_of(routed, fact.id), evidence));
+    facts.push_back(fact_json(fact, routes.find(fact.id), evidence));
   }
   return json::Object{{"schema", kFactsSchema},
                       {"document", document_json(info)},
@@ -99,8 +99,9 @@ std::string facts_csv(const clinical::Extraction& extraction,
                       std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence) {
   auto out = csv_row({"id", "type", "subject", "polarity", "certainty", "temporality", "name",
                       "value", "codes", "conf", "route", "score", "pages", "evidence"});
+  const Routes routes(routed);
   for (const auto& fact : extraction.facts) {
-    const auto* route = route_of(routed, fact.id);
+    const auto* route = routes.find(fact.id);
     std::set<std::uint32_t> pages;
     std::string quotes;
     for (const auto* located : evidence.of(fact)) {

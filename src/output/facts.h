@@ -15,7 +15,8 @@ namespace millrace::output {
 inline constexpr std::string_view kFactsSchema = "facts/1";
 
 // {"schema":"facts/1","document":{…},"facts":[…],"relations":[…],"rejected":[…]}. A fact is that of
-// clinical.extract/1, with `route` and `score` (null without routing) and its evidence in full.
+// clinical.extract/1, with `route` and `score` (null without routing) and its evidence in full; an
+// entity whose page is not there has null for its page and nothing else.
 json::Value facts_json(const layout::clinical::Extraction& extraction,
                        std::span<const layout::clinical::RoutedFact> routed,
                        const EvidenceTable& evidence, const DocumentInfo& info);
@@ -27,9 +28,5 @@ std::string facts_csv(const layout::clinical::Extraction& extraction,
 
 // "500 mg", "12 – 16"; empty for null.
 std::string shown_value(const json::Value& value);
-
-// Null when it was not routed.
-const layout::clinical::RoutedFact* route_of(std::span<const layout::clinical::RoutedFact> routed,
-                                             std::string_view fact);
 
 }  // namespace millrace::output

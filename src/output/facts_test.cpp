@@ -73,6 +73,9 @@ TEST_F(Facts, LeaveOutEvidenceThatIsNotOnItsPage) {
   EXPECT_EQ(table.find("e2"), nullptr);
   EXPECT_EQ(table.find("e3"), nullptr);
   EXPECT_NE(table.find("e4"), nullptr);
+  auto json = facts_json(extraction, routed, table, info).as_object();
+  EXPECT_EQ(to_json(json["facts"].as_array()[4].as_object()["evidence"]),
+            R"([{"entity":"e3","page":null}])");
 }
 
 TEST_F(Facts, AreRowsForASpreadsheet) {

@@ -126,6 +126,7 @@ std::string page_properties(const PageMap& page, const DocumentInfo& info) {
     const auto dpi = std::lround(page.info.dpi);
     out += fmt::format("; scan_res {} {}", dpi, dpi);
   }
+  if (page.info.estimated) out += "; x_boxes estimated";
   return out;
 }
 

@@ -129,6 +129,27 @@ TEST(Hocr, GivesTheSlopeOfASlantedLine) {
   EXPECT_THAT(hocr_page(page, letter_info()), HasSubstr("baseline 0.02 -11\""));
 }
 
+TEST(Hocr, HasEveryLineOfAnyPage) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    SeededRandom random(seed);
+    const auto page = random_page(random);
+    const auto root = parse_xml(hocr_page(page, letter_info()));
+    ASSERT_EQ(root.name, "div") << root.text;
+    const auto lines = all(root, "ocr_line");
+    ASSERT_EQ(lines.size(), page.lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      ASSERT_EQ(lines[i]->text, page.text_of(page.lines[i].words));
+    }
+  }
+}
+
+TEST(Hocr, SaysThatBoxesAreEstimated) {
+  auto page = small_page();
+  page.info.estimated = true;
+  EXPECT_THAT(hocr_page(page, letter_info()), HasSubstr("; x_boxes estimated\""));
+}
+
 TEST(Hocr, KeepsIdeographsTogether) {
   const auto page =
       layout::assemble_page({.page = 1, .width_px = 100, .height_px = 100},

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -56,7 +56,8 @@ struct Writer {
   const NarrativeInput& input;
   Style style;
   std::string out = {};
-  std::vector<std::string> cited = {};  // In the order of their first mark.
+  std::vector<std::string> cited = {};  // In the order of their first mark,
+  std::set<std::string> seen = {};      // each once.
 
   void heading(int level, std::string_view text) {
     if (style == Style::markdown) {
@@ -67,7 +68,7 @@ struct Writer {
   }
 
   std::string mark(const std::string& fact) {
-    if (std::ranges::find(cited, fact) == cited.end()) cited.push_back(fact);
+    if (seen.insert(fact).second) cited.push_back(fact);
     return "[" + clean(fact, Style::plain) + "]";
   }
 
@@ -78,11 +79,11 @@ struct Writer {
   }
 
   void sentences() {
-    const auto& uncertain = input.narrative.uncertain;
+    const std::set<std::string> doubtful(input.narrative.uncertain.begin(),
+                                         input.narrative.uncertain.end());
     for (const auto& sentence : input.narrative.sentences) {
-      const bool doubt = std::ranges::any_of(sentence.facts, [&](const auto& fact) {
-        return std::ranges::find(uncertain, fact) != uncertain.end();
-      });
+      const bool doubt = std::ranges::any_of(
+          sentence.facts, [&](const auto& fact) { return doubtful.contains(fact); });
       out += clean(sentence.text, style) + " " + marks(sentence.facts);
       if (doubt) out += " (to be checked)";
       out += style == Style::markdown ? "\n\n" : "\n";
@@ -109,11 +110,13 @@ struct Writer {
   void sources() {
     if (cited.empty()) return;
     heading(2, "Sources");
+    std::map<std::string_view, const clinical::Fact*> facts;
+    for (const auto& fact : input.extraction.facts) facts.emplace(fact.id, &fact);
     for (const auto& id : cited) {
       out += "- [" + clean(id, Style::plain) + "]";
-      const auto fact = std::ranges::find(input.extraction.facts, id, &clinical::Fact::id);
-      const auto places = fact == input.extraction.facts.end() ? std::vector<const Located*>()
-                                                               : input.evidence.of(*fact);
+      const auto fact = facts.find(id);
+      const auto places =
+          fact == facts.end() ? std::vector<const Located*>() : input.evidence.of(*fact->second);
       std::uint32_t page = 0;
       for (const auto* located : places) {
         if (located->page != page) {

@@ -2,6 +2,7 @@
 // tests only.
 #pragma once
 
+#include "base/random.h"
 #include "layout/clinical/letter.h"
 #include "layout/code_points.h"
 #include "output/document_info.h"
@@ -68,6 +69,33 @@ inline layout::PageMap broken_page() {
   page.words[2].text = "line\nend\ttab\r";
   page.words[3].text = "\xef\xbf\xbe";  // U+FFFE
   return page;
+}
+
+// Words anywhere on a page, read in whatever order that gives.
+inline layout::PageMap random_page(Random& random) {
+  const auto texts = hostile_words();
+  const std::vector<std::string> plain = {"the", "hyper-", "tension", "13.5", "Zoë", "漢",
+                                          "字",  "עולם",   "gj,",     "X-",   "•",   "Name:"};
+  layout::RawPage raw{.info = {.page = static_cast<std::uint32_t>(random.between(1, 5000)),
+                               .width_px = static_cast<std::uint32_t>(random.between(1, 3000)),
+                               .height_px = static_cast<std::uint32_t>(random.between(1, 3000)),
+                               .engine = "test"}};
+  const auto count = random.below(60);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto& from = random.below(4) == 0 ? texts : plain;
+    const auto x = random.uniform();
+    const auto y = static_cast<double>(random.below(30)) / 30;
+    layout::RawWord word{.text = from[random.below(from.size())],
+                         .box = {.x0 = x, .y0 = y, .x1 = x + 0.1, .y1 = y + 0.02}};
+    if (random.below(2) == 0) word.conf = random.uniform();
+    if (random.below(5) == 0) {
+      layout::Quad poly;
+      for (auto& point : poly) point = {.x = random.uniform(), .y = random.uniform()};
+      word.poly = poly;
+    }
+    raw.words.push_back(std::move(word));
+  }
+  return layout::arrange(layout::clean(std::move(raw)).value()).value();
 }
 
 }  // namespace millrace::output

@@ -63,7 +63,7 @@ json::Object allergy_of(const Links& links, json::Object code, std::string_view 
 
 void add_reaction(json::Object& out, const clinical::Fact& fact) {
   const auto reaction = text_field(fact, "reaction");
-  const auto severity = text_field(fact, "severity");
+  const auto severity = choice_field(fact, "severity");
   if (!reaction.empty()) {
     json::Object item{{"manifestation", json::Array{text_concept(reaction)}}};
     if (!severity.empty()) item["severity"] = severity;

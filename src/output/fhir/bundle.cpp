@@ -1,8 +1,8 @@
 #include "output/fhir/bundle.h"
 
-#include "output/facts.h"
 #include "output/fhir/elements.h"
 #include "output/fhir/resources.h"
+#include "output/routes.h"
 
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid.hpp>
@@ -41,7 +41,7 @@ std::string identity_of(const Fact& fact, const EvidenceTable& evidence) {
 
 class Builder {
  public:
-  explicit Builder(const FhirInput& input) : input_(input) {
+  explicit Builder(const FhirInput& input) : input_(input), routes_(input.routed) {
     links_ = {.patient = url_of("Patient"), .document = url_of("DocumentReference")};
   }
 
@@ -86,16 +86,11 @@ class Builder {
     resources_.emplace_back(url, std::move(out));
   }
 
-  std::string_view route_name(const Fact& fact) const {
-    const auto* route = route_of(input_.routed, fact.id);
-    return route == nullptr ? std::string_view() : to_string(route->route);
-  }
-
   bool is_of_patient(const Fact& fact) const {
     return fact.type == clinical::FactType::Patient && fact.subject == clinical::Subject::patient &&
            fact.assertion.polarity == clinical::Polarity::affirmed &&
            fact.assertion.temporality != clinical::Temporality::hypothetical &&
-           route_name(fact) != "reject";
+           routes_.name(fact.id) != "reject";
   }
 
   json::Object patient() const {
@@ -104,7 +99,7 @@ class Builder {
     for (const auto& fact : input_.extraction.facts) {
       if (!is_of_patient(fact)) continue;
       facts.push_back(&fact);
-      for (auto& item : fhir::extensions_of(fact, route_name(fact), input_.evidence)) {
+      for (auto& item : fhir::extensions_of(fact, routes_.name(fact.id), input_.evidence)) {
         extensions.push_back(std::move(item));
       }
     }
@@ -121,7 +116,8 @@ class Builder {
          json::Array{fhir::text_extension(fhir::kSha256Extension, "valueString", source.sha256)}}};
     if (!source.mime.empty()) attachment["contentType"] = source.mime;
     if (is_language_tag(input_.info.language)) attachment["language"] = input_.info.language;
-    attachment["size"] = source.size_bytes;
+    // An unsignedInt has 31 bits.
+    if (source.size_bytes <= 0x7fff'ffff) attachment["size"] = source.size_bytes;
     if (const auto title = fhir::clean(input_.info.shown_title()); !title.empty()) {
       attachment["title"] = title;
     }
@@ -139,7 +135,7 @@ class Builder {
   }
 
   void add_fact(const Fact& fact) {
-    const auto route = route_name(fact);
+    const auto route = routes_.name(fact.id);
     if (route == "reject") {
       out_.omitted.push_back({.fact = fact.id, .why = "rejected by routing"});
       return;
@@ -213,6 +209,7 @@ class Builder {
   }
 
   const FhirInput& input_;
+  Routes routes_;
   fhir::Links links_;
   std::map<std::string, int> names_;
   std::vector<std::pair<std::string, json::Object>> resources_;

@@ -138,6 +138,15 @@ std::vector<std::string> problems_of(const json::Value& bundle) {
       const std::string url(reference->as_string());
       if (!urls.contains(url)) problems.push_back("no " + url);
     }
+    const auto is_one_of = [&](std::string_view name, std::set<std::string_view> words) {
+      const auto* code = object.if_contains(name);
+      if (code != nullptr && code->is_string() && !words.contains(code->get_string())) {
+        problems.push_back(std::string(name));
+      }
+    };
+    is_one_of("gender", {"female", "male", "other", "unknown"});
+    is_one_of("comparator", {"<", "<=", ">", ">="});
+    is_one_of("severity", {"mild", "moderate", "severe"});
     const auto* system = object.if_contains("system");
     if (system != nullptr && system->is_string() && system->get_string() == clinical::kUcumSystem &&
         !clinical::is_ucum(object.at("code").as_string())) {
@@ -571,6 +580,34 @@ TEST_F(Fhir, TakesValuesThatAreNotWhatTheyShouldBe) {
   EXPECT_FALSE(seen.contains("effectiveDateTime"));
   EXPECT_FALSE(seen.contains("referenceRange"));
   EXPECT_EQ(text_at(seen, {"dataAbsentReason", "coding", "code"}), "unknown");
+}
+
+TEST_F(Fhir, IsFhirWhateverAFactSays) {
+  const std::vector<json::Value> odd = {nullptr,
+                                        "",
+                                        " ",
+                                        std::string("\0\x1b\xff", 3).c_str(),
+                                        "<b>\n]]>",
+                                        7,
+                                        -1.5,
+                                        true,
+                                        json::Array{1, "x"},
+                                        json::Object(),
+                                        json::Object{{"value", 1e300}, {"unit", ""}},
+                                        json::Object{{"value", nullptr}, {"unit", "mg"}},
+                                        json::Object{{"low", "a"}, {"high", 5}}};
+  for (const auto type : clinical::fact_types()) {
+    const auto rules = clinical::fields_of(type);
+    for (const auto& rule : rules) {
+      for (const auto& value : odd) {
+        auto one =
+            fact("f1", type, {"e3", "e99"}, fmt::format(R"({{"{}":"thing"}})", rules[0].name));
+        one.value[rule.name] = value;
+        extraction = {.facts = {one, negated(one), of_family(one)}};
+        bundle();  // Checks.
+      }
+    }
+  }
 }
 
 TEST_F(Fhir, AUnitThatUcumDoesNotHaveIsTextOnly) {

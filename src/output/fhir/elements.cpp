@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace millrace::output::fhir {
@@ -56,6 +57,15 @@ std::string clean(std::string_view text) {
 std::string text_field(const clinical::Fact& fact, std::string_view name) {
   const auto* value = fact.value.if_contains(name);
   return value != nullptr && value->is_string() ? clean(value->get_string()) : std::string();
+}
+
+std::string choice_field(const clinical::Fact& fact, std::string_view name) {
+  auto text = text_field(fact, name);
+  const auto rules = clinical::fields_of(fact.type);
+  const auto rule = std::ranges::find(rules, name, &clinical::FieldRule::name);
+  const bool known =
+      rule != rules.end() && std::ranges::find(rule->choices, text) != rule->choices.end();
+  return known ? text : std::string();
 }
 
 std::optional<std::string> date_field(const clinical::Fact& fact, std::string_view name) {

@@ -26,6 +26,8 @@ std::string clean(std::string_view text);
 
 // A field of the fact; empty when nothing is said.
 std::string text_field(const layout::clinical::Fact& fact, std::string_view name);
+// Only one of the words that the field may have; empty for anything else.
+std::string choice_field(const layout::clinical::Fact& fact, std::string_view name);
 // Only what FHIR takes for a date: a year, a month or a day that exists.
 std::optional<std::string> date_field(const layout::clinical::Fact& fact, std::string_view name);
 const json::Object* object_field(const layout::clinical::Fact& fact, std::string_view name);

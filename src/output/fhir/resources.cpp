@@ -130,7 +130,7 @@ void add_value(json::Object& out, const Fact& fact) {
   auto value = quantity(object_field(fact, "value"));
   const auto text = text_field(fact, "text");
   if (value) {
-    if (const auto comparator = text_field(fact, "comparator"); !comparator.empty()) {
+    if (const auto comparator = choice_field(fact, "comparator"); !comparator.empty()) {
       (*value)["comparator"] = comparator;
     }
     out["valueQuantity"] = std::move(*value);
@@ -166,7 +166,7 @@ Projection observation(const Fact& fact, const Links& links, const EvidenceTable
     out["interpretation"] = json::Array{coded(kInterpretation, "NEG", "Negative")};
   } else {
     add_value(out, fact);
-    if (auto flag = interpretation(text_field(fact, "flag"))) {
+    if (auto flag = interpretation(choice_field(fact, "flag"))) {
       out["interpretation"] = json::Array{std::move(*flag)};
     }
     if (auto range = reference_range(fact)) out["referenceRange"] = json::Array{std::move(*range)};
@@ -375,7 +375,7 @@ json::Object patient_resource(std::span<const Fact* const> facts, std::string_vi
     if (!name.empty() && seen.insert("name " + name).second) {
       names.push_back(json::Object{{"text", name}});
     }
-    const auto sex = text_field(*fact, "sex");
+    const auto sex = choice_field(*fact, "sex");
     if (!sex.empty() && !rest.contains("gender")) rest["gender"] = sex;
     const auto birth = date_field(*fact, "birth_date");
     if (birth && !rest.contains("birthDate")) rest["birthDate"] = *birth;
