@@ -103,9 +103,9 @@ JailFeature not_in_use(std::string name, std::string detail) {
 
 JailDescription share_nothing() {
   JailDescription description;
-  const bool root = ::geteuid() == 0;
-  // An ordinary user may have namespaces only inside a user namespace.
-  if (!root) {
+  // An ordinary user may have namespaces only inside a user namespace, and so may a root that has
+  // nobody to become.
+  if (!can_become_nobody()) {
     if (::unshare(CLONE_NEWUSER) != 0) {
       const std::string why = fmt::format("no user namespace: {}", error_text(errno));
       for (const auto& space : kNamespaces) description.push_back(not_in_use(space.name, why));
@@ -135,6 +135,7 @@ Result<JailPlan> prepare_jail(const std::vector<std::string>& read_paths) {
       in_use("landlock", fmt::format("ABI {}", landlock.abi), true),
       in_use("user", describe_user()),
       in_use("capabilities", "none"),
+      in_use("memory_shortage", "killed first"),
       in_use("rlimits", "memory, CPU, files, descriptors, processes, stack, core"),
   };
   return plan;

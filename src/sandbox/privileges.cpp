@@ -19,17 +19,9 @@ std::unexpected<Error> fail_errno(std::string_view what, int error) {
               fmt::format("{}: {}", what, std::generic_category().message(error)));
 }
 
-// A user namespace with one user in it has a root that is nobody outside, and no nobody.
-bool is_mapped(uid_t user) {
-  const auto before = ::geteuid();
-  if (::setresuid(static_cast<uid_t>(-1), user, static_cast<uid_t>(-1)) == 0) {
-    return ::setresuid(static_cast<uid_t>(-1), before, static_cast<uid_t>(-1)) == 0;
-  }
-  return errno != EINVAL;
-}
+bool is_root() { return ::geteuid() == 0 || ::getuid() == 0; }
 
 Result<void> become_nobody() {
-  if (!is_mapped(kNobody)) return ok();
   if (::setgroups(0, nullptr) != 0) return fail_errno("cannot leave the groups of root", errno);
   if (::setresgid(kNobody, kNobody, kNobody) != 0) {
     return fail_errno("cannot leave the group of root", errno);
@@ -37,7 +29,7 @@ Result<void> become_nobody() {
   if (::setresuid(kNobody, kNobody, kNobody) != 0) {
     return fail_errno("cannot stop being root", errno);
   }
-  if (::getuid() == 0 || ::geteuid() == 0) return fail_errno("still root", EPERM);
+  if (is_root()) return fail_errno("still root", EPERM);
   return ok();
 }
 
@@ -66,12 +58,21 @@ Result<void> drop_privileges() {
   for (int capability = 0; capability < 64; ++capability) {
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
-  if (::geteuid() == 0 || ::getuid() == 0) MR_TRY_VOID(become_nobody());
+  if (is_root()) MR_TRY_VOID(become_nobody());
   return drop_capabilities();
 }
 
+bool can_become_nobody() {
+  // The kernel says EINVAL for a user that this namespace does not have; -1 changes nothing.
+  constexpr auto kSame = static_cast<uid_t>(-1);
+  if (!is_root()) return false;
+  const uid_t saved = ::geteuid();
+  if (::setresuid(kSame, kSame, kNobody) != 0) return errno != EINVAL;
+  return ::setresuid(kSame, kSame, saved) == 0;
+}
+
 std::string describe_user() {
-  if (::geteuid() == 0 || ::getuid() == 0) return fmt::format("becomes user {}", kNobody);
+  if (is_root()) return fmt::format("becomes user {}", kNobody);
   return fmt::format("stays user {}", ::geteuid());
 }
 

@@ -50,7 +50,7 @@ std::string burn() {
 
 // Not a tail call, and with a frame that is touched.
 int overflow_stack(int depth) {  // NOLINT(misc-no-recursion)
-  if (depth < 0) return depth;  // Never.
+  if (depth < 0) return depth;   // Never.
   volatile char frame[4096];
   std::memset(const_cast<char*>(frame), depth, sizeof frame);
   return overflow_stack(depth + 1) + frame[depth % 4096];

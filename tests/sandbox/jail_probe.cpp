@@ -42,7 +42,8 @@ bool deny(unsigned number) {
 bool become_nobody() {
   constexpr unsigned kNobody = 65534;
   if (::geteuid() != 0) return true;
-  return ::setresgid(kNobody, kNobody, kNobody) == 0 && ::setresuid(kNobody, kNobody, kNobody) == 0;
+  if (::setresgid(kNobody, kNobody, kNobody) != 0) return errno == EINVAL;  // There is no nobody.
+  return ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
 int g_remembered = 0;  // Changed by tasks; a new process does not see it.
