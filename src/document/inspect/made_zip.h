@@ -1,0 +1,119 @@
+// MadeZip: ZIP archives for tests, honest ones and liars. For tests only.
+//
+// Every number that an archive says about itself can be set to something else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zlib.h>
+
+namespace millrace::document {
+
+// Least significant byte first.
+inline std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  return text;
+}
+
+inline std::string big(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = bytes - 1; i >= 0; --i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  return text;
+}
+
+// `raw`: without zlib's header and checksum, as ZIP has it.
+inline std::string deflated(std::string_view text, bool raw = false, int level = 9) {
+  z_stream stream = {};
+  deflateInit2(&stream, level, Z_DEFLATED, raw ? -MAX_WBITS : MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// Zeros without the memory for them: the deflate data of `bytes` zeros.
+inline std::string deflated_zeros(std::uint64_t bytes, bool raw = false) {
+  z_stream stream = {};
+  deflateInit2(&stream, 9, Z_DEFLATED, raw ? -MAX_WBITS : MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+  std::string packed;
+  const std::string zeros(std::size_t{1} << 20, '\0');
+  std::string out(std::size_t{1} << 16, '\0');
+  for (int code = Z_OK; code != Z_STREAM_END;) {
+    const auto step = std::min<std::uint64_t>(bytes, zeros.size());
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+    stream.avail_in = static_cast<uInt>(step);
+    bytes -= step;
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(out.data());
+      stream.avail_out = static_cast<uInt>(out.size());
+      code = deflate(&stream, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
+      packed.append(out, 0, out.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  }
+  deflateEnd(&stream);
+  return packed;
+}
+
+struct MadeEntry {
+  std::string name;
+  std::string content;
+  bool packed = true;
+  // Lies.
+  std::optional<std::string> packed_bytes = {};      // Instead of the content, packed.
+  std::optional<std::uint64_t> declared_bytes = {};  // In the directory and here.
+  std::optional<std::uint32_t> crc = {};
+  std::optional<std::string> local_name = {};
+  std::optional<std::uint64_t> header_offset = {};  // In the directory.
+  std::uint16_t flags = 0;
+  std::uint16_t method = 0xffff;  // 0xffff: as `packed` says.
+};
+
+struct MadeZip {
+  std::vector<MadeEntry> entries;
+  std::string prefix = {};  // Before the first entry.
+  std::string suffix = {};  // Behind the end.
+  std::optional<std::uint64_t> count = {};
+  std::optional<std::uint64_t> directory_offset = {};
+
+  MadeZip& add(std::string name, std::string content, bool packed = true) {
+    entries.push_back({.name = std::move(name), .content = std::move(content), .packed = packed});
+    return *this;
+  }
+
+  std::string bytes() const {
+    std::string file = prefix;
+    std::string directory;
+    for (const auto& entry : entries) {
+      const auto data =
+          entry.packed_bytes.value_or(entry.packed ? deflated(entry.content, true) : entry.content);
+      const auto plain = entry.declared_bytes.value_or(entry.content.size());
+      const auto crc = entry.crc.value_or(static_cast<std::uint32_t>(
+          crc32_z(0, reinterpret_cast<const Bytef*>(entry.content.data()), entry.content.size())));
+      const std::uint64_t method = entry.method != 0xffff ? entry.method : entry.packed ? 8 : 0;
+      const auto offset = entry.header_offset.value_or(file.size());
+      const auto sizes = little(crc, 4) + little(data.size(), 4) + little(plain, 4);
+      const auto& local = entry.local_name.value_or(entry.name);
+      file += "PK\x03\x04" + little(20, 2) + little(entry.flags, 2) + little(method, 2) +
+              little(0, 4) + sizes + little(local.size(), 2) + little(0, 2) + local + data;
+      directory += "PK\x01\x02" + little(20, 2) + little(20, 2) + little(entry.flags, 2) +
+                   little(method, 2) + little(0, 4) + sizes + little(entry.name.size(), 2) +
+                   little(0, 2) + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) +
+                   little(offset, 4) + entry.name;
+    }
+    const auto begin = directory_offset.value_or(file.size());
+    const auto number = count.value_or(entries.size());
+    return file + directory + "PK\x05\x06" + little(0, 4) + little(number, 2) + little(number, 2) +
+           little(directory.size(), 4) + little(begin, 4) + little(0, 2) + suffix;
+  }
+};
+
+}  // namespace millrace::document

@@ -1,0 +1,297 @@
+#include "document/bounded/limits.h"
+#include "document/inspect/made_image.h"
+#include "document/inspect/made_inspection.h"
+#include "document/inspect/made_pdf.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace millrace::document {
+namespace {
+
+MadePdf one_page() {
+  MadePdf pdf;
+  pdf.page();
+  return pdf;
+}
+
+std::string with_catalog(std::string_view extra) {
+  auto pdf = one_page();
+  return pdf.catalog(extra).bytes();
+}
+
+TEST(PdfInspect, AGoodFileIsClean) {
+  MadePdf pdf;
+  pdf.page("First page").page("Second", "/Rotate 90 /MediaBox [0 0 200 100]");
+  const auto result = inspected(pdf.bytes(), "a.pdf");
+  EXPECT_EQ(result.verdict(), "clean") << rules_of(pdf.bytes());
+  EXPECT_EQ(result.text("kind"), "pdf");
+  EXPECT_EQ(result.text("mime"), "application/pdf");
+  ASSERT_EQ(result.pages(), 2U);
+  EXPECT_EQ(result.page(1).at("width_pt").to_number<double>(), 612);
+  EXPECT_EQ(result.page(1).at("text_chars").to_number<int>(), 10);
+  EXPECT_EQ(result.page(2).at("rotation_deg").to_number<int>(), 90);
+  EXPECT_EQ(result.page(2).at("width_pt").to_number<double>(), 200);
+}
+
+TEST(PdfInspect, ScriptsThatRunByThemselvesAreRefused) {
+  const auto script = "<< /S /JavaScript /JS (app.alert\\(1\\)) >>";
+  EXPECT_EQ(rules_of(with_catalog(fmt::format("/OpenAction {}", script))), "pdf_javascript:refuse");
+  EXPECT_EQ(rules_of(with_catalog(fmt::format("/AA << /WC {} >>", script))),
+            "pdf_javascript:refuse");
+  EXPECT_EQ(
+      rules_of(with_catalog(fmt::format("/Names << /JavaScript << /Names [(a) {}] >> >>", script))),
+      "pdf_javascript:refuse");
+  MadePdf page;
+  page.page("x", fmt::format("/AA << /O {} >>", script));
+  EXPECT_EQ(rules_of(page.bytes()), "pdf_javascript:refuse");
+  EXPECT_EQ(rules_of(with_catalog(fmt::format("/OpenAction {}", script)), "", "flag"),
+            "pdf_javascript:flag");
+  // Behind an honest action.
+  EXPECT_EQ(rules_of(with_catalog(
+                fmt::format("/OpenAction << /S /GoTo /D [4 0 R /Fit] /Next [{}] >>", script))),
+            "pdf_javascript:refuse");
+  // Names may be written with escapes.
+  EXPECT_EQ(rules_of(with_catalog("/OpenAction << /S /Java#53cript /J#53 (x) >>")),
+            "pdf_javascript:refuse");
+  EXPECT_EQ(rules_of(with_catalog("/OpenAction [4 0 R /Fit]")), "") << "a place to open at";
+}
+
+TEST(PdfInspect, ScriptsOfFieldsAreFlagged) {
+  auto pdf = one_page();
+  pdf.add("<< /FT /Tx /T (dose) /AA << /K << /S /JavaScript /JS (check) >> >> >>");
+  EXPECT_EQ(rules_of(pdf.bytes()), "pdf_javascript:flag");
+  auto twin = one_page();
+  twin.add("<< /FT /Tx /T (dose) /V (JavaScript) >>");
+  EXPECT_EQ(rules_of(twin.bytes()), "");
+}
+
+TEST(PdfInspect, ProgramsThatAreStartedAreRefused) {
+  auto pdf = one_page();
+  pdf.add("<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /Launch /F (cmd.exe) >> >>");
+  EXPECT_EQ(rules_of(pdf.bytes()), "pdf_launch:refuse");
+  EXPECT_EQ(rules_of(pdf.bytes(), "", "flag"), "pdf_launch:flag");
+  auto twin = one_page();
+  twin.add(
+      "<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /URI /URI (https://a.example) >> "
+      ">>");
+  EXPECT_EQ(rules_of(twin.bytes()), "");
+}
+
+TEST(PdfInspect, ActionsThatReachOutAreFlaggedUnlessTheyRunByThemselves) {
+  for (const auto* kind : {"SubmitForm", "ImportData", "GoToR", "GoToE"}) {
+    auto pdf = one_page();
+    pdf.add(fmt::format("<< /S /{} /F (a) >>", kind));
+    EXPECT_EQ(rules_of(pdf.bytes()), "pdf_remote_action:flag") << kind;
+    EXPECT_EQ(rules_of(with_catalog(fmt::format("/OpenAction << /S /{} /F (a) >>", kind))),
+              "pdf_remote_action:refuse")
+        << kind;
+  }
+  EXPECT_EQ(rules_of(with_catalog("/OpenAction << /S /GoTo /D [4 0 R /Fit] >>")), "");
+}
+
+TEST(PdfInspect, FormsOfXfaAndMediaAreFlagged) {
+  EXPECT_EQ(rules_of(with_catalog("/AcroForm << /Fields [] /XFA [] >>")), "pdf_xfa:flag");
+  EXPECT_EQ(rules_of(with_catalog("/AcroForm << /Fields [] >>")), "");
+  auto pdf = one_page();
+  pdf.add("<< /Type /Annot /Subtype /RichMedia >>");
+  EXPECT_EQ(rules_of(pdf.bytes()), "pdf_rich_media:flag");
+  EXPECT_EQ(rules_of(with_catalog("/Collection << /View /D >>")), "pdf_portfolio:flag");
+}
+
+TEST(PdfInspect, EmbeddedProgramsAreRefusedOtherFilesFlagged) {
+  const auto with_file = [](std::string_view content, std::string_view name) {
+    auto pdf = one_page();
+    const auto stream = pdf.add(pdf_stream("/Type /EmbeddedFile", content));
+    pdf.add(fmt::format("<< /Type /Filespec /F ({}) /EF << /F {} 0 R >> >>", name, stream));
+    return pdf.bytes();
+  };
+  EXPECT_EQ(rules_of(with_file("<invoice/>", "invoice.xml")), "pdf_embedded_file:flag");
+  EXPECT_EQ(rules_of(with_file("MZ\x90 binary", "photo.png")),
+            "embedded_executable:refuse, pdf_embedded_file:flag");
+  EXPECT_EQ(rules_of(with_file("harmless", "setup.exe")),
+            "pdf_embedded_file:flag, embedded_executable:refuse");
+}
+
+TEST(PdfInspect, RefusesAPasswordAndFlagsEncryptionWithout) {
+  auto pdf = one_page();
+  pdf.trailer =
+      "/ID [(0123456789abcdef) (0123456789abcdef)] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 "
+      "/O <4141414141414141414141414141414141414141414141414141414141414141> "
+      "/U <4242424242424242424242424242424242424242424242424242424242424242> >>";
+  EXPECT_EQ(rules_of(pdf.bytes()), "encrypted:refuse");
+}
+
+// F17.
+TEST(PdfInspect, RefusesAStreamThatUnpacksWithoutEnd) {
+  auto pdf = one_page();
+  pdf.add(pdf_stream("/Filter /FlateDecode", deflated_zeros(64 * kMiB)));
+  EXPECT_EQ(rules_of(pdf.bytes()), "ratio:refuse");
+  auto twin = one_page();
+  twin.add(pdf_stream("/Filter /FlateDecode", deflated_zeros(8 * kMiB)));
+  EXPECT_EQ(rules_of(twin.bytes()), "") << "below the floor";
+}
+
+TEST(PdfInspect, RefusesAStreamThatIsPackedTwice) {
+  const auto inner = deflated_zeros(64 * kMiB);
+  auto pdf = one_page();
+  pdf.add(pdf_stream("/Filter [/FlateDecode /FlateDecode]", deflated(inner)));
+  EXPECT_EQ(rules_of(pdf.bytes()), "ratio:refuse");
+}
+
+TEST(PdfInspect, RefusesLongChainsOfFilters) {
+  const auto with = [](int filters) {
+    std::string chain;
+    std::string data = "text";
+    for (int i = 0; i < filters; ++i) {
+      chain += "/ASCIIHexDecode ";
+      std::string hex;
+      for (const char c : data) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+      data = hex + ">";
+    }
+    auto pdf = one_page();
+    pdf.add(pdf_stream(fmt::format("/Filter [{}]", chain), data));
+    return pdf.bytes();
+  };
+  EXPECT_EQ(rules_of(with(4)), "");
+  EXPECT_EQ(rules_of(with(5)), "pdf_filters:refuse");
+}
+
+TEST(PdfInspect, RefusesCirclesInThePageTree) {
+  auto pdf = one_page();
+  pdf.set(2, "<< /Type /Pages /Count 1 /Kids [2 0 R] >>");
+  EXPECT_EQ(rules_of(pdf.bytes()), "pdf_page_tree:refuse");
+}
+
+TEST(PdfInspect, RefusesDepthOfThePageTree) {
+  const auto nested = [](int depth) {
+    MadePdf pdf;
+    pdf.set(2, "<< /Type /Pages /Count 1 /Kids [100 0 R] >>");
+    for (int i = 0; i < depth; ++i) {
+      pdf.set(100 + i, fmt::format("<< /Type /Pages /Count 1 /Kids [{} 0 R] >>", 101 + i));
+    }
+    pdf.set(100 + depth, "<< /Type /Page /MediaBox [0 0 9 9] >>");
+    return pdf.bytes();
+  };
+  EXPECT_EQ(rules_of(nested(60)), "");
+  EXPECT_EQ(rules_of(nested(64)), "pdf_page_tree:refuse");
+}
+
+TEST(PdfInspect, RefusesTooManyPages) {
+  const auto with = [](int kids, std::optional<std::int64_t> count) {
+    MadePdf pdf;
+    std::string list;
+    for (int i = 0; i < kids; ++i) list += "4 0 R ";
+    pdf.set(4, "<< /Type /Page /MediaBox [0 0 9 9] >>");
+    pdf.set(2, fmt::format("<< /Type /Pages /Count {} /Kids [{}] >>", count.value_or(kids), list));
+    return pdf.bytes();
+  };
+  EXPECT_EQ(rules_of(with(5'000, {})), "");
+  EXPECT_EQ(rules_of(with(5'001, {})), "page_count:refuse");
+  EXPECT_EQ(rules_of(with(1, 1'000'000)), "page_count:refuse");
+  EXPECT_EQ(rules_of(with(1, 2)), "pdf_page_count:flag");
+}
+
+TEST(PdfInspect, RefusesGiantPagesAndImages) {
+  MadePdf pdf;
+  pdf.page("x", "/MediaBox [0 0 30000 100]");
+  EXPECT_EQ(rules_of(pdf.bytes()), "page_size:refuse");
+  const auto image = [](std::string_view dictionary, std::string_view data) {
+    auto made = one_page();
+    made.add(pdf_stream(fmt::format("/Type /XObject /Subtype /Image {}", dictionary), data));
+    return made.bytes();
+  };
+  EXPECT_EQ(rules_of(image("/Width 10000 /Height 10001", "")), "pixels:refuse");
+  EXPECT_EQ(rules_of(image("/Width 100 /Height 100", "")), "");
+  // What the codec's own header says counts too.
+  EXPECT_EQ(rules_of(image("/Width 8 /Height 8 /Filter /DCTDecode", made_jpeg(65'000, 65'000))),
+            "pixels:refuse");
+  EXPECT_EQ(rules_of(image("/Width 8 /Height 8 /Filter /DCTDecode", made_jpeg(8, 8))), "");
+}
+
+TEST(PdfInspect, RefusesDocumentsWithoutPages) {
+  EXPECT_EQ(rules_of(MadePdf().bytes()), "no_pages:refuse");
+}
+
+TEST(PdfInspect, RefusesWhatWasCutOff) {
+  MadePdf pdf;
+  for (int i = 0; i < 20; ++i) pdf.page("A page of text");
+  const auto bytes = pdf.bytes();
+  for (const auto share : {0.2, 0.5, 0.9}) {
+    const auto cut =
+        bytes.substr(0, static_cast<std::size_t>(static_cast<double>(bytes.size()) * share));
+    EXPECT_EQ(rules_of(cut), "truncated:refuse") << share;
+  }
+}
+
+TEST(PdfInspect, HashesAreOfWhatAPageShows) {
+  const auto hash = [](MadePdf pdf) { return inspected(pdf.bytes()).hash(); };
+  const auto same = hash(one_page());
+  {
+    auto other = one_page();
+    other.add("<< /Unrelated true >>");
+    EXPECT_EQ(hash(other), same) << "another object in the file";
+  }
+  {
+    MadePdf moved;
+    moved.add("(shifts the numbers of objects)");
+    moved.page();
+    EXPECT_EQ(hash(moved), same) << "numbers of objects";
+  }
+  {
+    MadePdf other;
+    other.page("Hello patient!");
+    EXPECT_NE(hash(other), same) << "text";
+  }
+  {
+    MadePdf other;
+    other.page("Hello patient", "/Rotate 90");
+    EXPECT_NE(hash(other), same) << "rotation";
+  }
+  {
+    MadePdf other;
+    other.page("Hello patient", "/CropBox [0 0 300 300]");
+    EXPECT_NE(hash(other), same) << "boxes";
+  }
+  {
+    auto other = one_page();
+    other.set(3, "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman >>");
+    EXPECT_NE(hash(other), same) << "resources";
+  }
+  {
+    MadePdf other;
+    other.page("Hello patient", "/Annots [<< /Subtype /Stamp /Rect [0 0 9 9] >>]");
+    EXPECT_NE(hash(other), same) << "annotations";
+  }
+}
+
+TEST(PdfInspect, HashesOfPagesThatReferToEachOtherEnd) {
+  auto pdf = one_page();
+  pdf.set(3, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Again 3 0 R /Other 9 0 R >>");
+  pdf.set(9, "<< /Back 3 0 R >>");
+  EXPECT_EQ(inspected(pdf.bytes()).verdict(), "clean");
+}
+
+TEST(PdfInspect, OnlyTheChangedPageHasAnotherHash) {
+  MadePdf before;
+  before.page("one").page("two").page("three");
+  MadePdf after;
+  after.page("one").page("2").page("three");
+  const auto a = inspected(before.bytes());
+  const auto b = inspected(after.bytes());
+  EXPECT_EQ(a.hash(1), b.hash(1));
+  EXPECT_NE(a.hash(2), b.hash(2));
+  EXPECT_EQ(a.hash(3), b.hash(3));
+}
+
+TEST(PdfInspect, CountsTextInForms) {
+  MadePdf pdf;
+  const auto form = pdf.add(
+      pdf_stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", "BT (twelve chars) Tj ET"));
+  const auto content = pdf.add(pdf_stream("", "/X Do"));
+  pdf.page_of(content, fmt::format("/Resources << /XObject << /X {} 0 R >> >>", form));
+  EXPECT_EQ(inspected(pdf.bytes()).page(1).at("text_chars").to_number<int>(), 12);
+}
+
+}  // namespace
+}  // namespace millrace::document
