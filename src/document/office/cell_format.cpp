@@ -90,7 +90,10 @@ std::string format_number(double value, std::string_view format, bool from_1904)
     if (bare[i + 1] != '0' && bare[i + 1] != '#') break;
     decimals = std::min(decimals + 1, 15);
   }
-  auto text = fmt::format("{:.{}f}", percent ? value * 100 : value, decimals);
+  // A half is rounded up, as sheets do, not to the even digit.
+  const auto scale = std::pow(10.0, decimals);
+  const auto shown = std::round((percent ? value * 100 : value) * scale) / scale;
+  auto text = fmt::format("{:.{}f}", shown, decimals);
   if (bare.find(',') != bare.npos) text = with_thousands(std::move(text));
   return percent ? text + "%" : text;
 }
