@@ -34,14 +34,17 @@ std::string label_of(std::string_view text, std::size_t characters) {
 struct Painter {
   const BoxOptions& options;
   Boxes out = {};
+  std::size_t bytes = 0;
 
   void draw(const layout::Box& box, std::string_view color, std::string_view label) {
-    if (out.boxes.size() >= options.boxes_max) {
+    json::Object item{{"bbox", json::Array{box.x0, box.y0, box.x1, box.y1}}, {"color", color}};
+    if (!label.empty()) item["label"] = label_of(label, options.label_characters);
+    const auto size = to_json(item).size() + 1;
+    if (out.boxes.size() >= options.boxes_max || bytes + size > options.bytes_max) {
       ++out.omitted;
       return;
     }
-    json::Object item{{"bbox", json::Array{box.x0, box.y0, box.x1, box.y1}}, {"color", color}};
-    if (!label.empty()) item["label"] = label_of(label, options.label_characters);
+    bytes += size;
     out.boxes.push_back(std::move(item));
   }
 

@@ -2,7 +2,8 @@
 // millrace-document takes: [{"bbox":[x0,y0,x1,y1],"color":"#d33","label":"Metformin"}], fractions
 // of the upright page.
 //
-// A request has room for so many: what matters most comes first and the rest is left out, counted.
+// A request has room for so much (1 MiB, two or three lists like these): what matters most comes
+// first, and the rest is left out and counted.
 #pragma once
 
 #include "base/json.h"
@@ -22,8 +23,9 @@
 namespace millrace::output {
 
 struct BoxOptions {
-  std::size_t boxes_max = 6'000;      // About half a MiB of JSON.
-  std::size_t label_characters = 40;  // Longer labels are cut.
+  std::size_t boxes_max = 6'000;
+  std::size_t bytes_max = 320 * 1024;  // Of the JSON.
+  std::size_t label_characters = 40;   // Longer labels are cut.
   layout::ConfidenceBounds bounds = {};
   bool high = false;  // Words that were read with high confidence, too.
 };

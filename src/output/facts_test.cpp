@@ -197,6 +197,10 @@ TEST(Boxes, AreNeverMoreThanARequestCanTake) {
   const auto drawn = boxes_for_words(page, {.boxes_max = 5, .high = true});
   EXPECT_EQ(drawn.boxes.size(), 5U);
   EXPECT_EQ(drawn.omitted, page.words.size() - 5);
+  const auto few = boxes_for_words(page, {.bytes_max = 1000, .high = true});
+  EXPECT_LE(to_json(json::Value(few.boxes)).size(), 1002U);
+  EXPECT_EQ(few.boxes.size() + few.omitted, page.words.size());
+  EXPECT_GT(few.boxes.size(), 5U);
 }
 
 }  // namespace
