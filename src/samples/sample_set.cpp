@@ -1,105 +1,107 @@
 #include "samples/sample_set.h"
 
 #include "base/file.h"
-#include "samples/page/paint.h"
-#include "samples/page/typeset.h"
-#include "samples/writing/writers.h"
+#include "samples/classes.h"
+#include "samples/files/hostile.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace millrace::samples {
 namespace {
 
-constexpr auto kClasses = std::to_array<std::string_view>({"born", "clean"});
+// Writes each sample as it comes; truth.json at the end.
+class SetWriter {
+ public:
+  SetWriter(std::filesystem::path folder, std::uint64_t seed)
+      : folder_(std::move(folder)), seed_(seed) {}
 
-struct Drawn {
-  std::string kind;
-  Document document;
-  std::vector<SheetPage> pages;
+  Result<void> begin() {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("cannot make the folder {}: {}", folder_.string(), error.message()));
+    }
+    return ok();
+  }
+
+  Result<void> add(const Sample& sample) {
+    MR_TRY_VOID(write_file_atomically(folder_ / sample.truth.file, sample.bytes));
+    files_.push_back(to_json(sample.truth));
+    return ok();
+  }
+
+  Result<int> finish() {
+    const int count = static_cast<int>(files_.size());
+    json::Object truth;
+    truth["schema"] = "samples/1";
+    truth["seed"] = seed_;
+    truth["files"] = std::move(files_);
+    MR_TRY_VOID(write_file_atomically(folder_ / "truth.json", millrace::to_json(truth) + "\n"));
+    return count;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::uint64_t seed_;
+  json::Array files_ = {};
 };
 
-Drawn draw_up(Chance chance, int index, Letters& letters) {
-  Drawn drawn;
-  if (index % 2 == 0) {
-    drawn.kind = "letter";
-    drawn.document = write_letter(chance, Language::en);
-  } else {
-    drawn.kind = "lab_report";
-    drawn.document = write_lab_report(chance, Language::en);
-  }
-  drawn.pages = typeset(drawn.document, letters);
-  return drawn;
-}
-
-TruthFile truth_file(const Drawn& drawn) {
-  TruthFile truth;
-  truth.kind = drawn.kind;
-  truth.language = drawn.document.language;
-  for (const SheetPage& page : drawn.pages) {
-    truth.pages.push_back(truth_of(page));
-    truth.facts.insert(truth.facts.end(), page.facts.begin(), page.facts.end());
-  }
-  return truth;
-}
+constexpr auto kDemo = std::to_array<std::pair<std::string_view, int>>({
+    {"born", 0},       {"born", 1},  {"clean", 0}, {"clean", 3},     {"rotated", 0},
+    {"skewed", 1},     {"noisy", 2}, {"noisy", 5}, {"photo", 0},     {"photo", 1},
+    {"two_column", 0}, {"table", 1}, {"table", 0}, {"languages", 0}, {"languages", 1},
+    {"languages", 2},  {"multi", 0}, {"docx", 0},  {"text", 0},
+});
 
 }  // namespace
 
-std::vector<std::string_view> sample_classes() { return {kClasses.begin(), kClasses.end()}; }
-
-Result<Sample> make_sample(std::string_view sample_class, std::uint64_t seed, int index) {
-  if (std::ranges::find(kClasses, sample_class) == kClasses.end()) {
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("no class of samples \"{}\"", sample_class));
-  }
-  Letters letters;
-  const Chance chance = Chance(seed).fork(sample_class, static_cast<std::uint64_t>(index));
-  const Drawn drawn = draw_up(chance, index, letters);
-  Sample sample;
-  sample.truth = truth_file(drawn);
-  sample.truth.sample_class = sample_class;
-  sample.truth.seed = seed;
-  PdfPages pdf(drawn.document.title);
-  for (std::size_t i = 0; i < drawn.pages.size(); ++i) {
-    if (sample_class == "born") {
-      pdf.add(drawn.pages[i], letters);
-      sample.truth.pages[i].text_layer = true;
-    } else {
-      const Image image = paint_grey(drawn.pages[i], letters, 300);
-      pdf.add(index % 4 < 2 ? pack_fax(image.get()) : pack_jpeg(image.get(), 75), 300);
-    }
-  }
-  sample.bytes = pdf.finish();
-  sample.truth.file = fmt::format("{}_{:02}_{}.pdf", sample_class, index + 1, drawn.kind);
-  return sample;
-}
-
 Result<int> write_set(const SetOptions& options, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorKind::unavailable, "cannot make " + folder.string());
-  json::Array files;
-  int count = 0;
-  for (const std::string_view name : sample_classes()) {
-    if (!options.classes.empty() &&
-        std::ranges::find(options.classes, name) == options.classes.end()) {
+  std::vector<std::string> names = options.classes;
+  if (names.empty()) names = default_classes();
+  SetWriter writer(folder, options.seed);
+  MR_TRY_VOID(writer.begin());
+  for (const std::string& name : names) {
+    if (name == "hostile") {
+      for (const Sample& sample : hostile_samples(options.seed)) MR_TRY_VOID(writer.add(sample));
       continue;
     }
     for (int i = 0; i < options.count; ++i) {
       MR_TRY(const Sample sample, make_sample(name, options.seed, i));
-      MR_TRY_VOID(write_file_atomically(folder / sample.truth.file, sample.bytes));
-      files.push_back(to_json(sample.truth));
-      ++count;
+      MR_TRY_VOID(writer.add(sample));
     }
   }
+  return writer.finish();
+}
+
+Result<int> write_demo(std::uint64_t seed, const std::filesystem::path& folder) {
+  SetWriter writer(folder, seed);
+  MR_TRY_VOID(writer.begin());
+  for (const auto& [name, index] : kDemo) {
+    MR_TRY(const Sample sample, make_sample(name, seed, index));
+    MR_TRY_VOID(writer.add(sample));
+  }
+  for (const Sample& sample : hostile_samples(seed)) MR_TRY_VOID(writer.add(sample));
+  return writer.finish();
+}
+
+Result<int> write_long(LongForm form, int pages, std::uint64_t seed,
+                       const std::filesystem::path& file) {
+  Sample sample = make_long(form == LongForm::scanned, pages, seed);
+  sample.truth.file = file.filename();
+  MR_TRY_VOID(write_file_atomically(file, sample.bytes));
   json::Object truth;
   truth["schema"] = "samples/1";
-  truth["seed"] = options.seed;
-  truth["files"] = std::move(files);
-  MR_TRY_VOID(write_file_atomically(folder / "truth.json", millrace::to_json(truth) + "\n"));
-  return count;
+  truth["seed"] = seed;
+  truth["files"] = json::Array{to_json(sample.truth)};
+  std::filesystem::path beside = file;
+  beside += ".truth.json";
+  MR_TRY_VOID(write_file_atomically(beside, millrace::to_json(truth) + "\n"));
+  return 1;
 }
 
 }  // namespace millrace::samples

@@ -1,37 +1,32 @@
-// The set of samples: for every class some files, and truth.json beside them.
+// The sets of samples: for every class some files, and truth.json beside them.
 //
-// Flow: a class picks kinds of documents, a writer writes them, typeset() lays them out, and the
-// class decides how the pages become a file. The same options give the same bytes.
+// The same options give the same bytes. Threading: none; each call has its own state.
 #pragma once
 
 #include "base/result.h"
-#include "samples/truth.h"
+#include "samples/sample.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace millrace::samples {
 
-struct Sample {
-  std::string bytes;
-  TruthFile truth;
-};
-
 struct SetOptions {
   std::uint64_t seed = 7;
-  std::vector<std::string> classes = {};  // None: all but `long`.
+  std::vector<std::string> classes = {};  // None: all that are made unasked.
   int count = 4;                          // Files of each class.
 };
 
-std::vector<std::string_view> sample_classes();
-
-// One file of a class; `index` counts from 0.
-Result<Sample> make_sample(std::string_view sample_class, std::uint64_t seed, int index);
-
-// Writes the files and truth.json; gives the number of files.
+// Each gives the number of files. Folders are made.
 Result<int> write_set(const SetOptions& options, const std::filesystem::path& folder);
+// One or a few of each class and all hostile files.
+Result<int> write_demo(std::uint64_t seed, const std::filesystem::path& folder);
+
+enum class LongForm { scanned, born };
+// One long PDF and its truth in `<file>.truth.json`.
+Result<int> write_long(LongForm form, int pages, std::uint64_t seed,
+                       const std::filesystem::path& file);
 
 }  // namespace millrace::samples

@@ -78,10 +78,9 @@ std::string write_date(Day day, DateForm form, Language language) {
 }
 
 Day plain_day(Chance& chance, Day from, int days) {
-  for (;;) {
-    const Day day = from + std::chrono::days(chance.whole(0, days));
-    if (unsigned(std::chrono::year_month_day(day).day()) > 12) return day;
-  }
+  Day day = from + std::chrono::days(chance.whole(0, days));
+  while (unsigned(std::chrono::year_month_day(day).day()) <= 12) day -= std::chrono::days(1);
+  return day;
 }
 
 }  // namespace millrace::samples

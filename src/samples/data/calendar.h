@@ -21,7 +21,8 @@ DateForm pick_date_form(Chance& chance);
 // "5 March 2024", "05.03.2024", "le 5 mars 2024" without the article. English numeric dates are
 // written the British way, with a day above 12, so that there is one way to read them.
 std::string write_date(Day day, DateForm form, Language language);
-// A day that every form can say without ambiguity: day of the month above 12.
+// A day from `from` on, within `days`, or some days before: its number in the month is above 12, so
+// that no form can be misread.
 Day plain_day(Chance& chance, Day from, int days);
 
 }  // namespace millrace::samples

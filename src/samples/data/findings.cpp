@@ -173,40 +173,63 @@ constexpr auto kSymptomsEs = std::to_array<Term>({
     {"oscilopsia", true},
 });
 
-constexpr auto kProceduresEn = std::to_array<Term>({
+constexpr auto kExaminationsEn = std::to_array<Term>({
     {"coronary angiography"},
     {"echocardiography"},
     {"colonoscopy"},
-    {"appendicectomy"},
-    {"total hip replacement"},
     {"CT scan of the chest"},
     {"gastroscopy"},
-    {"laparoscopic cholecystectomy"},
-    {"cataract surgery"},
-    {"cryoneurolysis of the saphenous nerve", true},
+    {"lung function testing"},
+    {"magnetocardiography", true},
+    {"strain elastography", true},
 });
-constexpr auto kProceduresDe = std::to_array<Term>({
+constexpr auto kExaminationsDe = std::to_array<Term>({
     {"Koronarangiographie"},
     {"Echokardiographie"},
     {"Koloskopie"},
     {"Gastroskopie"},
-    {"Appendektomie"},
-    {"Kryoneurolyse", true},
+    {"Magnetokardiographie", true},
 });
-constexpr auto kProceduresFr = std::to_array<Term>({
+constexpr auto kExaminationsFr = std::to_array<Term>({
     {"coronarographie"},
     {"échocardiographie"},
     {"coloscopie"},
     {"gastroscopie"},
-    {"appendicectomie"},
-    {"cryoneurolyse", true},
+    {"magnétocardiographie", true},
 });
-constexpr auto kProceduresEs = std::to_array<Term>({
+constexpr auto kExaminationsEs = std::to_array<Term>({
     {"coronariografía"},
     {"ecocardiografía"},
     {"colonoscopia"},
     {"gastroscopia"},
+    {"magnetocardiografía", true},
+});
+constexpr auto kOperationsEn = std::to_array<Term>({
+    {"appendicectomy"},
+    {"total hip replacement"},
+    {"laparoscopic cholecystectomy"},
+    {"cataract surgery"},
+    {"coronary artery bypass grafting"},
+    {"inguinal hernia repair"},
+    {"cryoneurolysis of the saphenous nerve", true},
+    {"Halvorsen plication", true},
+});
+constexpr auto kOperationsDe = std::to_array<Term>({
+    {"Appendektomie"},
+    {"Cholezystektomie"},
+    {"Hüftprothese rechts"},
+    {"Kryoneurolyse", true},
+});
+constexpr auto kOperationsFr = std::to_array<Term>({
+    {"appendicectomie"},
+    {"cholécystectomie"},
+    {"prothèse de hanche"},
+    {"cryoneurolyse", true},
+});
+constexpr auto kOperationsEs = std::to_array<Term>({
     {"apendicectomía"},
+    {"colecistectomía"},
+    {"prótesis de cadera"},
     {"crioneurolisis", true},
 });
 
@@ -275,8 +298,12 @@ std::span<const Term> symptoms(Language language) {
   return by<Term>(language, kSymptomsEn, kSymptomsDe, kSymptomsFr, kSymptomsEs);
 }
 
-std::span<const Term> procedures(Language language) {
-  return by<Term>(language, kProceduresEn, kProceduresDe, kProceduresFr, kProceduresEs);
+std::span<const Term> examinations(Language language) {
+  return by<Term>(language, kExaminationsEn, kExaminationsDe, kExaminationsFr, kExaminationsEs);
+}
+
+std::span<const Term> operations(Language language) {
+  return by<Term>(language, kOperationsEn, kOperationsDe, kOperationsFr, kOperationsEs);
 }
 
 std::span<const Allergen> allergens(Language language) {

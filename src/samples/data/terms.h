@@ -56,7 +56,8 @@ std::span<const Drug> drugs();
 std::span<const LabTest> lab_tests();
 std::span<const Term> conditions(Language language);
 std::span<const Term> symptoms(Language language);
-std::span<const Term> procedures(Language language);
+std::span<const Term> examinations(Language language);
+std::span<const Term> operations(Language language);
 std::span<const Allergen> allergens(Language language);
 
 }  // namespace millrace::samples

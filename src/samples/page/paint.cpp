@@ -178,6 +178,29 @@ PackedImage pack_fax(Pix* image) {
   return {strip_of(take(data, size)), Packing::fax, pixGetWidth(image), pixGetHeight(image)};
 }
 
+std::string png_of(Pix* image) {
+  l_uint8* data = nullptr;
+  std::size_t size = 0;
+  const int failed = pixWriteMemPng(&data, &size, image, 0);
+  MR_ASSERT(failed == 0);
+  return take(data, size);
+}
+
+std::string tiff_of(std::span<const Image> images) {
+  PIXA* pages = pixaCreate(static_cast<int>(images.size()));
+  for (const Image& image : images) {
+    Pix* bilevel = pixConvertTo1(image.get(), 128);
+    pixCopyResolution(bilevel, image.get());
+    pixaAddPix(pages, bilevel, L_INSERT);
+  }
+  l_uint8* data = nullptr;
+  std::size_t size = 0;
+  const int failed = pixaWriteMemMultipageTiff(&data, &size, pages);
+  MR_ASSERT(failed == 0);
+  pixaDestroy(&pages);
+  return take(data, size);
+}
+
 PdfPages::PdfPages(const std::string& title)
     : surface_(cairo_pdf_surface_create_for_stream(append, &bytes_, 595.28, 841.89)),
       cairo_(nullptr) {

@@ -36,6 +36,10 @@ struct PackedImage {
 PackedImage pack_jpeg(Pix* image, int quality);
 PackedImage pack_fax(Pix* image);
 
+std::string png_of(Pix* image);
+// Several pages, black and white.
+std::string tiff_of(std::span<const Image> images);
+
 // Writes a PDF page by page; each is letters or a picture.
 class PdfPages {
  public:

@@ -106,11 +106,12 @@ class LetterWriter {
   void opening() {
     paragraph(scribe_.any(phrases_.openings));
     title(phrases_.diagnoses_title);
+    const bool numbered = chance_.happens(0.5);
     const int count = chance_.whole(3, 5);
     for (int i = 0; i < count; ++i) {
       Prose line = scribe_.any(phrases_.diagnoses);
       line.capitalise(0);
-      item(std::move(line), chance_.happens(0.5) ? fmt::format("{}.", i + 1) : "");
+      item(std::move(line), numbered ? fmt::format("{}.", i + 1) : "");
     }
     gap();
   }

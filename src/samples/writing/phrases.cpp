@@ -2,6 +2,18 @@
 
 namespace millrace::samples {
 
-const LetterPhrases& letter_phrases(Language) { return english_phrases(); }
+const LetterPhrases& letter_phrases(Language language) {
+  switch (language) {
+    case Language::en:
+      return english_phrases();
+    case Language::de:
+      return german_phrases();
+    case Language::fr:
+      return french_phrases();
+    case Language::es:
+      return spanish_phrases();
+  }
+  return english_phrases();
+}
 
 }  // namespace millrace::samples

@@ -50,6 +50,10 @@ struct LetterPhrases {
 
 const LetterPhrases& letter_phrases(Language language);
 
+// One file each: phrases_<language>.cpp.
 const LetterPhrases& english_phrases();
+const LetterPhrases& german_phrases();
+const LetterPhrases& french_phrases();
+const LetterPhrases& spanish_phrases();
 
 }  // namespace millrace::samples

@@ -161,8 +161,10 @@ bool Scribe::fill_facts(Prose& prose, const Place_& place) {
     term(prose, FactType::condition, conditions(language_), place.assertion);
   } else if (place.kind == "symptom") {
     term(prose, FactType::condition, symptoms(language_), place.assertion);
-  } else if (place.kind == "proc") {
-    term(prose, FactType::procedure, procedures(language_), place.assertion);
+  } else if (place.kind == "exam") {
+    term(prose, FactType::procedure, examinations(language_), place.assertion);
+  } else if (place.kind == "op") {
+    term(prose, FactType::procedure, operations(language_), place.assertion);
   } else if (place.kind == "med") {
     prose.add(medication(place.assertion));
   } else if (place.kind == "drug") {
