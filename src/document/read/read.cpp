@@ -1,0 +1,205 @@
+#include "document/read/read.h"
+
+#include "document/bounded/mapped_file.h"
+#include "document/ocr/page_reader.h"
+#include "document/office/office.h"
+#include "document/op.h"
+#include "document/read/pdf_file.h"
+#include "document/read/picture.h"
+#include "document/read/request.h"
+#include "document/read/text_source.h"
+#include "layout/confidence.h"
+#include "layout/form.h"
+#include "layout/page_json.h"
+#include "layout/reading_order.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace millrace::document {
+namespace {
+
+constexpr double kRenderDpi = 300;
+constexpr double kPolyFrom = 0.3;  // Degrees of slant from which a box alone says too little.
+
+struct ReadRequest {
+  std::string kind;
+  std::string mode;
+  std::uint32_t page = 1;
+  std::vector<std::string> languages;
+};
+
+Result<ReadRequest> parse(const json::Object& request) {
+  ReadRequest out;
+  MR_TRY(out.kind, string_member(request, "kind"));
+  MR_TRY(out.mode, string_member(request, "mode", "auto"));
+  MR_TRY(out.page, page_member(request));
+  MR_TRY(out.languages, languages_member(request));
+  if (out.mode != "auto" && out.mode != "text" && out.mode != "ocr") {
+    return fail(ErrorKind::invalid_argument, "mode must be auto, text or ocr");
+  }
+  return out;
+}
+
+struct Answer {
+  layout::PageMap page = {};
+  std::string source = "text";
+  std::string why_ocr = {};
+  double skew_deg = 0;
+};
+
+// One decimal more than anybody can see.
+double rounded(double value, double steps) { return std::round(value * steps) / steps; }
+
+json::Object to_result(const Answer& answer) {
+  json::Object out;
+  out["schema"] = "read/1";
+  out["source"] = answer.source;
+  if (!answer.why_ocr.empty()) out["why_ocr"] = answer.why_ocr;
+  out["engine"] = answer.page.info.engine;
+  out["page"] = layout::page_to_json(answer.page);
+  out["skew_deg"] = rounded(answer.skew_deg, 100);
+  out["confidence"] = rounded(layout::confidence_of(answer.page).mean, 10'000);
+  return out;
+}
+
+Result<layout::PageMap> arranged(layout::RawPage raw) {
+  MR_TRY(auto page, layout::arrange(std::move(raw)));
+  layout::find_forms(page);
+  return page;
+}
+
+// Words of the level page go back to where they stand on the page as it came. They were put in
+// order while everything was level, which is easier than on a page that slants.
+void put_back(layout::PageMap& page, const OcrPage& read, Size upright) {
+  for (auto& word : page.words) {
+    const auto& box = word.box;
+    const double w = read.level.width;
+    const double h = read.level.height;
+    layout::Quad quad = {layout::Point{.x = box.x0 * w, .y = box.y0 * h},
+                         {.x = box.x1 * w, .y = box.y0 * h},
+                         {.x = box.x1 * w, .y = box.y1 * h},
+                         {.x = box.x0 * w, .y = box.y1 * h}};
+    for (auto& corner : quad) corner = read.to_upright(corner);
+    const double slant = std::atan2(quad[1].y - quad[0].y, quad[1].x - quad[0].x) * 57.29578;
+    for (auto& corner : quad) {
+      corner.x /= upright.width;
+      corner.y /= upright.height;
+    }
+    quad = layout::rounded(quad);
+    word.box = layout::rounded(layout::bounds(quad));
+    if (std::abs(slant) >= kPolyFrom) word.poly = quad;
+  }
+}
+
+Result<Answer> recognised(const Picture& picture, const ReadRequest& request, std::string why) {
+  MR_TRY(auto* const reader, warm_engines().get(request.languages.front()));
+  const auto read = read_page(picture.gray, *reader);
+  const bool sideways = read.turn_deg % 180 != 0;
+  const Size upright{.width = sideways ? picture.gray.height : picture.gray.width,
+                     .height = sideways ? picture.gray.width : picture.gray.height};
+  layout::RawPage raw;
+  raw.info = {.page = request.page,
+              .width_px = static_cast<std::uint32_t>(read.level.width),
+              .height_px = static_cast<std::uint32_t>(read.level.height),
+              .dpi = picture.dpi,
+              .rotation_deg = (picture.turn_deg + read.turn_deg) % 360,
+              .engine = reader->name()};
+  for (const auto& word : read.words) {
+    raw.words.push_back({.text = word.text,
+                         .box = {.x0 = word.box.x0 / read.level.width,
+                                 .y0 = word.box.y0 / read.level.height,
+                                 .x1 = word.box.x1 / read.level.width,
+                                 .y1 = word.box.y1 / read.level.height},
+                         .conf = word.conf});
+  }
+  MR_TRY(auto page, arranged(std::move(raw)));
+  page.info.width_px = static_cast<std::uint32_t>(upright.width);
+  page.info.height_px = static_cast<std::uint32_t>(upright.height);
+  put_back(page, read, upright);
+  return Answer{.page = std::move(page),
+                .source = "ocr",
+                .why_ocr = std::move(why),
+                .skew_deg = read.skew_deg};
+}
+
+Result<Answer> read_pdf(const ReadRequest& request, int fd) {
+  MR_TRY(auto file, MappedFile::open(fd));
+  MR_TRY(auto pdf, PdfFile::open(std::move(file)));
+  MR_TRY(const auto content, pdf.content(request.page));
+  std::string why = "asked for";
+  if (request.mode != "ocr") {
+    MR_TRY(auto raw, text_layer_page(content, request.page));
+    const auto choice = choose_text_layer(content, raw);
+    if (choice.use || request.mode == "text") {
+      MR_TRY(auto page, arranged(std::move(raw)));
+      return Answer{.page = std::move(page)};
+    }
+    why = choice.why_not;
+  }
+  MR_TRY(auto stored, pdf.stored_image(request.page, content));
+  if (stored) return recognised(*stored, request, std::move(why));
+  // A scan with something on it is rendered as fine as it was scanned.
+  const bool scan = content.image_share > 0.5 && content.image_dpi > 0;
+  const double dpi = scan ? std::clamp(content.image_dpi, 150.0, 400.0) : kRenderDpi;
+  MR_TRY(const auto picture, pdf.render(request.page, dpi));
+  return recognised(picture, request, std::move(why));
+}
+
+Result<Answer> read_image(const ReadRequest& request, int fd) {
+  if (request.mode == "text") {
+    return fail(ErrorKind::invalid_argument, "mode must not be text: an image has no text layer");
+  }
+  MR_TRY(const auto file, MappedFile::open(fd));
+  MR_TRY(const auto picture, decode_picture(file.bytes(), request.page));
+  return recognised(picture, request, "an image");
+}
+
+Result<Answer> read_office(const ReadRequest& request, int fd) {
+  MR_TRY(auto raw, office_page(request.kind, fd, request.page));
+  MR_TRY(auto page, arranged(std::move(raw)));
+  return Answer{.page = std::move(page)};
+}
+
+}  // namespace
+
+Engines& warm_engines() {
+  static Engines engines;
+  return engines;
+}
+
+Result<void> warm_up_reading(const std::vector<std::string>& languages) {
+  PdfFile::warm_up();
+  for (const auto& language : languages) {
+    MR_TRY(auto* const reader, warm_engines().get(language));
+    // The first line makes engines allocate what every other line needs again.
+    reader->read(Gray(200, 40, 245));
+  }
+  return ok();
+}
+
+Result<json::Object> read(const json::Object& request, const OpFiles& files, OpSink& sink) {
+  MR_TRY(const auto asked, parse(request));
+  if (files.fds.empty()) return fail(ErrorKind::invalid_argument, "there must be a file");
+  sink.progress(0, 1);
+  const int fd = files.fds.front();
+  if (asked.kind == "pdf") {
+    MR_TRY(const auto answer, read_pdf(asked, fd));
+    return to_result(answer);
+  }
+  if (asked.kind == "image") {
+    MR_TRY(const auto answer, read_image(asked, fd));
+    return to_result(answer);
+  }
+  if (is_office_kind(asked.kind)) {
+    MR_TRY(const auto answer, read_office(asked, fd));
+    return to_result(answer);
+  }
+  return fail(ErrorKind::invalid_argument, "kind must be one that inspect answers");
+}
+
+}  // namespace millrace::document

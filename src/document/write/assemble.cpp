@@ -1,0 +1,24 @@
+// assemble: a document and the words of its pages → a PDF that can be searched.
+#include "document/office/office.h"
+#include "document/op.h"
+#include "document/read/request.h"
+#include "document/write/pdf_writer.h"
+
+namespace millrace::document {
+
+Result<json::Object> assemble(const json::Object& request, const OpFiles& files, OpSink& sink) {
+  MR_TRY(const auto kind, string_member(request, "kind"));
+  MR_TRY(const auto title, string_member(request, "title"));
+  if (files.fds.size() < 2) {
+    return fail(ErrorKind::invalid_argument, "there must be a document and a file of pages");
+  }
+  MR_TRY(const auto pages, PageLines::open(files.fds[1]));
+  if (pages.size() == 0)
+    return fail(ErrorKind::invalid_argument, "pages: there must be at least one");
+  if (kind == "pdf") return assemble_pdf(pages, files.fds[0], title, sink);
+  if (kind == "image") return assemble_image(pages, files.fds[0], title, sink);
+  if (is_office_kind(kind)) return assemble_office(pages, title, sink);
+  return fail(ErrorKind::invalid_argument, "kind must be one that inspect answers");
+}
+
+}  // namespace millrace::document

@@ -1,0 +1,211 @@
+// An image file becomes a PDF: each frame a page, its pixels as they are stored where PDF knows the
+// form (JPEG), packed without loss where it does not.
+#include "document/bounded/mapped_file.h"
+#include "document/bounded/refusal.h"
+#include "document/read/picture.h"
+#include "document/write/pdf_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <leptonica/allheaders.h>
+#include <qpdf/QPDFPageDocumentHelper.hh>
+#include <utility>
+
+namespace millrace::document {
+namespace {
+
+constexpr double kPointsPerInch = 72;
+constexpr double kUsualDpi = 150;  // Of images that do not say; a page stays a page by it.
+constexpr double kPageSideMax = 14'400;
+
+enum class Form { jpeg, bits, gray, rgb };
+
+struct StoredImage {
+  Form form = Form::rgb;
+  int width = 0;
+  int height = 0;
+  int components = 3;
+  bool inverted = false;  // CMYK as Adobe's programs write it.
+};
+
+bool is_tiff(l_int32 format) {
+  return format == IFF_TIFF || (format >= IFF_TIFF_PACKBITS && format <= IFF_TIFF_ZIP) ||
+         format == IFF_TIFF_JPEG;
+}
+
+const l_uint8* data_of(std::string_view bytes) {
+  return reinterpret_cast<const l_uint8*>(bytes.data());
+}
+
+Result<StoredImage> stored_form(std::string_view bytes, const layout::PageInfo& info) {
+  const auto frame = info.page;
+  l_int32 format = IFF_UNKNOWN;
+  StoredImage out;
+  l_int32 bits = 0;
+  l_int32 samples = 0;
+  l_int32 palette = 0;
+  setMsgSeverity(L_SEVERITY_NONE);
+  auto bad = pixReadHeaderMem(data_of(bytes), bytes.size(), &format, &out.width, &out.height, &bits,
+                              &samples, &palette);
+  if (bad == 0 && is_tiff(format)) {
+    l_int32 resolution = 0;
+    bad =
+        readHeaderMemTiff(data_of(bytes), bytes.size(), static_cast<l_int32>(frame - 1), &out.width,
+                          &out.height, &bits, &samples, &resolution, &palette, &format);
+  }
+  if (bad != 0) return refuse("damaged", "the image's header cannot be read");
+  if (format == IFF_JFIF_JPEG) {
+    out.form = Form::jpeg;
+    out.components = samples;
+    out.inverted = samples == 4;
+  } else if (samples == 1 && bits == 1 && palette == 0) {
+    out.form = Form::bits;
+    out.components = 1;
+  } else if (samples == 1 && palette == 0) {
+    out.form = Form::gray;
+    out.components = 1;
+  }
+  // Frames of a TIFF are turned as their file says while they are decoded; then the map, which is
+  // of the decoded frame, stands the other way.
+  const bool map_wide = (info.width_px > info.height_px) != (info.rotation_deg % 180 != 0);
+  const bool square = info.width_px == info.height_px || out.width == out.height;
+  if (is_tiff(format) && !square && map_wide != (out.width > out.height)) {
+    std::swap(out.width, out.height);
+  }
+  return out;
+}
+
+// Pixels of a decoded frame as PDF stores them, before packing.
+Result<std::string> samples_of(std::string_view bytes, std::uint32_t frame, Form form) {
+  MR_TRY(auto picture, decode_colour_picture(bytes, frame));
+  auto* pix = picture.pix.get();
+  const bool gray = form != Form::rgb;
+  PixPtr converted(gray ? pixConvertTo8(pix, 0) : pixConvertTo32(pix));
+  if (converted == nullptr) return refuse("damaged", "the image cannot be converted");
+  const int width = pixGetWidth(converted.get());
+  const int height = pixGetHeight(converted.get());
+  std::string out;
+  const auto* line = pixGetData(converted.get());
+  for (int y = 0; y < height; ++y, line += pixGetWpl(converted.get())) {
+    if (form == Form::bits) {
+      for (int x = 0; x < width; x += 8) {
+        unsigned byte = 0;
+        for (int i = 0; i < 8; ++i) {
+          const bool bright = x + i < width && GET_DATA_BYTE(line, x + i) >= 128;
+          byte = byte << 1 | (bright ? 1U : 0U);
+        }
+        out.push_back(static_cast<char>(byte));
+      }
+      continue;
+    }
+    for (int x = 0; x < width; ++x) {
+      if (gray) {
+        out.push_back(static_cast<char>(GET_DATA_BYTE(line, x)));
+        continue;
+      }
+      out.push_back(static_cast<char>(line[x] >> L_RED_SHIFT & 0xff));
+      out.push_back(static_cast<char>(line[x] >> L_GREEN_SHIFT & 0xff));
+      out.push_back(static_cast<char>(line[x] >> L_BLUE_SHIFT & 0xff));
+    }
+  }
+  return out;
+}
+
+QPDFObjectHandle image_object(QPDF& pdf, std::string_view bytes, std::uint32_t frame,
+                              const StoredImage& image,
+                              const std::shared_ptr<LateStreams>& streams) {
+  // The bytes are the file's own, mapped for as long as the document is written.
+  auto stream =
+      streams->add(pdf, streams, [bytes, frame, form = image.form]() -> Result<std::string> {
+        if (form == Form::jpeg) return std::string(bytes);
+        return samples_of(bytes, frame, form);
+      });
+  auto dictionary = stream.getDict();
+  dictionary.replaceKey("/Type", QPDFObjectHandle::newName("/XObject"));
+  dictionary.replaceKey("/Subtype", QPDFObjectHandle::newName("/Image"));
+  dictionary.replaceKey("/Width", QPDFObjectHandle::newInteger(image.width));
+  dictionary.replaceKey("/Height", QPDFObjectHandle::newInteger(image.height));
+  dictionary.replaceKey("/BitsPerComponent",
+                        QPDFObjectHandle::newInteger(image.form == Form::bits ? 1 : 8));
+  const auto* const colours = image.components == 1   ? "/DeviceGray"
+                              : image.components == 4 ? "/DeviceCMYK"
+                                                      : "/DeviceRGB";
+  dictionary.replaceKey("/ColorSpace", QPDFObjectHandle::newName(colours));
+  if (image.form == Form::jpeg) {
+    dictionary.replaceKey("/Filter", QPDFObjectHandle::newName("/DCTDecode"));
+    if (image.inverted) {
+      dictionary.replaceKey("/Decode", QPDFObjectHandle::parse("[1 0 1 0 1 0 1 0]"));
+    }
+  }
+  return stream;
+}
+
+PdfSpace size_of(const StoredImage& image, double dpi) {
+  double scale = kPointsPerInch / (dpi > 0 ? dpi : kUsualDpi);
+  scale = std::min(scale, kPageSideMax / std::max(image.width, image.height));
+  return {.width = image.width * scale, .height = image.height * scale};
+}
+
+Result<void> add_page(QPDF& pdf, const PageLines& pages, std::size_t index, std::string_view bytes,
+                      QPDFObjectHandle font, const TextCodes& codes,
+                      const std::shared_ptr<LateStreams>& streams) {
+  MR_TRY(const auto map, pages.page(index));
+  const auto frame = static_cast<std::uint32_t>(index + 1);
+  MR_TRY(const auto image, stored_form(bytes, map.info));
+  const auto space = size_of(image, map.info.dpi);
+  const auto picture = image_object(pdf, bytes, frame, image, streams);
+  auto content =
+      streams->add(pdf, streams, [&pages, &codes, index, space]() -> Result<std::string> {
+        MR_TRY(const auto page, pages.page(index));
+        return text_stream(page, space, codes, kTextFontName) +
+               fmt::format("q {:.3f} 0 0 {:.3f} 0 0 cm /Im Do Q\n", space.width, space.height);
+      });
+  auto page = QPDFObjectHandle::newDictionary();
+  page.replaceKey("/Type", QPDFObjectHandle::newName("/Page"));
+  page.replaceKey("/MediaBox", QPDFObjectHandle::parse(
+                                   fmt::format("[0 0 {:.3f} {:.3f}]", space.width, space.height)));
+  page.replaceKey("/Rotate", QPDFObjectHandle::newInteger(map.info.rotation_deg));
+  page.replaceKey("/Contents", content);
+  auto fonts = QPDFObjectHandle::newDictionary();
+  fonts.replaceKey(std::string(kTextFontName), font);
+  auto images = QPDFObjectHandle::newDictionary();
+  images.replaceKey("/Im", picture);
+  auto resources = QPDFObjectHandle::newDictionary();
+  resources.replaceKey("/Font", fonts);
+  resources.replaceKey("/XObject", images);
+  page.replaceKey("/Resources", resources);
+  QPDFPageDocumentHelper(pdf).addPage(pdf.makeIndirectObject(page), false);
+  return ok();
+}
+
+}  // namespace
+
+Result<json::Object> assemble_image(const PageLines& pages, int fd, const std::string& title,
+                                    OpSink& sink) {
+  MR_TRY(const auto file, MappedFile::open(fd));
+  const auto codes = TextCodes::of(pages.bytes());
+  const auto streams = std::make_shared<LateStreams>();
+  QPDF pdf;
+  pdf.emptyPDF();
+  try {
+    const auto font = make_text_font(pdf, codes);
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      MR_TRY_VOID(add_page(pdf, pages, i, file.bytes(), font, codes, streams));
+      sink.progress(static_cast<int>(i + 1), static_cast<int>(pages.size()));
+    }
+    if (!title.empty()) {
+      auto info = QPDFObjectHandle::newDictionary();
+      info.replaceKey("/Title", QPDFObjectHandle::newUnicodeString(title));
+      pdf.getTrailer().replaceKey("/Info", pdf.makeIndirectObject(info));
+    }
+  } catch (const std::exception&) {
+    return fail(ErrorKind::internal, "the PDF cannot be made");
+  }
+  MR_TRY(const auto bytes, write_pdf(pdf, sink, *streams));
+  return assembled(pages.size(), bytes);
+}
+
+}  // namespace millrace::document
