@@ -1,0 +1,24 @@
+// Assertion: whom a mention is about, and whether it is said to be so, from the words around it.
+//
+// Cues reach forwards or backwards within their passage, a bounded number of words, and not past
+// words that turn a sentence: "denies chest pain but reports fever".
+#pragma once
+
+#include "extract/reading.h"
+#include "layout/clinical/extraction.h"
+
+#include <span>
+
+namespace millrace::extract {
+
+struct Judgement {
+  layout::clinical::Subject subject = layout::clinical::Subject::patient;
+  layout::clinical::Assertion assertion = {};
+};
+
+// `others` are the mentions of the passage, in order: what is said behind the next one is said of
+// that one, unless both are listed together. `family` and `historical` are what the section says.
+Judgement judge(const PageReading& page, const Passage& passage, TokenRange mention,
+                std::span<const TokenRange> others, bool family, bool historical);
+
+}  // namespace millrace::extract

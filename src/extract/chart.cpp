@@ -1,0 +1,254 @@
+#include "extract/chart.h"
+
+#include "extract/frequency.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace millrace::extract {
+namespace {
+
+constexpr Kinds kNames = bit(Is::drug) | bit(Is::analyte) | bit(Is::vital) | bit(Is::allergen) |
+                         bit(Is::reaction) | bit(Is::condition) | bit(Is::procedure) |
+                         bit(Is::vaccine);
+constexpr Kinds kWordKinds = kNames | bit(Is::common) | bit(Is::condition_head) | bit(Is::title) |
+                             bit(Is::courtesy) | bit(Is::credential) | bit(Is::role) |
+                             bit(Is::organization) | bit(Is::form) | bit(Is::negated_before);
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+class Charter {
+ public:
+  Charter(const PageReading& page, TokenRange range, const Manner& manner)
+      : tokens_(std::span<const Token>(page.tokens).first(range.end)),
+        text_(page.page->text),
+        at_(range.first),
+        first_(range.first),
+        manner_(manner) {}
+
+  std::vector<Item> run() {
+    while (at_ < tokens_.size()) {
+      auto item = next();
+      at_ = item.tokens.end;
+      out_.push_back(std::move(item));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Item piece(Piece what, std::size_t tokens, Kinds kinds = 0) const {
+    return {.piece = what, .tokens = {.first = at_, .end = at_ + tokens}, .kinds = kinds};
+  }
+
+  Item next() {
+    const auto& token = tokens_[at_];
+    if (const auto date = read_date(tokens_, at_, manner_.order, may_be_year()); date.tokens > 0) {
+      return piece(Piece::date, date.tokens);
+    }
+    if (token.is_number() || token.is("<") || token.is(">") || token.is("≤") || token.is("≥")) {
+      return next_number();
+    }
+    if (token.is("½") || token.is("¼")) {
+      if (const auto used = read_frequency(tokens_, at_); used > 0)
+        return piece(Piece::frequency, used);
+    }
+    if (!flag_of(token).empty() && behind_value()) return piece(Piece::flag, 1);
+    if (!token.is_word()) {
+      if (token.is("/") || token.is("%")) {
+        if (const auto unit = read_unit(tokens_, at_, text_); unit.tokens > 0)
+          return unit_piece(unit);
+      }
+      return piece(Piece::sign, 1);
+    }
+    return next_word();
+  }
+
+  Item unit_piece(const Unit& unit) const {
+    auto item = piece(Piece::unit, unit.tokens);
+    item.quantity.unit = unit;
+    return item;
+  }
+
+  // A year by itself is a date only where a date belongs.
+  bool may_be_year() const {
+    if (!tokens_[at_].is_number() || tokens_[at_].fold.size() != 4) return false;
+    if (at_ + 1 < tokens_.size() && tokens_[at_ + 1].glued &&
+        (tokens_[at_ + 1].is("-") || tokens_[at_ + 1].is("/")) && at_ + 2 < tokens_.size() &&
+        tokens_[at_ + 2].is_number()) {
+      return false;
+    }
+    if (at_ == first_) return false;
+    const auto& before = tokens_[at_ - 1].fold;
+    const bool led = one_of(
+        before, {"in",    "since",        "from",  "until",   "year",   "seit",      "jahr",
+                 "jahre", "im",           "bis",   "von",     "ab",     "en",        "depuis",
+                 "annee", "desde",        "ano",   "hasta",   "circa",  "about",     "around",
+                 "early", "late",         "mid",   "of",      "ca",     "anfang",    "ende",
+                 "mitte", "vers",         "hacia", "before",  "after",  "vor",       "nach",
+                 "avant", "apres",        "antes", "despues", "del",    "diagnosed", "dx",
+                 "ed",    "erstdiagnose", "jusqu", "by",      "during", "to",        "-"});
+    if (led) return true;
+    const bool enclosed = before == "(" && at_ + 1 < tokens_.size() &&
+                          (tokens_[at_ + 1].is(")") || tokens_[at_ + 1].is(","));
+    const bool comma = before == "," && (at_ + 1 == tokens_.size() || tokens_[at_ + 1].is(")") ||
+                                         tokens_[at_ + 1].is("."));
+    return enclosed || comma;
+  }
+
+  Item next_number() {
+    if (tokens_[at_].is_number()) {
+      if (const auto used = read_frequency(tokens_, at_); used > 0)
+        return piece(Piece::frequency, used);
+      if (const auto used = read_duration(tokens_, at_); used > 0)
+        return piece(Piece::duration, used);
+      if (is_pressure()) return pressure();
+    }
+    auto range = read_range(tokens_, at_, text_, manner_.decimal);
+    const bool compared = !tokens_[at_].is_number();
+    // "< 5.0" is a range behind a value, and a value behind a name.
+    if (range.tokens > 0 && (!compared || behind_value())) {
+      auto item = piece(Piece::range, range.tokens);
+      item.range = std::move(range);
+      return item;
+    }
+    auto quantity = read_quantity(tokens_, at_, text_, manner_.decimal);
+    if (quantity.tokens > 0) {
+      auto item = piece(Piece::quantity, quantity.tokens);
+      item.quantity = std::move(quantity);
+      return item;
+    }
+    return piece(Piece::sign, 1);
+  }
+
+  bool is_pressure() const {
+    if (at_ + 2 >= tokens_.size()) return false;
+    const auto& high = tokens_[at_].fold;
+    const auto& low = tokens_[at_ + 2].fold;
+    if (!tokens_[at_ + 1].is("/") || !tokens_[at_ + 2].is_number()) return false;
+    return (high.size() == 2 || high.size() == 3) && (low.size() == 2 || low.size() == 3) &&
+           high.find_first_of(".,") == std::string::npos;
+  }
+
+  Item pressure() const {
+    auto item = piece(Piece::pressure, 3);
+    const auto next = at_ + 3;
+    if (next < tokens_.size() && tokens_[next].line == tokens_[at_].line) {
+      item.quantity.unit = read_unit(tokens_, next, text_);
+      item.tokens.end += item.quantity.unit.tokens;
+    }
+    return item;
+  }
+
+  // The piece before, or the one before brackets and a unit, is a number.
+  bool behind_value() const {
+    for (std::size_t back = 0; back < 5 && back < out_.size(); ++back) {
+      const auto& item = out_[out_.size() - 1 - back];
+      if (item.is(Piece::quantity) || item.is(Piece::range) || item.is(Piece::pressure))
+        return true;
+      if (item.is(Piece::unit) || item.is(Piece::flag)) continue;
+      if (item.is(Piece::sign) && !is_comma(item)) continue;
+      // "(normal: < 5)", "Ref. < 5"
+      if (item.is(Piece::word) && one_of(tokens_[item.tokens.first].fold,
+                                         {"normal", "ref", "reference", "norm", "range", "goal",
+                                          "target", "norme", "referencia", "referenz", "n",
+                                          "valeur", "vn", "vr", "referenzbereich", "normbereich"}))
+        continue;
+      return false;
+    }
+    return false;
+  }
+
+  bool is_comma(const Item& item) const {
+    const auto& fold = tokens_[item.tokens.first].fold;
+    return fold == "," || fold == ";";
+  }
+
+  Item next_word() {
+    const auto& token = tokens_[at_];
+    if (const auto used = read_frequency(tokens_, at_); used > 0)
+      return piece(Piece::frequency, used);
+    if (const auto used = read_duration(tokens_, at_); used > 0)
+      return piece(Piece::duration, used);
+    const auto route = Terms::get().longest(tokens_, at_, bit(Is::route));
+    const auto term = Terms::get().longest(tokens_, at_, kNames);
+    if (route.tokens > 0 && route.tokens >= term.tokens) return piece(Piece::route, route.tokens);
+    if (const auto unit = read_unit(tokens_, at_, text_); stands_alone(unit, token))
+      return unit_piece(unit);
+    // A number that OCR read with letters.
+    if (auto quantity = read_quantity(tokens_, at_, text_, manner_.decimal); quantity.tokens > 0) {
+      auto item = piece(Piece::quantity, quantity.tokens);
+      item.quantity = std::move(quantity);
+      return item;
+    }
+    const auto form = Terms::get().longest(tokens_, at_, bit(Is::form));
+    if (term.tokens > 0 && term.tokens >= form.tokens && !is_short_word(token, term)) {
+      auto item = piece(Piece::term, term.tokens, term.kinds);
+      if (term.tokens == 1) item.kinds |= Terms::get().kinds_of(token.key) & kWordKinds;
+      return item;
+    }
+    if (form.tokens > 0) return piece(Piece::form, form.tokens);
+    return piece(Piece::word, 1, Terms::get().kinds_of(token.key) & kWordKinds);
+  }
+
+  // "fr" is a rate of breathing and a country, "pt" a test and a patient: short terms count only in
+  // capitals.
+  bool is_short_word(const Token& token, const Match& term) const {
+    return term.tokens == 1 && token.fold.size() <= 3 && !token.caps && !is_known_short(token.fold);
+  }
+
+  static bool is_known_short(std::string_view fold) {
+    return one_of(fold, {"hb",  "crp", "alt",  "ast",  "tsh", "hdl", "ldl", "flu", "pct", "inr",
+                         "bmi", "egg", "soy",  "asa",  "tos", "psa", "ggt", "fer", "ige", "iga",
+                         "igg", "igm", "asma", "zona", "ph",  "na",  "ck",  "mcv", "mch"});
+  }
+
+  // A compound unit, or one right behind a flag, is a unit by itself.
+  bool stands_alone(const Unit& unit, const Token& token) const {
+    if (unit.tokens == 0) return false;
+    if (unit.tokens >= 3 || unit.kind == UnitClass::percent) return true;
+    const bool behind =
+        !out_.empty() && (out_.back().is(Piece::flag) || out_.back().is(Piece::quantity));
+    return behind && unit.kind != UnitClass::count && !token.is("in") && !token.is("a");
+  }
+
+  std::span<const Token> tokens_;
+  std::string_view text_;
+  std::size_t at_;
+  std::size_t first_;
+  Manner manner_;
+  std::vector<Item> out_;
+};
+
+}  // namespace
+
+std::string_view flag_of(const Token& token) {
+  static constexpr auto kHigh =
+      std::to_array<std::string_view>({"high", "hh", "↑", "hoch", "erhoht", "eleve", "elevee",
+                                       "haut", "alto", "alta", "elevado", "elevada", "▲"});
+  static constexpr auto kLow = std::to_array<std::string_view>(
+      {"low", "ll", "↓", "niedrig", "erniedrigt", "bas", "basse", "bajo", "baja", "▼"});
+  if (token.fold == "h" && token.capital) return "high";
+  if (token.fold == "l" && token.capital) return "low";
+  if (std::ranges::find(kHigh, token.fold) != kHigh.end()) return "high";
+  if (std::ranges::find(kLow, token.fold) != kLow.end()) return "low";
+  if (token.fold == "*" || token.fold == "abnormal" || token.fold == "auffallig") return "abnormal";
+  if (token.fold == "critical" || token.fold == "kritisch" || token.fold == "critique" ||
+      token.fold == "critico")
+    return "critical";
+  return {};
+}
+
+Chart chart_of(const PageReading& page, const Passage& passage, const Manner& manner) {
+  return chart_of(page, passage, passage.tokens, manner);
+}
+
+Chart chart_of(const PageReading& page, const Passage& passage, TokenRange part,
+               const Manner& manner) {
+  return {.page = &page, .passage = &passage, .items = Charter(page, part, manner).run()};
+}
+
+}  // namespace millrace::extract

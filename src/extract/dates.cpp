@@ -1,0 +1,273 @@
+#include "extract/dates.h"
+
+#include "layout/clinical/clinical_date.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace millrace::extract {
+namespace {
+
+// Whole names and usual short forms, folded. Short ones count only beside figures.
+constexpr auto kMonths = std::to_array<std::pair<std::string_view, int>>({
+    {"january", 1},   {"januar", 1},     {"janner", 1},    {"janvier", 1},   {"enero", 1},
+    {"jan", 1},       {"janv", 1},       {"ene", 1},       {"february", 2},  {"februar", 2},
+    {"fevrier", 2},   {"febrero", 2},    {"feb", 2},       {"fev", 2},       {"fevr", 2},
+    {"march", 3},     {"marz", 3},       {"maerz", 3},     {"mars", 3},      {"marzo", 3},
+    {"mar", 3},       {"mrz", 3},        {"april", 4},     {"avril", 4},     {"abril", 4},
+    {"apr", 4},       {"avr", 4},        {"abr", 4},       {"may", 5},       {"mai", 5},
+    {"mayo", 5},      {"june", 6},       {"juni", 6},      {"juin", 6},      {"junio", 6},
+    {"jun", 6},       {"july", 7},       {"juli", 7},      {"juillet", 7},   {"julio", 7},
+    {"jul", 7},       {"juil", 7},       {"august", 8},    {"aout", 8},      {"agosto", 8},
+    {"aug", 8},       {"ago", 8},        {"september", 9}, {"septembre", 9}, {"septiembre", 9},
+    {"setiembre", 9}, {"sep", 9},        {"sept", 9},      {"october", 10},  {"oktober", 10},
+    {"octobre", 10},  {"octubre", 10},   {"oct", 10},      {"okt", 10},      {"november", 11},
+    {"novembre", 11}, {"noviembre", 11}, {"nov", 11},      {"december", 12}, {"dezember", 12},
+    {"decembre", 12}, {"diciembre", 12}, {"dec", 12},      {"dez", 12},      {"dic", 12},
+});
+
+int month_named(std::string_view fold) {
+  if (fold.ends_with('.')) fold.remove_suffix(1);
+  const auto at = std::ranges::find(kMonths, fold, &std::pair<std::string_view, int>::first);
+  return at == kMonths.end() ? 0 : at->second;
+}
+
+std::optional<int> figures(std::string_view text, std::size_t size_max) {
+  if (text.empty() || text.size() > size_max) return std::nullopt;
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "24" is 2024, "68" is 1968.
+std::optional<int> year_of(std::string_view text) {
+  const auto value = figures(text, 4);
+  if (!value) return std::nullopt;
+  if (text.size() == 4) return *value >= 1880 && *value <= 2100 ? value : std::nullopt;
+  if (text.size() != 2) return std::nullopt;
+  return *value <= 40 ? 2000 + *value : 1900 + *value;
+}
+
+bool exists(const DateMatch& date) {
+  return layout::clinical::parse_clinical_date(date.iso()).has_value();
+}
+
+DateMatch numeric(int first, int second, int year, DayMonth order) {
+  DateMatch out{.year = year};
+  if (first > 12) out.shows = DayMonth::day_first;
+  if (second > 12) out.shows = DayMonth::month_first;
+  const auto use = out.shows != DayMonth::unknown ? out.shows : order;
+  out.month = use == DayMonth::month_first ? first : second;
+  out.day = use == DayMonth::month_first ? second : first;
+  return out;
+}
+
+// "05.03.2024" and "5.3.24" are one number token.
+DateMatch dotted(const Token& token, DayMonth order) {
+  const std::string_view text = token.fold;
+  const auto first = text.find('.');
+  if (first == std::string_view::npos) return {};
+  const auto second = text.find('.', first + 1);
+  if (second == std::string_view::npos) {
+    // "03.2024"
+    const auto month = figures(text.substr(0, first), 2);
+    const auto year = text.size() - first - 1 == 4 ? year_of(text.substr(first + 1)) : std::nullopt;
+    if (!month || !year || first != 2 || *month < 1 || *month > 12) return {};
+    return {.tokens = 1, .year = *year, .month = *month};
+  }
+  const auto a = figures(text.substr(0, first), 2);
+  const auto b = figures(text.substr(first + 1, second - first - 1), 2);
+  const auto year = year_of(text.substr(second + 1));
+  if (!a || !b || !year) {
+    // "2024.03.05"
+    const auto leading = first == 4 ? year_of(text.substr(0, 4)) : std::nullopt;
+    const auto day = figures(text.substr(second + 1), 2);
+    if (!leading || !b || !day) return {};
+    DateMatch out{.tokens = 1, .year = *leading, .month = *b, .day = *day};
+    return exists(out) ? out : DateMatch{};
+  }
+  // Points part days from months everywhere but in few places.
+  auto out = numeric(*a, *b, *year, DayMonth::day_first);
+  out.tokens = 1;
+  if (out.shows != DayMonth::month_first) out.shows = DayMonth::unknown;
+  (void)order;
+  return exists(out) ? out : DateMatch{};
+}
+
+bool glued_sign(const Token& token) {
+  return token.glued && (token.is("-") || token.is("/") || token.is("."));
+}
+
+// "2024-03-05", "5/3/2024", "03/2024"; the parts are tokens.
+DateMatch parted(std::span<const Token> tokens, std::size_t at, DayMonth order) {
+  if (at + 2 >= tokens.size() || !glued_sign(tokens[at + 1])) return {};
+  const auto& sign = tokens[at + 1].fold;
+  if (!tokens[at + 2].is_number() || !tokens[at + 2].glued) return {};
+  const std::string_view a = tokens[at].fold;
+  const std::string_view b = tokens[at + 2].fold;
+  const bool three = at + 4 < tokens.size() && tokens[at + 3].is(sign) && tokens[at + 3].glued &&
+                     tokens[at + 4].is_number() && tokens[at + 4].glued;
+  if (three) {
+    const std::string_view c = tokens[at + 4].fold;
+    DateMatch out;
+    if (a.size() == 4) {
+      const auto year = year_of(a);
+      const auto month = figures(b, 2);
+      const auto day = figures(c, 2);
+      if (!year || !month || !day) return {};
+      out = {.year = *year, .month = *month, .day = *day};
+    } else {
+      const auto first = figures(a, 2);
+      const auto second = figures(b, 2);
+      const auto year = year_of(c);
+      if (!first || !second || !year) return {};
+      // "1-0-1" is a dose scheme, and so is "1-1-12".
+      if (sign == "-" && c.size() != 4 && (a.size() < 2 || b.size() < 2)) return {};
+      out = numeric(*first, *second, *year, order);
+    }
+    out.tokens = 5;
+    return exists(out) ? out : DateMatch{};
+  }
+  const auto month = figures(a, 2);
+  const auto year = b.size() == 4 ? year_of(b) : std::nullopt;
+  if (sign == "/" && month && year && *month >= 1 && *month <= 12) {
+    return {.tokens = 3, .year = *year, .month = *month};
+  }
+  const auto leading = a.size() == 4 ? year_of(a) : std::nullopt;
+  const auto second = b.size() == 2 ? figures(b, 2) : std::nullopt;
+  if (sign == "-" && leading && second && *second >= 1 && *second <= 12) {
+    return {.tokens = 3, .year = *leading, .month = *second};
+  }
+  return {};
+}
+
+// Skips what stands between the parts of a date: points, commas, "de", "of", "-".
+std::size_t skip_between(std::span<const Token> tokens, std::size_t at) {
+  for (int i = 0; i < 2 && at < tokens.size(); ++i) {
+    const auto& token = tokens[at];
+    const bool filler = token.is(".") || token.is(",") || token.is("de") || token.is("of") ||
+                        token.is("del") || (token.is("-") && token.glued) ||
+                        (token.is("/") && token.glued);
+    if (!filler) break;
+    ++at;
+  }
+  return at;
+}
+
+std::optional<int> year_at(std::span<const Token> tokens, std::size_t at) {
+  if (at >= tokens.size() || !tokens[at].is_number()) return std::nullopt;
+  if (tokens[at].fold.size() == 4) return year_of(tokens[at].fold);
+  return std::nullopt;
+}
+
+// Behind a month that stands by itself ("05-Mar-24") two figures are a year, but "May 24" is not.
+std::optional<int> short_year_at(std::span<const Token> tokens, std::size_t at) {
+  if (const auto year = year_at(tokens, at)) return year;
+  if (at >= tokens.size() || !tokens[at].is_number() || !tokens[at].glued) return std::nullopt;
+  return year_of(tokens[at].fold);
+}
+
+// "5 March 2024", "5. März 2024", "1er mars 2024", "5 de marzo de 2024", "05-Mar-24"
+DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
+  const auto day = figures(tokens[at].fold, 2);
+  if (!day) return {};
+  auto next = at + 1;
+  if (next < tokens.size() && tokens[next].glued &&
+      (tokens[next].is("st") || tokens[next].is("nd") || tokens[next].is("rd") ||
+       tokens[next].is("th") || tokens[next].is("er"))) {
+    ++next;
+  }
+  next = skip_between(tokens, next);
+  if (next >= tokens.size()) return {};
+  // "05MAR2024", "05-Mar-2024" come as one word behind the figures.
+  std::string_view name = tokens[next].fold;
+  std::string_view tail;
+  if (const auto dash = name.find('-'); dash != std::string_view::npos) {
+    tail = name.substr(dash + 1);
+    name = name.substr(0, dash);
+  } else if (const auto figure = name.find_first_of("0123456789"); figure != name.npos) {
+    tail = name.substr(figure);
+    name = name.substr(0, figure);
+  }
+  const auto month = tokens[next].is_word() ? month_named(name) : 0;
+  if (month == 0) return {};
+  DateMatch out{.month = month, .day = *day};
+  if (!tail.empty()) {
+    const auto year = year_of(tail);
+    if (!year) return {};
+    out.year = *year;
+    out.tokens = next + 1 - at;
+    return exists(out) ? out : DateMatch{};
+  }
+  const auto last = skip_between(tokens, next + 1);
+  const auto year = short_year_at(tokens, last);
+  if (!year) return {};
+  out.year = *year;
+  out.tokens = last + 1 - at;
+  return exists(out) ? out : DateMatch{};
+}
+
+// "March 5, 2024", "March 2024", "marzo de 2024"
+DateMatch month_first(std::span<const Token> tokens, std::size_t at) {
+  const auto month = month_named(tokens[at].fold);
+  if (month == 0) return {};
+  auto next = skip_between(tokens, at + 1);
+  if (const auto year = year_at(tokens, next)) {
+    return {.tokens = next + 1 - at, .year = *year, .month = month};
+  }
+  if (next >= tokens.size() || !tokens[next].is_number()) return {};
+  const auto day = figures(tokens[next].fold, 2);
+  if (!day) return {};
+  ++next;
+  if (next < tokens.size() && tokens[next].glued &&
+      (tokens[next].is("st") || tokens[next].is("nd") || tokens[next].is("rd") ||
+       tokens[next].is("th"))) {
+    ++next;
+  }
+  next = skip_between(tokens, next);
+  const auto year = year_at(tokens, next);
+  if (!year) return {};
+  DateMatch out{.tokens = next + 1 - at, .year = *year, .month = month, .day = *day};
+  return exists(out) ? out : DateMatch{};
+}
+
+}  // namespace
+
+std::string DateMatch::iso() const {
+  if (month == 0) return fmt::format("{:04}", year);
+  if (day == 0) return fmt::format("{:04}-{:02}", year, month);
+  return fmt::format("{:04}-{:02}-{:02}", year, month, day);
+}
+
+DateMatch read_date(std::span<const Token> tokens, std::size_t at, DayMonth order, bool years) {
+  if (at >= tokens.size()) return {};
+  const auto use = order == DayMonth::unknown ? DayMonth::day_first : order;
+  if (tokens[at].is_word()) return month_first(tokens, at);
+  if (!tokens[at].is_number()) return {};
+  // Inside a longer number or a fraction there is no date.
+  const bool inside = at > 0 && tokens[at].glued &&
+                      (tokens[at - 1].is("/") || tokens[at - 1].is("-") || tokens[at - 1].is("."));
+  if (inside && at > 1 && tokens[at - 2].is_number()) return {};
+  if (const auto out = dotted(tokens[at], use); out.tokens > 0) return out;
+  if (const auto out = parted(tokens, at, use); out.tokens > 0) return out;
+  if (const auto out = day_named(tokens, at); out.tokens > 0) return out;
+  if (years) {
+    if (const auto year = year_at(tokens, at)) return {.tokens = 1, .year = *year};
+  }
+  return {};
+}
+
+std::optional<DateMatch> date_of(std::string_view text, DayMonth order) {
+  const auto tokens = tokens_of(text);
+  if (tokens.empty()) return std::nullopt;
+  const auto match = read_date(tokens, 0, order, true);
+  if (match.tokens != tokens.size()) return std::nullopt;
+  return match;
+}
+
+}  // namespace millrace::extract

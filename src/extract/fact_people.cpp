@@ -1,0 +1,166 @@
+// The patient and the practitioners of a document, from everywhere they are named.
+#include "extract/facts.h"
+#include "extract/terms.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace millrace::extract {
+
+using layout::clinical::Category;
+using layout::clinical::Fact;
+using layout::clinical::FactType;
+
+namespace {
+
+enum class Person { unknown, patient, practitioner };
+
+constexpr Kinds kPersonKeys = bit(Is::title) | bit(Is::courtesy) | bit(Is::patient_key) |
+                              bit(Is::practitioner_key) | bit(Is::birth_key) | bit(Is::sex_key) |
+                              bit(Is::id_key);
+constexpr std::size_t kLookBack = 8;
+
+// The key right before a token, over colons and points, on its line.
+Kinds key_before(const PageReading& page, std::size_t token) {
+  auto end = token;
+  while (end > 0 && token - end < 3 && page.tokens[end - 1].kind == TokenKind::punct) --end;
+  Kinds found = 0;
+  for (std::size_t n = 1; n <= kPhraseTokensMax && n <= end; ++n) {
+    const auto first = end - n;
+    if (page.tokens[first].line != page.tokens[token].line && n > 1) break;
+    const auto key = phrase_of(std::span<const Token>(page.tokens).subspan(first, n));
+    const auto kinds = Terms::get().kinds_of(key) & kPersonKeys;
+    if (kinds != 0) found = kinds;  // The longest decides.
+  }
+  return found;
+}
+
+Person role_of(const Group& group, const Placed& placed) {
+  const auto key = key_before(*group.page, placed.tokens.first);
+  if ((key & bit(Is::title)) != 0) {
+    return Person::practitioner;
+  }
+  if ((key & bit(Is::practitioner_key)) != 0) return Person::practitioner;
+  if ((key & (bit(Is::patient_key) | bit(Is::courtesy))) != 0) return Person::patient;
+  const auto& tokens = group.page->tokens;
+  auto next = placed.tokens.end;
+  if (next < tokens.size() && tokens[next].is(",")) ++next;
+  const bool credential = next < tokens.size() && tokens[next].caps &&
+                          Terms::get().has(tokens[next].key, Is::credential);
+  return credential ? Person::practitioner : Person::unknown;
+}
+
+// What a practitioner is, as it stands behind or before the name.
+std::string role_text(const Group& group, const Placed& placed) {
+  const auto& tokens = group.page->tokens;
+  auto next = placed.tokens.end;
+  for (std::size_t n = 0; n < 3 && next < tokens.size(); ++n, ++next) {
+    const auto role = Terms::get().longest(tokens, next, bit(Is::role));
+    if (role.tokens > 0 && tokens[next].line <= tokens[placed.tokens.first].line + 1)
+      return std::string(group.page->text_of({.first = next, .end = next + role.tokens}));
+    if (tokens[next].is_word() && !tokens[next].caps) break;
+  }
+  return {};
+}
+
+struct Named {
+  std::vector<const Placed*> places = {};
+  std::string text = {};
+  std::string role = {};
+  Person person = Person::unknown;
+};
+
+}  // namespace
+
+void FactWriter::write_people(std::span<const Group> groups) {
+  std::map<std::string, Named> people;
+  std::vector<std::string> order;
+  std::optional<std::string> birth;
+  std::optional<std::string> identifier;
+  std::string_view sex;
+  std::vector<const Placed*> about;  // What else the patient's fact rests on.
+  for (const auto& group : groups) {
+    for (const auto& placed : group.entities) {
+      if (placed.category() == Category::person) {
+        const auto key = phrase_of(placed.entity->text);
+        auto [at, fresh] = people.try_emplace(key);
+        if (fresh) {
+          order.push_back(key);
+          at->second.text = name_text(placed.entity->text);
+        }
+        at->second.places.push_back(&placed);
+        if (at->second.person == Person::unknown) at->second.person = role_of(group, placed);
+        if (at->second.role.empty()) at->second.role = role_text(group, placed);
+      } else if (placed.category() == Category::date && !birth) {
+        if ((key_before(*group.page, placed.tokens.first) & bit(Is::birth_key)) == 0) continue;
+        const auto iso = iso_of(placed);
+        if (iso.empty()) continue;
+        birth = iso;
+        about.push_back(&placed);
+      } else if (placed.category() == Category::identifier && !identifier &&
+                 (key_before(*group.page, placed.tokens.first) & bit(Is::id_key)) != 0) {
+        identifier = placed.entity->text;
+        about.push_back(&placed);
+      }
+    }
+    if (sex.empty() && group.page != nullptr) {
+      // Looked for once per page, at its first group.
+      const auto& tokens = group.page->tokens;
+      for (std::size_t at = 0; at + 1 < tokens.size() && sex.empty() &&
+                               group.entities.front().tokens.first <= kLookBack * 16;
+           ++at) {
+        const auto key = Terms::get().longest(tokens, at, bit(Is::sex_key));
+        if (key.tokens == 0) continue;
+        auto next = at + key.tokens;
+        while (next < tokens.size() && next < at + 4 && tokens[next].kind == TokenKind::punct)
+          ++next;
+        if (next >= tokens.size()) continue;
+        if (Terms::get().has(tokens[next].key, Is::female)) sex = "female";
+        if (Terms::get().has(tokens[next].key, Is::male)) sex = "male";
+      }
+    }
+  }
+  // A surname alone is the person whose name ends so.
+  std::map<std::string, std::string> whole;
+  for (const auto& key : order) {
+    if (key.find(' ') == std::string::npos) continue;
+    whole.try_emplace(key.substr(key.rfind(' ') + 1), key);
+  }
+  for (const auto& key : order) {
+    if (key.find(' ') != std::string::npos || !whole.contains(key)) continue;
+    auto& full = people[whole.at(key)];
+    auto& part = people[key];
+    if (part.person != Person::unknown && full.person != Person::unknown &&
+        part.person != full.person)
+      continue;
+    if (full.person == Person::unknown) full.person = part.person;
+    full.places.insert(full.places.end(), part.places.begin(), part.places.end());
+    part.places.clear();
+  }
+  bool patient_written = false;
+  for (const auto& key : order) {
+    auto& named = people[key];
+    if (named.places.empty() || named.person == Person::unknown) continue;
+    const bool patient = named.person == Person::patient;
+    Group nowhere;
+    auto fact = fact_of(patient ? FactType::Patient : FactType::Practitioner, nowhere,
+                        *named.places.front());
+    for (const auto* placed : named.places) {
+      if (fact.evidence.size() + about.size() < limits_.references_max) rest_on(fact, *placed);
+    }
+    if (patient && !patient_written) {
+      patient_written = true;
+      if (birth) fact.value["birth_date"] = *birth;
+      if (identifier) fact.value["identifier"] = *identifier;
+      if (!sex.empty()) fact.value["sex"] = sex;
+      for (const auto* placed : about) rest_on(fact, *placed);
+    }
+    if (!patient && !named.role.empty()) fact.value["role"] = name_text(named.role);
+    add(std::move(fact));
+  }
+}
+
+}  // namespace millrace::extract

@@ -1,0 +1,194 @@
+// Facts with quantities: medicines, laboratory values, vital signs.
+#include "extract/facts.h"
+#include "extract/terms.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace millrace::extract {
+
+using layout::clinical::Category;
+using layout::clinical::Fact;
+using layout::clinical::FactType;
+using layout::clinical::Temporality;
+
+namespace {
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+bool begins(std::string_view fold) {
+  return one_of(fold, {"since", "started", "start", "from", "seit", "ab", "beginn", "depuis",
+                       "debut", "desde", "inicio", "commenced", "begonnen", "debute"});
+}
+
+bool ends(std::string_view fold) {
+  return one_of(
+      fold, {"stopped",   "until", "discontinued", "ended",    "till",   "bis",        "abgesetzt",
+             "beendet",   "jusqu", "arrete",       "arret",    "fin",    "hasta",      "suspendido",
+             "suspendio", "ende",  "stop",         "gestoppt", "retiro", "suspendida", "arretee"});
+}
+
+// Whether a medicine came to an end or began on a date, by the words before the date.
+std::string_view date_field(const Group& group, const Placed& date) {
+  const auto& tokens = group.page->tokens;
+  const auto lowest = group.passage == nullptr ? date.tokens.first : group.passage->tokens.first;
+  for (auto at = date.tokens.first; at > lowest && date.tokens.first - at < 5; --at) {
+    const auto& fold = tokens[at - 1].fold;
+    if (ends(fold)) return "end";
+    if (begins(fold)) return "start";
+  }
+  return {};
+}
+
+bool is_count(const Placed& dose) {
+  const auto tokens = tokens_of(std::string_view(dose.entity->text));
+  return read_quantity(tokens, 0, dose.entity->text, Decimal::point).unit.kind == UnitClass::count;
+}
+
+bool has_figures(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+// "H", "low" … beside a value, outside of all entities.
+std::string_view flag_in(const Group& group, TokenRange range) {
+  for (auto at = range.first; at < range.end; ++at) {
+    const auto flag = flag_of(group.page->tokens[at]);
+    if (flag.empty()) continue;
+    const bool inside = std::ranges::any_of(group.entities, [at](const Placed& placed) {
+      return placed.tokens.first <= at && at < placed.tokens.end;
+    });
+    if (!inside) return flag;
+  }
+  return {};
+}
+
+}  // namespace
+
+void FactWriter::write_medications(const Group& group) {
+  auto clusters = clusters_of(
+      group, Category::medication_name,
+      {Category::dose, Category::frequency, Category::route, Category::duration, Category::date});
+  for (auto& cluster : clusters) {
+    auto fact = fact_of(FactType::MedicationStatement, group, *cluster.head);
+    // A strength says more than a number of tablets.
+    std::ranges::sort(cluster.parts, {}, [](const Placed* part) {
+      const bool count = part->category() == Category::dose && is_count(*part);
+      return std::pair(count, part->tokens.first);
+    });
+    for (const auto* part : cluster.parts) {
+      switch (part->category()) {
+        case Category::dose:
+          if (fact.value["dose"].is_null() && set_quantity(fact.value, "dose", *part))
+            rest_on(fact, *part);
+          break;
+        case Category::frequency:
+        case Category::route:
+        case Category::duration: {
+          const auto field = part->category() == Category::frequency ? "frequency"
+                             : part->category() == Category::route   ? "route"
+                                                                     : "duration";
+          if (!fact.value[field].is_null()) break;
+          fact.value[field] = name_text(part->entity->text);
+          rest_on(fact, *part);
+          break;
+        }
+        case Category::date: {
+          const auto field = date_field(group, *part);
+          const auto iso = iso_of(*part);
+          if (field.empty() || iso.empty() || !fact.value[field].is_null()) break;
+          fact.value[field] = iso;
+          rest_on(fact, *part);
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    add(std::move(fact));
+  }
+}
+
+void FactWriter::write_observations(const Group& group) {
+  const auto clusters =
+      clusters_of(group, Category::lab_name, {Category::lab_value, Category::reference_range});
+  const auto dates = std::ranges::count(group.entities, Category::date, &Placed::category);
+  for (const auto& cluster : clusters) {
+    auto fact = fact_of(FactType::Observation, group, *cluster.head);
+    bool valued = false;
+    for (const auto* part : cluster.parts) {
+      if (part->category() == Category::reference_range) {
+        if (fact.value["range"].is_null() && set_range(fact.value, *part)) rest_on(fact, *part);
+        continue;
+      }
+      const auto& text = part->entity->text;
+      if (!valued) {
+        valued = has_figures(text) && set_quantity(fact.value, "value", *part);
+        if (!valued) {
+          fact.value["text"] = name_text(text);
+          valued = true;
+        }
+        rest_on(fact, *part);
+        continue;
+      }
+      // The unit of a value, in a column of its own.
+      auto* value = fact.value["value"].if_object();
+      if (value == nullptr || !(*value)["unit"].is_null()) continue;
+      const auto tokens = tokens_of(std::string_view(text));
+      const auto unit = read_unit(tokens, 0, text);
+      if (unit.tokens == 0) continue;
+      (*value)["unit"] = unit.code;
+      rest_on(fact, *part);
+    }
+    if (!valued) continue;
+    if (const auto flag = flag_in(group, cluster.tokens); !flag.empty()) fact.value["flag"] = flag;
+    for (const auto& placed : group.entities) {
+      if (placed.category() != Category::date || dates != 1) continue;
+      if (const auto iso = iso_of(placed); !iso.empty()) {
+        fact.value["effective"] = iso;
+        rest_on(fact, placed);
+      }
+    }
+    add(std::move(fact));
+  }
+}
+
+void FactWriter::write_vitals(const Group& group) {
+  for (const auto& placed : group.entities) {
+    if (placed.category() != Category::vital_sign) continue;
+    const auto& text = placed.entity->text;
+    const auto tokens = tokens_of(std::string_view(text));
+    const auto number =
+        std::ranges::find_if(tokens, [](const Token& token) { return token.is_number(); });
+    // "SpO2" has no number token; what begins with one has no name.
+    if (number == tokens.end() || number == tokens.begin()) continue;
+    auto name_last = number;
+    while (name_last != tokens.begin()) {
+      const auto& before = *(name_last - 1);
+      const bool idle = before.kind == TokenKind::punct || Terms::get().has(before.key, Is::common);
+      if (!idle || before.is(")")) break;
+      --name_last;
+    }
+    if (name_last == tokens.begin()) continue;
+    auto fact = fact_of(FactType::Observation, group, placed);
+    fact.value["name"] = name_text(std::string_view(text).substr(0, (name_last - 1)->bytes.end));
+    const auto at = static_cast<std::size_t>(number - tokens.begin());
+    const bool pressure =
+        at + 2 < tokens.size() && tokens[at + 1].is("/") && tokens[at + 2].is_number();
+    if (pressure) {
+      fact.value["text"] = name_text(std::string_view(text).substr(number->bytes.begin));
+    } else {
+      const auto quantity = read_quantity(tokens, at, text, manner_.decimal);
+      if (quantity.tokens == 0 || quantity.misread) continue;
+      json::Value unit = nullptr;
+      if (!quantity.unit.code.empty()) unit = quantity.unit.code;
+      fact.value["value"] = json::Object{{"value", quantity.value}, {"unit", unit}};
+    }
+    add(std::move(fact));
+  }
+}
+
+}  // namespace millrace::extract

@@ -1,0 +1,86 @@
+#include "extract/link.h"
+
+#include <algorithm>
+#include <map>
+
+namespace millrace::extract {
+namespace {
+
+using layout::clinical::Category;
+
+bool is_part(const Placed& placed, std::initializer_list<Category> parts) {
+  return std::ranges::find(parts, placed.category()) != parts.end();
+}
+
+TokenRange tokens_at(const PageReading& page, const layout::clinical::Entity& entity) {
+  const auto first = std::ranges::upper_bound(page.tokens, entity.at.bytes.begin, {},
+                                              [](const Token& token) { return token.bytes.end; });
+  const auto end = std::ranges::lower_bound(page.tokens, entity.at.bytes.end, {},
+                                            [](const Token& token) { return token.bytes.begin; });
+  return {.first = static_cast<std::size_t>(first - page.tokens.begin()),
+          .end = static_cast<std::size_t>(end - page.tokens.begin())};
+}
+
+}  // namespace
+
+std::vector<Group> group_entities(const layout::clinical::Detection& detection,
+                                  const std::vector<PageReading>& pages) {
+  std::map<std::uint32_t, const PageReading*> by_number;
+  for (const auto& page : pages) by_number.emplace(page.page->info.page, &page);
+  std::map<std::pair<std::uint32_t, std::size_t>, Group> groups;
+  for (const auto& entity : detection.entities) {
+    const auto page = by_number.find(entity.at.page);
+    if (page == by_number.end()) continue;
+    const auto tokens = tokens_at(*page->second, entity);
+    if (tokens.empty()) continue;
+    const auto* passage = page->second->passage_at(tokens.first);
+    const auto key = passage == nullptr ? tokens.first : passage->tokens.first;
+    auto& group = groups[{entity.at.page, key}];
+    group.page = page->second;
+    group.passage = passage;
+    group.entities.push_back({.entity = &entity, .tokens = tokens});
+  }
+  std::vector<Group> out;
+  out.reserve(groups.size());
+  for (auto& [key, group] : groups) {
+    std::ranges::sort(group.entities, {}, [](const Placed& placed) {
+      return std::pair(placed.tokens.first, placed.tokens.end);
+    });
+    if (group.passage != nullptr) group.section = group.page->section_of(*group.passage).kind;
+    out.push_back(std::move(group));
+  }
+  return out;
+}
+
+std::vector<Cluster> clusters_of(const Group& group, Category head,
+                                 std::initializer_list<Category> parts) {
+  std::vector<Cluster> out;
+  std::vector<const Placed*> before;
+  for (const auto& placed : group.entities) {
+    if (placed.category() == head) {
+      if (!out.empty()) out.back().tokens.end = placed.tokens.first;
+      out.push_back({.head = &placed, .tokens = {.first = placed.tokens.first, .end = 0}});
+    } else if (is_part(placed, parts)) {
+      if (out.empty()) {
+        before.push_back(&placed);
+      } else {
+        out.back().parts.push_back(&placed);
+      }
+    }
+  }
+  if (out.empty()) return out;
+  const auto end =
+      group.passage == nullptr ? out.back().head->tokens.end : group.passage->tokens.end;
+  out.back().tokens.end = end;
+  const bool row = group.passage != nullptr && group.passage->table >= 0 && out.size() == 1;
+  if (row) out.front().tokens.first = group.passage->tokens.first;
+  for (const auto* placed : before) {
+    const bool has_one = std::ranges::any_of(out.front().parts, [&](const Placed* part) {
+      return part->category() == placed->category();
+    });
+    if (row || !has_one) out.front().parts.insert(out.front().parts.begin(), placed);
+  }
+  return out;
+}
+
+}  // namespace millrace::extract

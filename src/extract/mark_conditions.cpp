@@ -1,0 +1,533 @@
+// Conditions, procedures and immunizations: listed ones wherever they stand, others in lists of
+// problems and behind words that lead to one.
+#include "extract/marks.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace millrace::extract {
+namespace {
+
+using layout::clinical::Category;
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+// Phrases behind which a disease or complaint follows, folded and split at spaces.
+constexpr auto kLeads = std::to_array<std::string_view>({
+    "diagnosed with",
+    "diagnosis of",
+    "history of",
+    "suffers from",
+    "suffering from",
+    "suffered from",
+    "known case of",
+    "because of",
+    "evidence of",
+    "signs of",
+    "sign of",
+    "symptoms of",
+    "presented with",
+    "presents with",
+    "presenting with",
+    "complains of",
+    "complained of",
+    "complaining of",
+    "complaints of",
+    "complaint of",
+    "admitted with",
+    "admitted for",
+    "treated for",
+    "denies",
+    "denied",
+    "denies any",
+    "reports",
+    "reported",
+    "suspected",
+    "suspicion of",
+    "onset of",
+    "episode of",
+    "episodes of",
+    "case of",
+    "negative for",
+    "positive for",
+    "noticed",
+    "developed",
+    "develops",
+    "consistent with",
+    "suggestive of",
+    "management of",
+    "treatment of",
+    "treatment for",
+    "evaluation of",
+    "exacerbation of",
+    "recurrence of",
+    "regarding",
+    "owing to",
+    "on account of",
+    "had",
+    "has",
+    "ruled out",
+    "known",
+    "diagnose",
+    "diagnose eines",
+    "diagnose einer",
+    "leidet an",
+    "leidet unter",
+    "litt an",
+    "verdacht auf",
+    "wegen",
+    "wegen einer",
+    "wegen eines",
+    "aufgrund",
+    "aufgrund von",
+    "aufgrund einer",
+    "aufgrund eines",
+    "hinweis auf",
+    "hinweise auf",
+    "anhalt fur",
+    "anzeichen fur",
+    "anzeichen einer",
+    "klagt uber",
+    "klagte uber",
+    "beklagt",
+    "berichtet uber",
+    "berichtete uber",
+    "verneint",
+    "verneinte",
+    "bei bekannter",
+    "bei bekanntem",
+    "zustand nach",
+    "z n",
+    "v a",
+    "bekannte",
+    "bekannter",
+    "bekanntes",
+    "an einer",
+    "an einem",
+    "auftreten von",
+    "ausschluss einer",
+    "ausschluss eines",
+    "kein",
+    "keine",
+    "ohne",
+    "keinen",
+    "litt unter",
+    "trat auf",
+    "diagnostic de",
+    "diagnostic d",
+    "atteint de",
+    "atteinte de",
+    "atteint d",
+    "atteinte d",
+    "souffre de",
+    "souffre d",
+    "souffrant de",
+    "antecedent de",
+    "antecedents de",
+    "antecedent d",
+    "antecedents d",
+    "pour",
+    "en raison de",
+    "en raison d",
+    "en raison d une",
+    "en raison d un",
+    "cause de",
+    "signe de",
+    "signes de",
+    "signe d",
+    "signes d",
+    "se plaint de",
+    "se plaint d",
+    "plaint de",
+    "presente une",
+    "presente un",
+    "presente des",
+    "presentait une",
+    "presentait un",
+    "nie",
+    "nie toute",
+    "nie tout",
+    "suspicion de",
+    "suspicion d",
+    "pas de",
+    "pas d",
+    "absence de",
+    "absence d",
+    "aucun",
+    "aucune",
+    "sans",
+    "rapporte une",
+    "rapporte des",
+    "rapporte un",
+    "signale une",
+    "signale un",
+    "signale des",
+    "cas de",
+    "cas d",
+    "connu pour",
+    "connue pour",
+    "connu pour une",
+    "connue pour une",
+    "diagnostico de",
+    "diagnosticado de",
+    "diagnosticada de",
+    "padece",
+    "padece de",
+    "sufre",
+    "sufre de",
+    "antecedentes de",
+    "antecedente de",
+    "por",
+    "debido a",
+    "a causa de",
+    "signos de",
+    "sintomas de",
+    "evidencia de",
+    "refiere",
+    "presenta",
+    "presentaba",
+    "niega",
+    "nego",
+    "sospecha de",
+    "ausencia de",
+    "sin",
+    "no hay",
+    "episodio de",
+    "cuadro de",
+    "caso de",
+    "aparicion de",
+    "aparece",
+    "consulta por",
+    "motivo de",
+    "datos de",
+    "acude por",
+});
+constexpr std::size_t kLeadTokensMax = 4;
+
+// Phrases behind a name that only a disease has.
+constexpr auto kTails = std::to_array<std::string_view>({"was diagnosed",
+                                                         "is diagnosed",
+                                                         "has been diagnosed",
+                                                         "is known",
+                                                         "was ruled out",
+                                                         "were ruled out",
+                                                         "was excluded",
+                                                         "recurs",
+                                                         "recur",
+                                                         "worsens",
+                                                         "has been known",
+                                                         "was not reported",
+                                                         "were not reported",
+                                                         "not reported",
+                                                         "was denied",
+                                                         "were denied",
+                                                         "wurde diagnostiziert",
+                                                         "ist bekannt",
+                                                         "sind bekannt",
+                                                         "wurde ausgeschlossen",
+                                                         "wurden verneint",
+                                                         "wurde verneint",
+                                                         "werden verneint",
+                                                         "wird verneint",
+                                                         "wurde festgestellt",
+                                                         "besteht seit",
+                                                         "wurde nicht berichtet",
+                                                         "wurden nicht berichtet",
+                                                         "a ete diagnostique",
+                                                         "a ete diagnostiquee",
+                                                         "est connu",
+                                                         "est connue",
+                                                         "a ete exclu",
+                                                         "a ete exclue",
+                                                         "a ete eliminee",
+                                                         "a ete elimine",
+                                                         "est diagnostiquee",
+                                                         "est diagnostique",
+                                                         "fue diagnosticado",
+                                                         "fue diagnosticada",
+                                                         "se diagnostico",
+                                                         "es conocido",
+                                                         "es conocida",
+                                                         "fue descartado",
+                                                         "fue descartada",
+                                                         "se descarto"});
+
+class ConditionMarker {
+ public:
+  ConditionMarker(const Chart& chart, Marks& marks)
+      : chart_(chart), marks_(marks), items_(chart.items), section_(chart.section()) {}
+
+  void run() {
+    if (section_ == "signature" || section_ == "demographics") return;
+    if (section_ == "immunizations") mark_vaccines();
+    if (chart_.passage->item) mark_item();
+    mark_listed();
+    if (!chart_.passage->item || section_ != "lab_results") {
+      mark_led();
+      mark_tailed();
+      mark_sounding();
+    }
+  }
+
+ private:
+  TokenRange tokens_of(std::size_t first, std::size_t end) const {
+    return {.first = items_[first].tokens.first, .end = items_[end - 1].tokens.end};
+  }
+
+  void mark_vaccines() {
+    for (const auto& item : items_) {
+      if (item.is(Piece::term) && item.is(Is::vaccine))
+        marks_.add(Category::immunization, item.tokens, kListed);
+    }
+    if (!chart_.passage->item || items_.empty() || !items_[0].is(Piece::word) ||
+        items_[0].is(Is::common) || !chart_.token(0).capital)
+      return;
+    const bool dated =
+        std::ranges::any_of(items_, [](const Item& item) { return item.is(Piece::date); });
+    if (!dated) return;
+    const auto end = name_end(chart_, 0, 5);
+    marks_.add(Category::immunization, trimmed(*chart_.page, tokens_of(0, end)), kStructured);
+  }
+
+  // -- lines of lists --
+
+  bool lists_conditions() const { return section_ == "diagnoses"; }
+  bool lists_procedures() const { return section_ == "procedures"; }
+
+  // "Status after", "suspected": said of what follows, no part of its name.
+  std::size_t skip_cues(std::size_t i) const {
+    for (std::size_t n = 0; n < 4 && i < items_.size(); ++n) {
+      const auto at = items_[i].tokens.first;
+      const auto cue = Terms::get().longest(chart_.page->tokens, at, kCues);
+      if (cue.tokens > 0 && at + cue.tokens < chart_.passage->tokens.end) {
+        while (i < items_.size() && items_[i].tokens.first < at + cue.tokens) ++i;
+        continue;
+      }
+      const auto& fold = chart_.token(i).fold;
+      const bool status = one_of(
+          fold, {"status",    "zustand",   "etat",      "estado", "st",    "z",     "n",
+                 "after",     "nach",      "post",      "apres",  "tras",  "known", "bekannte",
+                 "bekannter", "bekanntes", "currently", "etiam",  "prior", "p"});
+      if (!status && !(items_[i].is(Piece::sign))) break;
+      ++i;
+    }
+    return i;
+  }
+
+  void mark_item() {
+    if (!lists_conditions() && !lists_procedures()) return;
+    if (items_.size() > 24) return;  // Prose.
+    const auto first = skip_cues(0);
+    if (first >= items_.size()) return;
+    const auto& item = items_[first];
+    if (!(item.is(Piece::word) || item.is(Piece::term)) ||
+        (item.is(Is::common) && !item.is(Piece::term)))
+      return;
+    if (one_of(chart_.token(first).fold,
+               {"none", "keine", "aucun", "aucune", "ninguno", "ninguna", "nil"}))
+      return;
+    const auto end = item_name_end(first);
+    if (end <= first) return;
+    auto tokens = trimmed(*chart_.page, tokens_of(first, end));
+    if (tokens.empty() || tokens.size() > 12 || !marks_.is_free(tokens)) return;
+    const bool sentence = std::ranges::any_of(items_, [&](const Item& part) {
+      return part.is(Piece::word) && one_of(chart_.page->tokens[part.tokens.first].fold,
+                                            {"she", "he", "we", "wurde", "wir", "nous", "il",
+                                             "elle", "se", "was", "were", "hat", "has"});
+    });
+    if (sentence) return;
+    marks_.add(kind_of(first, end), tokens, whole_term(first, end) ? kListed : kStructured);
+  }
+
+  bool whole_term(std::size_t first, std::size_t end) const {
+    return end == first + 1 && items_[first].is(Piece::term);
+  }
+
+  Category kind_of(std::size_t first, std::size_t end) const {
+    for (auto i = first; i < end; ++i) {
+      if (items_[i].is(Piece::term) && items_[i].is(Is::procedure)) return Category::procedure;
+      if (items_[i].is(Piece::term) && items_[i].is(Is::condition)) return Category::condition;
+      if (items_[i].is(Piece::word) && Terms::get().sounds_like_procedure(chart_.token(i).fold))
+        return Category::procedure;
+    }
+    return lists_procedures() ? Category::procedure : Category::condition;
+  }
+
+  std::size_t item_name_end(std::size_t first) const {
+    auto i = first;
+    for (; i < items_.size(); ++i) {
+      if (items_[i].is(Piece::date) || chart_.sign(i, ",") || chart_.sign(i, "(") ||
+          chart_.sign(i, ":") || chart_.sign(i, "[") || chart_.sign(i, "."))
+        break;
+      if (chart_.sign(i, "-") && !chart_.token(i).glued) break;
+      const auto& fold = chart_.token(i).fold;
+      if (items_[i].is(Piece::word) && i > first &&
+          one_of(fold, {"since",
+                        "seit",
+                        "depuis",
+                        "desde",
+                        "diagnosed",
+                        "diagnostiziert",
+                        "ed",
+                        "erstdiagnose",
+                        "on",
+                        "am",
+                        "le",
+                        "el",
+                        "resolved",
+                        "from",
+                        "dx",
+                        "diagnostique",
+                        "diagnosticado",
+                        "first",
+                        "suspected",
+                        "probable",
+                        "likely",
+                        "possible"}))
+        break;
+      if (items_[i].is(Piece::word) && i > first && one_of(fold, {"in", "im", "en"}) &&
+          i + 1 < items_.size() && items_[i + 1].is(Piece::date))
+        break;
+    }
+    return i;
+  }
+
+  // -- prose --
+
+  void mark_listed() {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const auto& item = items_[i];
+      if (!item.is(Piece::term)) continue;
+      if (item.is(Is::condition) && !(item.is(Is::analyte) && section_ == "lab_results")) {
+        marks_.add(Category::condition, item.tokens, kListed);
+      } else if (item.is(Is::procedure)) {
+        auto end = i + 1;
+        // "CT scan of the chest"
+        const auto more = name_end(chart_, i, 5);
+        if (more > end && one_of(chart_.token(i + 1).fold, {"of", "de", "du", "der", "des", "del"}))
+          end = more;
+        marks_.add(Category::procedure, tokens_of(i, end), kListed);
+      }
+    }
+  }
+
+  bool is_lead(std::size_t end) const {
+    std::string phrase;
+    const auto last = items_[end].tokens.first;  // The token behind the phrase.
+    for (std::size_t n = 1; n <= kLeadTokensMax && last >= chart_.passage->tokens.first + n; ++n) {
+      const auto& token = chart_.page->tokens[last - n];
+      if (token.kind == TokenKind::punct && !token.is("'")) break;
+      phrase = phrase.empty() ? token.key : token.key + ' ' + phrase;
+      if (std::ranges::find(kLeads, phrase) != kLeads.end()) return true;
+    }
+    return false;
+  }
+
+  // What can be the name of a disease that nobody listed: one noun phrase with something unusual.
+  bool is_name(std::size_t first, std::size_t end) const {
+    for (auto i = first; i < end; ++i) {
+      const auto& item = items_[i];
+      if (item.is(Piece::term) && (item.is(Is::drug) || item.is(Is::analyte) ||
+                                   item.is(Is::vital) || item.is(Is::allergen)))
+        return false;
+      if (item.is(Is::role) || item.is(Is::title) || item.is(Is::courtesy) ||
+          item.is(Is::organization))
+        return false;
+    }
+    return chart_.token(first).fold.size() >= 4;
+  }
+
+  void mark_led() {
+    for (std::size_t i = 1; i < items_.size(); ++i) {
+      auto first = i;
+      if (!is_lead(first)) continue;
+      while (
+          first < items_.size() && items_[first].is(Piece::word) &&
+          one_of(chart_.token(first).fold,
+                 {"a",      "an",   "the",       "any",  "ein",   "eine", "einen", "einer", "eines",
+                  "der",    "die",  "das",       "un",   "une",   "la",   "le",    "les",   "l",
+                  "des",    "una",  "el",        "los",  "las",   "her",  "his",   "new",   "acute",
+                  "severe", "mild", "recurrent", "ihre", "seine", "sa",   "son",   "su"}))
+        ++first;
+      if (first >= items_.size() || !items_[first].is(Piece::word) || items_[first].is(Is::common))
+        continue;
+      const auto end = phrase_end(first);
+      if (end <= first || !is_name(first, end)) continue;
+      marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(first, end)),
+                 kContextual - 0.06);
+    }
+  }
+
+  // Words up to the next small word or sign.
+  std::size_t phrase_end(std::size_t first) const {
+    auto i = first;
+    while (i < items_.size() && i - first < 4) {
+      const auto& item = items_[i];
+      const bool word = item.is(Piece::word) && !item.is(Is::common);
+      const bool term = item.is(Piece::term);
+      if ((!word && !term) || !marks_.is_free(item.tokens)) break;
+      ++i;
+    }
+    return i;
+  }
+
+  void mark_tailed() {
+    for (std::size_t i = 1; i < items_.size(); ++i) {
+      if (!items_[i].is(Piece::word) || !is_tail(items_[i].tokens.first)) continue;
+      auto first = i;
+      while (first > 0 && i - first < 4 && items_[first - 1].is(Piece::word) &&
+             !items_[first - 1].is(Is::common) && marks_.is_free(items_[first - 1].tokens))
+        --first;
+      if (first == i || !is_name(first, i)) continue;
+      marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(first, i)),
+                 kContextual - 0.06);
+    }
+  }
+
+  bool is_tail(std::size_t token) const {
+    std::string phrase;
+    const auto last = std::min(chart_.passage->tokens.end, token + 3);
+    for (auto i = token; i < last; ++i) {
+      if (!phrase.empty()) phrase += ' ';
+      phrase += chart_.page->tokens[i].key;
+      if (std::ranges::find(kTails, phrase) != kTails.end()) return true;
+    }
+    return false;
+  }
+
+  // "Kessling arteritis": an ending of diseases, with the capital words before it.
+  void mark_sounding() {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const auto& item = items_[i];
+      if (!item.is(Piece::word) || item.is(Is::common) || !marks_.is_free(item.tokens)) continue;
+      const auto& fold = chart_.token(i).fold;
+      const bool procedure = Terms::get().sounds_like_procedure(fold);
+      const bool head = item.is(Is::condition_head);
+      if (!procedure && !head && !Terms::get().sounds_like_condition(fold)) continue;
+      auto first = i;
+      while (first > 0 && i - first < 3 && items_[first - 1].is(Piece::word) &&
+             !items_[first - 1].is(Is::common) && marks_.is_free(items_[first - 1].tokens))
+        --first;
+      if (head && first == i) continue;
+      marks_.add(procedure ? Category::procedure : Category::condition, tokens_of(first, i + 1),
+                 kGuessed);
+    }
+  }
+
+  static constexpr Kinds kCues = bit(Is::negated_before) | bit(Is::historical_before) |
+                                 bit(Is::possible_before) | bit(Is::probable_before);
+
+  const Chart& chart_;
+  Marks& marks_;
+  const std::vector<Item>& items_;
+  std::string_view section_;
+};
+
+}  // namespace
+
+void mark_conditions(const Chart& chart, Marks& marks) { ConditionMarker(chart, marks).run(); }
+
+}  // namespace millrace::extract

@@ -1,0 +1,114 @@
+// Medicines that are named without a dose, and how often, how and how long they are taken.
+#include "extract/marks.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace millrace::extract {
+namespace {
+
+using layout::clinical::Category;
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+bool is_tested(const Item& item) {
+  return item.is(Is::analyte) || item.is(Is::vital) || item.is(Is::condition);
+}
+
+bool is_none(std::string_view fold) {
+  return one_of(fold, {"none", "nil", "no", "keine", "keiner", "aucun", "aucune", "ninguno",
+                       "ninguna", "n", "unknown", "na", "unchanged", "see"});
+}
+
+// Words behind which an unknown name can only be a medicine.
+bool asks_for_medicine(const Chart& chart, std::size_t item) {
+  const auto& fold = chart.token(item).fold;
+  if (one_of(fold, {"takes", "taking", "prescribed", "nimmt", "prend", "toma", "verordnet",
+                    "commenced", "prescrit", "prescribio"}))
+    return true;
+  const auto before = [&](std::size_t back) -> std::string_view {
+    return item >= back ? std::string_view(chart.token(item - back).fold) : std::string_view();
+  };
+  if (fold == "on")
+    return one_of(before(1), {"started", "maintained", "placed", "restarted", "put"});
+  if (fold == "with") return before(1) == "treated" && before(2) != "be";
+  return false;
+}
+
+void mark_listed(const Chart& chart, Marks& marks) {
+  const auto section = chart.section();
+  for (std::size_t i = 0; i < chart.items.size(); ++i) {
+    const auto& item = chart.items[i];
+    if (!item.is(Piece::term) || !item.is(Is::drug)) continue;
+    if (is_tested(item) && section != "medication_list") continue;
+    // "Vancomycin level", "penicillin allergy"
+    if (i + 1 < chart.items.size() &&
+        one_of(chart.token(i + 1).fold,
+               {"level", "levels", "spiegel", "allergy", "allergie", "alergia", "trough"}))
+      continue;
+    auto tokens = item.tokens;
+    // "Metoprolol XR": what says how it is released belongs to the name.
+    if (i + 1 < chart.items.size() && chart.items[i + 1].is(Piece::form) && chart.token(i + 1).caps)
+      tokens.end = chart.items[i + 1].tokens.end;
+    marks.add(Category::medication_name, tokens, kListed);
+  }
+}
+
+void mark_unknown(const Chart& chart, Marks& marks) {
+  for (std::size_t i = 0; i + 1 < chart.items.size(); ++i) {
+    if (!asks_for_medicine(chart, i)) continue;
+    const auto& next = chart.items[i + 1];
+    if (!next.is(Piece::word) || next.is(Is::common) || next.tokens.empty()) continue;
+    const auto end = name_end(chart, i + 1, 3);
+    const TokenRange tokens{.first = next.tokens.first, .end = chart.items[end - 1].tokens.end};
+    const bool capital = chart.token(i + 1).capital;
+    if (capital || Terms::get().sounds_like_drug(chart.token(i + 1).fold))
+      marks.add(Category::medication_name, tokens, kContextual);
+  }
+}
+
+// A line of a list of medicines begins with a name, whatever it is.
+void mark_list_item(const Chart& chart, Marks& marks) {
+  if (chart.section() != "medication_list" || !chart.passage->item || chart.items.empty()) return;
+  const auto& first = chart.items[0];
+  if (!first.is(Piece::word) || first.is(Is::common) || is_none(chart.token(0).fold)) return;
+  const auto end = name_end(chart, 0, 5);
+  const TokenRange tokens =
+      trimmed(*chart.page, {.first = first.tokens.first, .end = chart.items[end - 1].tokens.end});
+  // What follows must be about taking it, or nothing.
+  bool taken = end == chart.items.size() && end <= 3 && chart.token(0).capital;
+  for (auto i = end; i < chart.items.size() && i < end + 8; ++i) {
+    const auto& item = chart.items[i];
+    taken |= item.is(Piece::frequency) || item.is(Piece::route) || item.is(Piece::form);
+    taken |= item.is(Piece::quantity) && is_dose_unit(item.quantity.unit.kind);
+  }
+  if (taken) marks.add(Category::medication_name, tokens, kStructured);
+}
+
+bool has_medicine(const Chart& chart, const Marks& marks) {
+  const auto range = chart.passage->tokens;
+  return std::ranges::any_of(marks.all(), [&](const Mark& mark) {
+    return mark.category == Category::medication_name && mark.tokens.first >= range.first &&
+           mark.tokens.end <= range.end;
+  });
+}
+
+}  // namespace
+
+void mark_medications(const Chart& chart, Marks& marks) {
+  mark_list_item(chart, marks);
+  mark_listed(chart, marks);
+  mark_unknown(chart, marks);
+  if (!has_medicine(chart, marks)) return;
+  for (const auto& item : chart.items) {
+    if (item.is(Piece::frequency)) marks.add(Category::frequency, item.tokens, kListed);
+    if (item.is(Piece::route)) marks.add(Category::route, item.tokens, kListed);
+    if (item.is(Piece::duration)) marks.add(Category::duration, item.tokens, kListed);
+    const bool dose = item.is(Piece::quantity) && is_dose_unit(item.quantity.unit.kind);
+    if (dose) marks.add(Category::dose, item.tokens, kListed);
+  }
+}
+
+}  // namespace millrace::extract

@@ -1,0 +1,164 @@
+// People and identifiers: behind titles, and behind the keys of forms.
+#include "extract/marks.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace millrace::extract {
+namespace {
+
+using layout::clinical::Category;
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+constexpr Kinds kKeys = bit(Is::patient_key) | bit(Is::id_key) | bit(Is::practitioner_key) |
+                        bit(Is::birth_key) | bit(Is::sex_key) | bit(Is::title) | bit(Is::courtesy);
+
+class PeopleMarker {
+ public:
+  PeopleMarker(const Chart& chart, Marks& marks)
+      : page_(*chart.page), tokens_(page_.tokens), range_(chart.passage->tokens), marks_(marks) {
+    // The key may be the heading that the passage stands behind: "Patient: Jane Doe".
+    auto first = range_.first;
+    while (first > 0 && tokens_[first - 1].line == tokens_[range_.first].line &&
+           page_.passage_at(first - 1) == nullptr)
+      --first;
+    start_ = first;
+  }
+
+  void run() {
+    for (auto at = start_; at < range_.end;) {
+      const auto key =
+          Terms::get().longest(std::span<const Token>(tokens_).first(range_.end), at, kKeys);
+      if (key.tokens == 0 || !tokens_[at].is_word()) {
+        ++at;
+        continue;
+      }
+      at = take_key(at, key);
+    }
+  }
+
+ private:
+  std::size_t take_key(std::size_t at, const Match& key) {
+    auto next = at + key.tokens;
+    if (key.is(Is::title) || key.is(Is::courtesy)) {
+      if (!tokens_[at].capital) return at + 1;
+      while (next < range_.end && (tokens_[next].is(".") || is_title(next))) ++next;
+      const auto end = name_end(next);
+      if (end > next) {
+        marks_.add(Category::person, {.first = next, .end = end}, kListed);
+        return end;
+      }
+      if (!(key.kinds & (bit(Is::patient_key) | bit(Is::practitioner_key))))
+        return std::max(next, at + 1);
+    }
+    while (next < range_.end &&
+           (tokens_[next].is(".") || tokens_[next].is("#") || tokens_[next].is("°")))
+      ++next;
+    const bool colon = next < range_.end && (tokens_[next].is(":") || tokens_[next].is("#"));
+    if (colon) ++next;
+    if (key.is(Is::id_key)) {
+      const auto end = identifier_end(next);
+      if (end > next && (colon || tokens_[at].caps || key.tokens > 1)) {
+        marks_.add(Category::identifier, {.first = next, .end = end}, kListed);
+        return end;
+      }
+    }
+    const bool names = key.is(Is::patient_key) || key.is(Is::practitioner_key);
+    if (!names || !colon) return at + key.tokens;
+    while (next < range_.end && is_title(next)) {
+      ++next;
+      if (next < range_.end && tokens_[next].is(".")) ++next;
+    }
+    const auto end = name_end(next);
+    if (end > next) marks_.add(Category::person, {.first = next, .end = end}, kStructured);
+    return std::max(end, at + key.tokens);
+  }
+
+  bool is_title(std::size_t at) const {
+    return tokens_[at].is_word() &&
+           (Terms::get().kinds_of(tokens_[at].key) & (bit(Is::title) | bit(Is::courtesy))) != 0 &&
+           tokens_[at].fold.size() <= 9 &&
+           (tokens_[at].capital || one_of(tokens_[at].fold, {"med", "dr"}));
+  }
+
+  bool is_key(std::size_t at) const {
+    const auto key = Terms::get().longest(std::span<const Token>(tokens_).first(range_.end), at,
+                                          kKeys & ~(bit(Is::title) | bit(Is::courtesy)));
+    if (key.tokens == 0) return false;
+    const auto behind = at + key.tokens;
+    return behind < range_.end && (tokens_[behind].is(":") || tokens_[behind].is("."));
+  }
+
+  // Capital words, with initials and the small words of names.
+  std::size_t name_end(std::size_t at) const {
+    auto end = at;
+    std::size_t words = 0;
+    for (auto i = at; i < range_.end && words < 5; ++i) {
+      const auto& token = tokens_[i];
+      if (i > at && token.line != tokens_[at].line && words >= 2) break;
+      if (token.is_word() && token.capital) {
+        if (i > at && is_key(i)) break;
+        const auto kinds = Terms::get().kinds_of(token.key);
+        const bool other = (kinds & (bit(Is::common) | bit(Is::role) | bit(Is::credential) |
+                                     bit(Is::organization))) != 0;
+        if (other && !(words == 0 && i + 1 < range_.end && tokens_[i + 1].capital)) break;
+        if (token.line != tokens_[at].line) break;
+        end = i + 1;
+        ++words;
+        continue;
+      }
+      const bool initial =
+          token.is(".") && token.glued && i > at && tokens_[i - 1].fold.size() == 1;
+      const bool particle = one_of(token.fold, {"von", "van", "de", "der", "den", "du", "la", "le",
+                                                "del", "los", "las", "zu", "da", "di", "y", "d"}) &&
+                            i + 1 < range_.end && tokens_[i + 1].capital;
+      const bool joint = (token.is("-") || token.is("'")) && token.glued && i + 1 < range_.end &&
+                         tokens_[i + 1].capital;
+      // "Doe, Jane"
+      const bool comma = token.is(",") && words == 1 && i + 1 < range_.end &&
+                         tokens_[i + 1].capital && !tokens_[i + 1].caps && i > start_ + 1 &&
+                         tokens_[at - 1].is(":");
+      if (initial) {
+        end = i + 1;
+        continue;
+      }
+      if (!particle && !joint && !comma) break;
+    }
+    return end;
+  }
+
+  // Figures with letters and dashes between them, without a space.
+  std::size_t identifier_end(std::size_t at) const {
+    if (at >= range_.end) return at;
+    auto end = at;
+    bool figures = false;
+    for (auto i = at; i < range_.end; ++i) {
+      const auto& token = tokens_[i];
+      if (i > at && !token.glued) {
+        // "943 476 5919": groups of figures are one number.
+        if (!(token.is_number() && tokens_[i - 1].is_number() && i - at < 6)) break;
+      }
+      const bool part = token.is_number() || token.is_word() || token.is("-") || token.is("/") ||
+                        token.is(".") || token.is("#");
+      if (!part || token.line != tokens_[at].line) break;
+      figures |= token.is_number() || token.fold.find_first_of("0123456789") != std::string::npos;
+      if (token.kind != TokenKind::punct) end = i + 1;
+    }
+    return figures ? end : at;
+  }
+
+  const PageReading& page_;
+  const std::vector<Token>& tokens_;
+  TokenRange range_;
+  Marks& marks_;
+  std::size_t start_ = 0;
+};
+
+}  // namespace
+
+void mark_people(const Chart& chart, Marks& marks) { PeopleMarker(chart, marks).run(); }
+
+}  // namespace millrace::extract

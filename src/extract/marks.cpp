@@ -1,0 +1,90 @@
+#include "extract/marks.h"
+
+#include <algorithm>
+
+namespace millrace::extract {
+namespace {
+
+using layout::clinical::Category;
+
+bool joins_name(const Chart& chart, std::size_t item) {
+  const auto& token = chart.token(item);
+  return token.is("of") || token.is("the") || token.is("de") || token.is("du") || token.is("des") ||
+         token.is("la") || token.is("del") || token.is("der") || token.is("d") || token.is("l") ||
+         token.is("les") || token.is("el") || token.is("los") || token.is("las") || token.is("a") ||
+         token.is("au") || token.is("im") || token.is("am") || token.is("in") || token.is("with") ||
+         token.is("mit") || token.is("con") || token.is("avec") || token.is("en") ||
+         token.is("von");
+}
+
+bool is_name_word(const Item& item) {
+  return item.is(Piece::term) || (item.is(Piece::word) && !item.is(Is::common));
+}
+
+}  // namespace
+
+bool Marks::is_free(TokenRange range) const {
+  for (auto i = range.first; i < range.end; ++i) {
+    if (i >= taken_.size() || taken_[i]) return false;
+  }
+  return true;
+}
+
+bool Marks::add(Category category, TokenRange range, double conf) {
+  if (range.empty() || !is_free(range)) return false;
+  std::fill(taken_.begin() + static_cast<std::ptrdiff_t>(range.first),
+            taken_.begin() + static_cast<std::ptrdiff_t>(range.end), true);
+  marks_.push_back({.category = category, .tokens = range, .conf = conf});
+  return true;
+}
+
+std::size_t name_end(const Chart& chart, std::size_t item, std::size_t items_max) {
+  const auto last = std::min(chart.items.size(), item + items_max);
+  auto end = item;
+  for (auto i = item; i < last; ++i) {
+    const auto& here = chart.items[i];
+    if (is_name_word(here) || here.is(Piece::form)) {
+      end = i + 1;
+      continue;
+    }
+    // "CT scan of the chest": small words, when the name goes on behind them.
+    if (here.is(Piece::word) && joins_name(chart, i) && end > item) continue;
+    const bool glued = here.is(Piece::sign) && chart.token(i).glued && end == i &&
+                       (chart.sign(i, "-") || chart.sign(i, "/") || chart.sign(i, "'"));
+    if (glued) continue;
+    // "type 2", "factor 8"
+    if (here.is(Piece::quantity) && here.quantity.unit.tokens == 0 && end == i && i > item &&
+        here.tokens.size() == 1) {
+      end = i + 1;
+      continue;
+    }
+    break;
+  }
+  return end;
+}
+
+TokenRange trimmed(const PageReading& page, TokenRange range) {
+  const auto idle = [&](std::size_t at) {
+    const auto& token = page.tokens[at];
+    if (token.kind == TokenKind::punct) return !token.is(")") && !token.is("%");
+    return token.is_word() && Terms::get().has(token.key, Is::common);
+  };
+  const auto closes = [&](std::size_t at) {
+    if (!page.tokens[at].is(")")) return idle(at);
+    for (auto i = range.first; i < at; ++i) {
+      if (page.tokens[i].is("(")) return false;
+    }
+    return true;
+  };
+  while (!range.empty() && (idle(range.first) || page.tokens[range.first].is(")"))) ++range.first;
+  while (!range.empty() && closes(range.end - 1)) --range.end;
+  return range;
+}
+
+void mark_dates(const Chart& chart, Marks& marks) {
+  for (const auto& item : chart.items) {
+    if (item.is(Piece::date)) marks.add(Category::date, item.tokens, kListed);
+  }
+}
+
+}  // namespace millrace::extract

@@ -1,0 +1,506 @@
+#include "extract/quantity.h"
+
+#include "extract/terms.h"
+#include "layout/clinical/ucum.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace millrace::extract {
+namespace {
+
+struct Atom {
+  std::string_view text;  // Folded.
+  UnitClass kind;
+  std::string_view code;
+};
+
+// What units are made of, as people write them.
+constexpr auto kAtoms = std::to_array<Atom>({
+    {"mg", UnitClass::mass, "mg"},
+    {"g", UnitClass::mass, "g"},
+    {"gm", UnitClass::mass, "g"},
+    {"gr", UnitClass::mass, "g"},
+    {"mcg", UnitClass::mass, "ug"},
+    {"µg", UnitClass::mass, "ug"},
+    {"ug", UnitClass::mass, "ug"},
+    {"microg", UnitClass::mass, "ug"},
+    {"mikrogramm", UnitClass::mass, "ug"},
+    {"microgrammes", UnitClass::mass, "ug"},
+    {"microgramos", UnitClass::mass, "ug"},
+    {"micrograms", UnitClass::mass, "ug"},
+    {"milligrams", UnitClass::mass, "mg"},
+    {"milligram", UnitClass::mass, "mg"},
+    {"miligramos", UnitClass::mass, "mg"},
+    {"grams", UnitClass::mass, "g"},
+    {"ng", UnitClass::mass, "ng"},
+    {"pg", UnitClass::mass, "pg"},
+    {"kg", UnitClass::other, "kg"},
+    {"ml", UnitClass::volume, "mL"},
+    {"cc", UnitClass::volume, "mL"},
+    {"l", UnitClass::volume, "L"},
+    {"dl", UnitClass::volume, "dL"},
+    {"cl", UnitClass::volume, "cL"},
+    {"µl", UnitClass::volume, "uL"},
+    {"ul", UnitClass::volume, "uL"},
+    {"nl", UnitClass::volume, "nL"},
+    {"fl", UnitClass::other, "fL"},
+    {"mol", UnitClass::other, "mol"},
+    {"mmol", UnitClass::mass, "mmol"},
+    {"µmol", UnitClass::other, "umol"},
+    {"umol", UnitClass::other, "umol"},
+    {"nmol", UnitClass::other, "nmol"},
+    {"pmol", UnitClass::other, "pmol"},
+    {"meq", UnitClass::mass, "meq"},
+    {"u", UnitClass::activity, "U"},
+    {"ku", UnitClass::activity, "kU"},
+    {"mu", UnitClass::activity, "mU"},
+    {"µu", UnitClass::activity, "uU"},
+    {"iu", UnitClass::activity, "[iU]"},
+    {"ui", UnitClass::activity, "[iU]"},
+    {"ie", UnitClass::activity, "[iU]"},
+    {"miu", UnitClass::activity, "m[iU]"},
+    {"mui", UnitClass::activity, "m[iU]"},
+    {"mie", UnitClass::activity, "m[iU]"},
+    {"µiu", UnitClass::activity, "u[iU]"},
+    {"µui", UnitClass::activity, "u[iU]"},
+    {"µie", UnitClass::activity, "u[iU]"},
+    {"uiu", UnitClass::activity, "u[iU]"},
+    {"kiu", UnitClass::activity, "k[iU]"},
+    {"kui", UnitClass::activity, "k[iU]"},
+    {"unit", UnitClass::activity, "[iU]"},
+    {"units", UnitClass::activity, "[iU]"},
+    {"einheit", UnitClass::activity, "[iU]"},
+    {"einheiten", UnitClass::activity, "[iU]"},
+    {"unite", UnitClass::activity, "[iU]"},
+    {"unites", UnitClass::activity, "[iU]"},
+    {"unidad", UnitClass::activity, "[iU]"},
+    {"unidades", UnitClass::activity, "[iU]"},
+    {"mmhg", UnitClass::other, "mm[Hg]"},
+    {"kpa", UnitClass::other, "kPa"},
+    {"cmh2o", UnitClass::other, "cm[H2O]"},
+    {"°c", UnitClass::other, "Cel"},
+    {"°f", UnitClass::other, "[degF]"},
+    {"c", UnitClass::other, "Cel"},
+    {"f", UnitClass::other, "[degF]"},
+    {"cm", UnitClass::other, "cm"},
+    {"mm", UnitClass::other, "mm"},
+    {"m", UnitClass::other, "m"},
+    {"m2", UnitClass::other, "m2"},
+    {"m²", UnitClass::other, "m2"},
+    {"mm3", UnitClass::volume, "uL"},
+    {"mm³", UnitClass::volume, "uL"},
+    {"in", UnitClass::other, "[in_i]"},
+    {"inches", UnitClass::other, "[in_i]"},
+    {"ft", UnitClass::other, "[ft_i]"},
+    {"lb", UnitClass::other, "[lb_av]"},
+    {"lbs", UnitClass::other, "[lb_av]"},
+    {"kilogramm", UnitClass::other, "kg"},
+    {"oz", UnitClass::other, "[oz_av]"},
+    {"s", UnitClass::other, "s"},
+    {"sec", UnitClass::other, "s"},
+    {"sek", UnitClass::other, "s"},
+    {"seconds", UnitClass::other, "s"},
+    {"min", UnitClass::other, "min"},
+    {"h", UnitClass::other, "h"},
+    {"hr", UnitClass::other, "h"},
+    {"std", UnitClass::other, "h"},
+    {"hour", UnitClass::other, "h"},
+    {"day", UnitClass::other, "d"},
+    {"d", UnitClass::other, "d"},
+    {"24h", UnitClass::other, "(24.h)"},
+    {"bpm", UnitClass::other, "/min"},
+    {"lpm", UnitClass::other, "/min"},
+    {"mosm", UnitClass::other, "mosm"},
+    {"mosmol", UnitClass::other, "mosm"},
+    {"hpf", UnitClass::other, "[HPF]"},
+    {"lpf", UnitClass::other, "[LPF]"},
+    {"beats", UnitClass::other, "{beats}"},
+    {"breaths", UnitClass::other, "{breaths}"},
+    {"cells", UnitClass::other, "{cells}"},
+    {"zellen", UnitClass::other, "{cells}"},
+    {"copies", UnitClass::other, "{copies}"},
+    {"ratio", UnitClass::other, "{ratio}"},
+    {"index", UnitClass::other, "{index}"},
+    {"schlage", UnitClass::other, "{beats}"},
+    {"batt", UnitClass::other, "{beats}"},
+    {"battements", UnitClass::other, "{beats}"},
+    {"latidos", UnitClass::other, "{beats}"},
+    {"ipm", UnitClass::other, "/min"},
+    {"rpm", UnitClass::other, "/min"},
+    {"puff", UnitClass::count, "{puff}"},
+    {"puffs", UnitClass::count, "{puff}"},
+    {"actuation", UnitClass::count, "{actuation}"},
+    {"dose", UnitClass::count, "{dose}"},
+    {"hub", UnitClass::count, "{puff}"},
+    {"tsd", UnitClass::none, "10*3"},
+    {"k", UnitClass::none, "10*3"},
+    {"thou", UnitClass::none, "10*3"},
+    {"mio", UnitClass::none, "10*6"},
+    {"mill", UnitClass::none, "10*6"},
+    {"millones", UnitClass::none, "10*6"},
+    {"giga", UnitClass::none, "10*9"},
+    {"gpt", UnitClass::none, "10*9"},
+    {"tpt", UnitClass::none, "10*12"},
+    {"tera", UnitClass::none, "10*12"},
+});
+
+const Atom* atom_of(std::string_view fold) {
+  const auto at = std::ranges::find(kAtoms, fold, &Atom::text);
+  return at == kAtoms.end() ? nullptr : &*at;
+}
+
+bool is_figure(char c) { return c >= '0' && c <= '9'; }
+
+bool same_line(std::span<const Token> tokens, std::size_t at) {
+  return at < tokens.size() && at > 0 && tokens[at].line == tokens[at - 1].line;
+}
+
+std::string_view text_of(const Token& token, std::string_view text) {
+  return text.substr(token.bytes.begin, token.bytes.size());
+}
+
+// "10^9", "10*9", "10e9", "x10^9", "x 10³": how many tokens, and the code.
+std::pair<std::size_t, std::string> read_power(std::span<const Token> tokens, std::size_t at) {
+  auto i = at;
+  if (i < tokens.size() && (tokens[i].is("x") || tokens[i].is("*"))) ++i;
+  if (i >= tokens.size()) return {};
+  const auto& base = tokens[i];
+  std::string_view whole = base.fold;
+  if (whole.starts_with('x')) whole.remove_prefix(1);
+  const auto raised = [](std::string_view rest) -> std::string {
+    static constexpr auto kSigns =
+        std::to_array<std::pair<std::string_view, char>>({{"³", '3'}, {"⁶", '6'}, {"⁹", '9'}});
+    for (const auto& [sign, figure] : kSigns) {
+      if (rest == sign) return {figure};
+    }
+    if (rest == "¹²") return "12";
+    if (!rest.empty() && (rest[0] == 'e' || rest[0] == '^' || rest[0] == '*'))
+      rest.remove_prefix(1);
+    const bool plain = !rest.empty() && rest.size() <= 2 && std::ranges::all_of(rest, is_figure);
+    return plain ? std::string(rest) : std::string();
+  };
+  if (!whole.starts_with("10")) return {};
+  if (const auto power = raised(whole.substr(2)); !power.empty()) {
+    return {i + 1 - at, "10*" + power};  // "x109", "x10e9"
+  }
+  if (whole != "10" || i + 1 >= tokens.size() || !tokens[i + 1].glued) return {};
+  if (const auto power = raised(tokens[i + 1].fold); !power.empty() && !tokens[i + 1].is_number()) {
+    return {i + 2 - at, "10*" + power};
+  }
+  const bool sign = tokens[i + 1].is("^") || tokens[i + 1].is("*") || tokens[i + 1].is("e");
+  if (!sign || i + 2 >= tokens.size() || !tokens[i + 2].is_number()) return {};
+  if (const auto power = raised(tokens[i + 2].fold); !power.empty()) {
+    return {i + 3 - at, "10*" + power};
+  }
+  return {};
+}
+
+struct Part {
+  std::size_t tokens = 0;
+  UnitClass kind = UnitClass::none;
+  std::string code = {};
+};
+
+// French counts cells in giga and tera per litre, with capitals that mean nothing else there.
+std::string_view french_count(std::string_view printed, std::span<const Token> tokens,
+                              std::size_t at) {
+  const bool per_litre = at + 2 < tokens.size() && tokens[at + 1].is("/") && tokens[at + 2].is("l");
+  if (!per_litre) return {};
+  if (printed == "G") return "10*9";
+  return printed == "T" ? "10*12" : std::string_view();
+}
+
+Part read_numerator(std::span<const Token> tokens, std::size_t at, std::string_view text) {
+  if (at >= tokens.size()) return {};
+  const auto& token = tokens[at];
+  if (token.is("%")) return {.tokens = 1, .kind = UnitClass::percent, .code = "%"};
+  if (token.is("/")) return {};
+  if (auto [used, code] = read_power(tokens, at); used > 0) {
+    return {.tokens = used, .kind = UnitClass::none, .code = std::move(code)};
+  }
+  if (token.is("°") && at + 1 < tokens.size() &&
+      (tokens[at + 1].is("c") || tokens[at + 1].is("f"))) {
+    return {
+        .tokens = 2, .kind = UnitClass::other, .code = tokens[at + 1].is("c") ? "Cel" : "[degF]"};
+  }
+  if (token.is("mm") && at + 1 < tokens.size() && tokens[at + 1].is("hg")) {
+    return {.tokens = 2, .kind = UnitClass::other, .code = "mm[Hg]"};
+  }
+  if (const auto power = french_count(text_of(token, text), tokens, at); !power.empty()) {
+    return {.tokens = 1, .kind = UnitClass::none, .code = std::string(power)};
+  }
+  const auto* atom = atom_of(token.fold);
+  if (atom != nullptr) {
+    return {.tokens = 1, .kind = atom->kind, .code = std::string(atom->code)};
+  }
+  const auto form = Terms::get().longest(tokens, at, bit(Is::form));
+  if (form.tokens > 0 && token.fold.size() > 2) {
+    const auto printed =
+        text.substr(token.bytes.begin, tokens[at + form.tokens - 1].bytes.end - token.bytes.begin);
+    auto code = layout::clinical::to_ucum(printed);
+    return {.tokens = form.tokens,
+            .kind = UnitClass::count,
+            .code = code ? *code : std::string(printed)};
+  }
+  return {};
+}
+
+// Behind a slash: "dL", "24h", "5 mL", "1.73 m²", "(1.73m2)", "puff".
+Part read_denominator(std::span<const Token> tokens, std::size_t at) {
+  auto i = at;
+  bool open = false;
+  if (i < tokens.size() && tokens[i].is("(")) {
+    open = true;
+    ++i;
+  }
+  std::string number;
+  if (i < tokens.size() && tokens[i].is_number() && same_line(tokens, i)) number = tokens[i++].fold;
+  if (i >= tokens.size() || !same_line(tokens, i)) return {};
+  const auto* atom = atom_of(tokens[i].fold);
+  if (atom == nullptr) return {};
+  ++i;
+  if (open && i < tokens.size() && tokens[i].is(")")) ++i;
+  Part part{.tokens = i - at, .kind = atom->kind};
+  if (number.empty()) {
+    part.code = atom->code;
+  } else if (number == "1.73" || number == "1,73") {
+    part.code = "{1.73_m2}";
+    part.kind = UnitClass::other;
+  } else if (number == "24") {
+    part.code = "(24.h)";
+    part.kind = UnitClass::other;
+  } else {
+    part.code = number + std::string(atom->code);
+    part.kind = UnitClass::strength;
+  }
+  return part;
+}
+
+bool is_given_per(std::string_view code) {
+  return code == "kg" || code == "{puff}" || code == "{actuation}" || code == "{dose}" ||
+         code == "h" || code == "d";
+}
+
+// What a fraction is: a result, or the strength of a medicine.
+UnitClass fraction_kind(const Part& top, const Part& bottom) {
+  if (bottom.kind == UnitClass::strength) return UnitClass::strength;
+  const bool mass = top.kind == UnitClass::mass || top.kind == UnitClass::activity;
+  if (mass && is_given_per(bottom.code)) return UnitClass::strength;
+  return UnitClass::concentration;
+}
+
+Unit read_fraction(std::span<const Token> tokens, std::size_t at, Part top) {
+  Unit unit{.tokens = top.tokens, .kind = top.kind, .code = std::move(top.code)};
+  top.code = unit.code;
+  bool fraction = false;
+  while (at + unit.tokens < tokens.size() && tokens[at + unit.tokens].is("/") &&
+         same_line(tokens, at + unit.tokens)) {
+    const auto bottom = read_denominator(tokens, at + unit.tokens + 1);
+    if (bottom.tokens == 0) break;
+    unit.kind = fraction_kind(top, bottom);
+    unit.code += '/' + bottom.code;
+    unit.tokens += 1 + bottom.tokens;
+    fraction = true;
+  }
+  // "10^9" and "K" alone are no units.
+  if (!fraction && unit.kind == UnitClass::none) return {};
+  return unit;
+}
+
+// Figures that OCR took for letters.
+std::string look_alikes(std::string_view fold) {
+  std::string out;
+  for (const char c : fold) {
+    if (is_figure(c) || c == '.' || c == ',') {
+      out += c;
+    } else if (c == 'o') {
+      out += '0';
+    } else if (c == 'l' || c == 'i') {
+      out += '1';
+    } else {
+      return {};
+    }
+  }
+  return out;
+}
+
+struct Figures {
+  std::size_t tokens = 0;
+  std::string text = {};
+  bool misread = false;
+};
+
+Figures read_figures(std::span<const Token> tokens, std::size_t at) {
+  if (at >= tokens.size()) return {};
+  const auto& token = tokens[at];
+  if (token.is_number()) {
+    Figures figures{.tokens = 1, .text = token.fold};
+    // "5OO mg": the letters stand right behind the figures and a unit follows them.
+    if (at + 2 < tokens.size() && tokens[at + 1].is_word() && tokens[at + 1].glued &&
+        atom_of(tokens[at + 1].fold) == nullptr) {
+      const auto more = look_alikes(tokens[at + 1].fold);
+      if (!more.empty() && tokens[at + 1].fold.size() <= 3 && same_line(tokens, at + 2) &&
+          atom_of(tokens[at + 2].fold) != nullptr) {
+        figures.text += more;
+        figures.tokens = 2;
+        figures.misread = true;
+      }
+    }
+    return figures;
+  }
+  // "l2.5 mg", "lO mg"
+  const bool short_word = token.is_word() && token.fold.size() <= 5;
+  if (!short_word) return {};
+  const auto read = look_alikes(token.fold);
+  if (read.empty() || std::ranges::none_of(token.fold, is_figure)) return {};
+  if (at + 1 >= tokens.size() || !same_line(tokens, at + 1)) return {};
+  const auto* unit = atom_of(tokens[at + 1].fold);
+  if (unit == nullptr) return {};
+  return {.tokens = 1, .text = read, .misread = true};
+}
+
+std::pair<std::size_t, std::string_view> read_comparator(std::span<const Token> tokens,
+                                                         std::size_t at) {
+  if (at >= tokens.size()) return {};
+  const auto& fold = tokens[at].fold;
+  const bool equal = at + 1 < tokens.size() && tokens[at + 1].is("=") && tokens[at + 1].glued;
+  if (fold == "<")
+    return equal ? std::pair<std::size_t, std::string_view>{2, "<="}
+                 : std::pair<std::size_t, std::string_view>{1, "<"};
+  if (fold == ">")
+    return equal ? std::pair<std::size_t, std::string_view>{2, ">="}
+                 : std::pair<std::size_t, std::string_view>{1, ">"};
+  if (fold == "≤") return {1, "<="};
+  if (fold == "≥") return {1, ">="};
+  return {};
+}
+
+bool joins_range(const Token& token) {
+  return token.is("-") || token.is("to") || token.is("bis") || token.is("a") || token.is("~") ||
+         token.is("and") || token.is("et") || token.is("y");
+}
+
+}  // namespace
+
+bool is_dose_unit(UnitClass kind) {
+  return kind == UnitClass::mass || kind == UnitClass::count || kind == UnitClass::volume ||
+         kind == UnitClass::activity || kind == UnitClass::strength || kind == UnitClass::percent;
+}
+
+std::optional<double> number_value(std::string_view text, Decimal decimal) {
+  if (text.empty() || text.size() > 15) return std::nullopt;
+  const auto separators = std::ranges::count_if(text, [](char c) { return c == '.' || c == ','; });
+  const auto last = text.find_last_of(".,");
+  std::string plain;
+  bool thousands = false;
+  if (last != std::string_view::npos) {
+    const bool three = text.size() - last - 1 == 3 && text[0] != '0';
+    const bool decimal_sign = text[last] == (decimal == Decimal::point ? '.' : ',');
+    const bool same_sign = text[text.find_first_of(".,")] == text[last];
+    if (separators > 1 && same_sign && !three) return std::nullopt;  // A date.
+    thousands = (separators > 1 && same_sign) || (separators == 1 && three && !decimal_sign);
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_figure(text[i])) {
+      plain += text[i];
+    } else if (i == last && !thousands) {
+      plain += '.';
+    }
+  }
+  double value = 0;
+  const auto [end, code] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (code != std::errc{} || end != plain.data() + plain.size()) return std::nullopt;
+  return value;
+}
+
+Unit read_unit(std::span<const Token> tokens, std::size_t at, std::string_view text) {
+  if (at >= tokens.size()) return {};
+  if (tokens[at].is("/")) {  // "72/min", "8 /µL"
+    const auto bottom = read_denominator(tokens, at + 1);
+    if (bottom.tokens == 0 || bottom.kind == UnitClass::strength) return {};
+    return {
+        .tokens = 1 + bottom.tokens, .kind = UnitClass::concentration, .code = '/' + bottom.code};
+  }
+  auto top = read_numerator(tokens, at, text);
+  if (top.tokens == 0) return {};
+  return read_fraction(tokens, at, std::move(top));
+}
+
+Quantity read_quantity(std::span<const Token> tokens, std::size_t at, std::string_view text,
+                       Decimal decimal) {
+  const auto [sign, comparator] = read_comparator(tokens, at);
+  const auto figures = read_figures(tokens, at + sign);
+  if (figures.tokens == 0) return {};
+  const auto value = number_value(figures.text, decimal);
+  if (!value) return {};
+  Quantity out{.number_tokens = sign + figures.tokens,
+               .comparator = comparator,
+               .value = *value,
+               .misread = figures.misread};
+  const auto next = at + out.number_tokens;
+  if (same_line(tokens, next)) out.unit = read_unit(tokens, next, text);
+  if (figures.misread && out.unit.tokens == 0) return {};
+  // "5 m" may be anything, "5 in" is a preposition.
+  const bool letter = out.unit.tokens == 1 && (tokens[next].is("in") || tokens[next].is("d"));
+  if (letter) out.unit = {};
+  out.tokens = out.number_tokens + out.unit.tokens;
+  return out;
+}
+
+Range read_range(std::span<const Token> tokens, std::size_t at, std::string_view text,
+                 Decimal decimal) {
+  Range out;
+  const auto unit_after = [&](std::size_t next) {
+    if (same_line(tokens, next)) out.unit = read_unit(tokens, next, text);
+    out.tokens = next + out.unit.tokens - at;
+  };
+  if (const auto [sign, comparator] = read_comparator(tokens, at); sign > 0) {
+    const auto figures = read_figures(tokens, at + sign);
+    const auto value = figures.tokens > 0 ? number_value(figures.text, decimal) : std::nullopt;
+    if (!value || figures.misread) return {};
+    (comparator.front() == '<' ? out.high : out.low) = *value;
+    unit_after(at + sign + figures.tokens);
+    return out;
+  }
+  // "bis 40", "up to 40"
+  std::size_t words = 0;
+  if (at + 2 < tokens.size() && tokens[at].is("up") && tokens[at + 1].is("to")) words = 2;
+  if (at + 1 < tokens.size() && (tokens[at].is("bis") || tokens[at].is("hasta"))) words = 1;
+  if (at + 2 < tokens.size() && tokens[at].is("jusqu") && tokens[at + 2].is("a")) words = 3;
+  const auto low = read_figures(tokens, at + words);
+  if (low.tokens == 0 || low.misread) return {};
+  const auto from = number_value(low.text, decimal);
+  if (!from) return {};
+  auto next = at + words + low.tokens;
+  if (words > 0) {
+    out.high = *from;
+    unit_after(next);
+    return out;
+  }
+  if (next >= tokens.size() || !same_line(tokens, next)) return {};
+  // "3.5 g/dL - 5.1 g/dL"
+  if (!joins_range(tokens[next])) {
+    const auto unit = read_unit(tokens, next, text);
+    if (unit.tokens == 0) return {};
+    next += unit.tokens;
+    if (next >= tokens.size() || !tokens[next].is("-")) return {};
+  }
+  const auto high = read_figures(tokens, next + 1);
+  if (high.tokens == 0 || high.misread || !same_line(tokens, next + 1)) return {};
+  const auto to = number_value(high.text, decimal);
+  if (!to || *to < *from) return {};
+  out.low = *from;
+  out.high = *to;
+  unit_after(next + 1 + high.tokens);
+  // A third part makes it a date or a scheme ("1-0-1").
+  const auto end = next + 1 + high.tokens;
+  const bool goes_on = end + 1 < tokens.size() && tokens[end].glued &&
+                       tokens[end + 1].is_number() && (tokens[end].is("-") || tokens[end].is("/"));
+  return goes_on ? Range{} : out;
+}
+
+}  // namespace millrace::extract

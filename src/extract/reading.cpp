@@ -1,0 +1,492 @@
+#include "extract/reading.h"
+
+#include "extract/terms.h"
+#include "layout/code_points.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace millrace::extract {
+namespace {
+
+using layout::BlockKind;
+
+constexpr std::size_t kHeadingTokensMax = 8;
+constexpr std::size_t kPassageTokensMax = 400;
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+bool is_bullet(const Token& token) {
+  return one_of(token.fold, {"•", "·", "●", "▪", "◦", "○", "■", "‣", "*", "➢", "✓", "-", "o", "►"});
+}
+
+// How many tokens of "1.", "a)", "•", "(2)" begin a line.
+std::size_t marker_size(std::span<const Token> line) {
+  if (line.size() >= 2 && is_bullet(line[0]) && !line[1].glued) return 1;
+  const bool counted = line.size() >= 3 && line[0].is_number() && line[0].fold.size() <= 2;
+  if (counted && line[1].glued && (line[1].is(".") || line[1].is(")")) && !line[2].glued) return 2;
+  const bool lettered = line.size() >= 3 && line[0].is_word() && line[0].fold.size() == 1;
+  if (lettered && line[1].glued && line[1].is(")")) return 2;
+  const bool enclosed = line.size() >= 4 && line[0].is("(") && line[2].is(")");
+  if (enclosed && line[1].is_number() && line[1].fold.size() <= 2) return 3;
+  return 0;
+}
+
+bool says_historical(std::string_view key) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"discontinued", "stopped", "past medications", "previous medications", "abgesetzt", "arrete",
+       "suspendid", "bisherige medikation"});
+  return std::ranges::any_of(kWords,
+                             [&](auto word) { return key.find(word) != std::string_view::npos; });
+}
+
+// The kind of the first part of "Course and treatment" that is a heading.
+std::optional<std::string_view> heading_of_parts(std::span<const Token> tokens) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= tokens.size(); ++i) {
+    const bool cut = i == tokens.size() ||
+                     one_of(tokens[i].fold, {"and", "und", "et", "y", "/", "&", ",", "(", "e"});
+    if (!cut) continue;
+    if (i > begin) {
+      if (const auto kind = Terms::get().heading(phrase_of(tokens.subspan(begin, i - begin)))) {
+        return kind;
+      }
+    }
+    begin = i + 1;
+  }
+  return std::nullopt;
+}
+
+struct LineTokens {
+  TokenRange tokens = {};
+  std::size_t marker = 0;  // Tokens of its bullet or number.
+};
+
+enum class HeadingForm { none, alone, inline_key, other_key };
+
+struct Heading {
+  HeadingForm form = HeadingForm::none;
+  std::string_view kind = {};
+  std::size_t content = 0;  // Tokens of the heading itself, colon included.
+  bool historical = false;
+};
+
+class Reader {
+ public:
+  Reader(const layout::PageMap& page, std::string_view open_section) : page_(page) {
+    out_.page = &page;
+    out_.tokens = extract::tokens_of(page);
+    for (const auto kind : layout_kinds()) {
+      if (kind == open_section) open_ = kind;
+    }
+  }
+
+  PageReading run() {
+    cut_lines();
+    mark_tables();
+    measure();
+    out_.sections.push_back({.kind = open_, .carried = !open_.empty()});
+    for (std::size_t line = 0; line < lines_.size(); ++line) take_line(line);
+    flush();
+    close_section(out_.tokens.size());
+    return std::move(out_);
+  }
+
+ private:
+  static std::span<const std::string_view> layout_kinds();
+
+  void cut_lines() {
+    lines_.resize(page_.lines.size());
+    std::size_t token = 0;
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      lines_[line].tokens.first = token;
+      while (token < out_.tokens.size() && out_.tokens[token].line <= line) ++token;
+      lines_[line].tokens.end = token;
+      lines_[line].marker = marker_size(span(lines_[line].tokens));
+    }
+  }
+
+  void mark_tables() {
+    table_of_block_.assign(page_.blocks.size(), -1);
+    for (std::size_t i = 0; i < page_.tables.size(); ++i) {
+      table_of_block_[page_.tables[i].block] = static_cast<int>(i);
+    }
+  }
+
+  // Where the text of each block could have gone on to: the farthest right of the blocks that
+  // stand above or below it.
+  void measure() {
+    right_.assign(page_.blocks.size(), 0);
+    constexpr std::size_t kBlocksMax = 400;  // Beyond it a page is no page; its blocks stand alone.
+    for (std::size_t i = 0; i < page_.blocks.size(); ++i) {
+      right_[i] = page_.blocks[i].box.x1;
+      if (page_.blocks.size() > kBlocksMax) continue;
+      for (const auto& other : page_.blocks) {
+        const auto& a = page_.blocks[i].box;
+        const auto overlap = std::min(a.x1, other.box.x1) - std::max(a.x0, other.box.x0);
+        if (other.kind == BlockKind::table || other.kind == BlockKind::heading) continue;
+        if (overlap > 0.5 * std::min(a.width(), other.box.width())) {
+          right_[i] = std::max(right_[i], other.box.x1);
+        }
+      }
+    }
+  }
+
+  std::span<const Token> span(TokenRange range) const {
+    return std::span<const Token>(out_.tokens).subspan(range.first, range.size());
+  }
+
+  BlockKind kind_of(std::size_t line) const { return page_.blocks[page_.lines[line].block].kind; }
+
+  bool alone_in_block(std::size_t line) const {
+    const auto& block = page_.blocks[page_.lines[line].block];
+    return block.first_line == block.last_line;
+  }
+
+  // -- sections --
+
+  Heading heading_of(std::size_t line) const {
+    auto tokens = span(lines_[line].tokens);
+    const auto marker = lines_[line].marker;
+    const auto rest = tokens.subspan(marker);
+    if (rest.empty() || !rest[0].is_word()) return {};
+    std::size_t colon = 0;
+    while (colon < rest.size() && colon <= kHeadingTokensMax && !rest[colon].is(":")) ++colon;
+    const bool has_colon = colon < rest.size() && rest[colon].is(":");
+    const auto table = table_of_block_[page_.lines[line].block];
+    if (has_colon) return key_heading(rest, colon, marker);
+    if (rest.size() > kHeadingTokensMax) return {};
+    if (table >= 0 && cells_in_row(table, line) > 1) return {};
+    return plain_heading(rest, line, marker);
+  }
+
+  Heading key_heading(std::span<const Token> rest, std::size_t colon, std::size_t marker) const {
+    const auto key = rest.first(colon);
+    const auto phrase = phrase_of(key);
+    auto kind = Terms::get().heading(phrase);
+    if (!kind && rest.size() == colon + 1) kind = heading_of_parts(key);
+    const auto content = marker + colon + 1;
+    const bool ends = rest.size() == colon + 1;
+    if (kind) {
+      return {.form = ends ? HeadingForm::alone : HeadingForm::inline_key,
+              .kind = *kind,
+              .content = content,
+              .historical = says_historical(phrase)};
+    }
+    if (!rest[0].capital) return {};
+    return {.form = ends ? HeadingForm::alone : HeadingForm::other_key,
+            .kind = "other",
+            .content = content};
+  }
+
+  Heading plain_heading(std::span<const Token> rest, std::size_t line, std::size_t marker) const {
+    const auto phrase = phrase_of(rest);
+    const bool stands_out = kind_of(line) == BlockKind::heading;
+    auto kind = Terms::get().heading(phrase);
+    if (!kind) {
+      if (const auto type = Terms::get().document_type(phrase)) {
+        kind = *type == "lab_report"            ? std::string_view("lab_results")
+               : *type == "prescription"        ? std::string_view("medication_list")
+               : *type == "immunization_record" ? std::string_view("immunizations")
+                                                : std::string_view("other");
+      }
+    }
+    const auto& block = page_.blocks[page_.lines[line].block];
+    const bool first = block.first_line == line;
+    if (kind && rest[0].capital && (first || stands_out || alone_in_block(line) || rest[0].caps)) {
+      return {.form = HeadingForm::alone,
+              .kind = *kind,
+              .content = marker + rest.size(),
+              .historical = says_historical(phrase)};
+    }
+    if (!stands_out) {
+      // A line of capitals, or one that is made of headings, by itself.
+      const bool capitals = std::ranges::all_of(
+          rest, [](const Token& token) { return token.caps || !token.is_word(); });
+      if (!alone_in_block(line) || !rest[0].capital) return {};
+      const auto parts = heading_of_parts(rest);
+      if (parts)
+        return {.form = HeadingForm::alone, .kind = *parts, .content = marker + rest.size()};
+      if (!capitals || rest.size() < 1) return {};
+    }
+    const bool figures =
+        std::ranges::any_of(rest, [](const Token& token) { return token.is_number(); });
+    if (figures) return {};
+    const auto parts = heading_of_parts(rest);
+    return {.form = HeadingForm::alone,
+            .kind = parts.value_or("other"),
+            .content = marker + rest.size()};
+  }
+
+  std::size_t cells_in_row(int table, std::size_t line) const {
+    const auto& words = page_.lines[line].words;
+    const auto& cells = page_.tables[static_cast<std::size_t>(table)].cells;
+    const auto first = std::ranges::lower_bound(
+        cells, words.first, {}, [](const layout::Cell& cell) { return cell.words.first; });
+    std::size_t count = 0;
+    for (auto cell = first; cell != cells.end() && cell->words.first <= words.last; ++cell) ++count;
+    return count;
+  }
+
+  void open(std::string_view kind, std::size_t token, bool historical) {
+    close_section(token);
+    out_.sections.push_back(
+        {.kind = kind, .tokens = {.first = token, .end = token}, .historical = historical});
+  }
+
+  void close_section(std::size_t token) { out_.sections.back().tokens.end = token; }
+
+  // -- passages --
+
+  void take_line(std::size_t line) {
+    const auto kind = kind_of(line);
+    if (kind == BlockKind::header || kind == BlockKind::footer || kind == BlockKind::margin) {
+      flush();
+      return;
+    }
+    auto range = lines_[line].tokens;
+    if (range.empty()) return;
+    const auto block = page_.lines[line].block;
+    // A section that a line began ("Allergies: none") ends with its block.
+    if (inline_block_ && *inline_block_ != block && !continues_inline(line)) {
+      inline_block_.reset();
+      flush();
+      open(before_inline_, range.first, false);
+    }
+    const auto heading = heading_of(line);
+    if (heading.form == HeadingForm::alone) {
+      flush();
+      inline_block_.reset();
+      open(heading.kind, range.first, heading.historical);
+      return;
+    }
+    if (heading.form == HeadingForm::inline_key) {
+      flush();
+      if (!inline_block_) before_inline_ = out_.sections.back().kind;
+      inline_block_ = block;
+      open(heading.kind, range.first, heading.historical);
+      range.first += heading.content;
+      begin_passage(line, range);
+      return;
+    }
+    if (heading.form == HeadingForm::other_key && inline_block_) {
+      inline_block_.reset();
+      flush();
+      open(before_inline_, range.first, false);
+    }
+    if (table_of_block_[block] >= 0) {
+      flush();
+      add_row(line, range);
+      return;
+    }
+    if (open_passage_ && continues(line)) {
+      pending_.end = range.end;
+      last_line_ = line;
+      return;
+    }
+    flush();
+    begin_passage(line, range);
+  }
+
+  bool continues_inline(std::size_t line) const {
+    return open_passage_ && last_line_ + 1 == line && starts_small(line);
+  }
+
+  void begin_passage(std::size_t line, TokenRange range) {
+    const auto marker = std::min(lines_[line].marker, range.size());
+    if (range.first == lines_[line].tokens.first) range.first += marker;
+    pending_ = range;
+    open_passage_ = true;
+    first_line_ = line;
+    last_line_ = line;
+  }
+
+  bool starts_small(std::size_t line) const {
+    const auto range = lines_[line].tokens;
+    if (range.empty()) return false;
+    const auto& token = out_.tokens[range.first];
+    return token.is_word() && !token.capital && lines_[line].marker == 0;
+  }
+
+  bool continues(std::size_t line) const {
+    if (lines_[line].marker > 0 || line != last_line_ + 1) return false;
+    const auto& before = page_.lines[last_line_];
+    const auto& here = page_.lines[line];
+    const auto& end = out_.tokens[pending_.end - 1];
+    const bool ended = end.is(".") || end.is("!") || end.is("?");
+    if (before.block != here.block) {
+      return starts_small(line) && !ended && kind_of(line) == BlockKind::text;
+    }
+    if (starts_small(line)) return true;
+    if (end.is(",") || end.is("-") || end.is("(")) return true;
+    // Prose is set as wide as it goes: the next word had no room.
+    const auto& word = page_.words[here.words.first].box;
+    const auto right = right_[before.block];
+    const bool full = before.box.x1 + word.width() + 0.25 * word.width() / 4 > right - 0.005;
+    const bool wide = before.box.width() > 0.35;
+    return full && wide;
+  }
+
+  void add_row(std::size_t line, TokenRange range) {
+    const auto table = table_of_block_[page_.lines[line].block];
+    const auto& cells = page_.tables[static_cast<std::size_t>(table)].cells;
+    const auto& words = page_.lines[line].words;
+    const auto cell = std::ranges::lower_bound(cells, words.first, {},
+                                               [](const layout::Cell& c) { return c.words.first; });
+    const auto row = cell == cells.end() ? 0 : cell->row;
+    out_.passages.push_back({.tokens = range,
+                             .section = out_.sections.size() - 1,
+                             .table = table,
+                             .row = row,
+                             .item = true});
+  }
+
+  static bool is_abbreviation(std::string_view fold) {
+    return one_of(
+        fold,
+        {"dr",  "mr",   "mrs",  "ms",   "prof", "st",  "no",   "nr",   "approx", "ca",     "tabl",
+         "tbl", "kps",  "vs",   "geb",  "inkl", "bzw", "ggf",  "med",  "dra",    "sr",     "sra",
+         "mme", "tel",  "fig",  "ref",  "max",  "min", "resp", "incl", "etc",    "evtl",   "tgl",
+         "stk", "str",  "dipl", "priv", "doz",  "pr",  "jan",  "feb",  "mar",    "apr",    "jun",
+         "jul", "aug",  "sep",  "sept", "oct",  "nov", "dec",  "okt",  "dez",    "janv",   "fevr",
+         "avr", "juil", "ene",  "abr",  "ago",  "dic", "art",  "num",  "bed",    "entspr", "z",
+         "v",   "b",    "s",    "d",    "p",    "i",   "c"});
+  }
+
+  // Whether a sentence ends with this token.
+  bool ends_sentence(std::size_t at, TokenRange range) const {
+    const auto& token = out_.tokens[at];
+    if (token.is(";") || token.is("!") || token.is("?")) return true;
+    if (!token.is(".") || at == range.first) return false;
+    if (at + 1 >= range.end) return true;
+    const auto& next = out_.tokens[at + 1];
+    const auto& before = out_.tokens[at - 1];
+    if (next.glued) return false;
+    if (next.is_word() && !next.capital) return false;
+    if (before.is_number() && before.fold.size() <= 2 && next.is_word()) {
+      // "5. März 2024"
+      const auto date = read_date(out_.tokens, at - 1, DayMonth::day_first);
+      if (date.tokens > 0) return false;
+    }
+    if (before.is_word() && is_abbreviation(before.fold)) {
+      // "hepatitis B. She": a letter behind a small word is the end of something.
+      const bool letter = before.fold.size() == 1 && before.capital && at >= 2 &&
+                          out_.tokens[at - 2].is_word() && !out_.tokens[at - 2].capital;
+      return letter;
+    }
+    return true;
+  }
+
+  void flush() {
+    if (!open_passage_) return;
+    open_passage_ = false;
+    const bool one_line = first_line_ == last_line_;
+    auto first = pending_.first;
+    std::size_t sentences = 0;
+    const auto add = [&](std::size_t end) {
+      if (end > first) {
+        out_.passages.push_back({.tokens = {.first = first, .end = end},
+                                 .section = out_.sections.size() - 1,
+                                 .item = one_line && sentences == 0 && end == pending_.end});
+        ++sentences;
+      }
+      first = end;
+    };
+    for (auto at = pending_.first; at < pending_.end; ++at) {
+      const bool full = at - first + 1 >= kPassageTokensMax;
+      if (full || ends_sentence(at, pending_)) add(at + 1);
+    }
+    add(pending_.end);
+  }
+
+  const layout::PageMap& page_;
+  PageReading out_;
+  std::string_view open_ = {};
+  std::vector<LineTokens> lines_;
+  std::vector<int> table_of_block_;
+  std::vector<double> right_;
+  // The passage that is being collected.
+  bool open_passage_ = false;
+  TokenRange pending_;
+  std::size_t first_line_ = 0;
+  std::size_t last_line_ = 0;
+  // The block of a heading with content on its line, and what was open before it.
+  std::optional<std::uint32_t> inline_block_;
+  std::string_view before_inline_ = {};
+};
+
+std::span<const std::string_view> Reader::layout_kinds() {
+  static constexpr auto kKinds = std::to_array<std::string_view>(
+      {"medication_list", "lab_results", "vital_signs", "allergies", "diagnoses", "history",
+       "family_history", "procedures", "immunizations", "plan", "demographics", "signature",
+       "other"});
+  return kKinds;
+}
+
+}  // namespace
+
+std::string_view PageReading::text_of(TokenRange range) const {
+  if (range.empty()) return {};
+  const auto begin = tokens[range.first].bytes.begin;
+  return std::string_view(page->text).substr(begin, tokens[range.end - 1].bytes.end - begin);
+}
+
+TokenRange PageReading::tokens_of_words(layout::WordRange words) const {
+  const auto first = std::ranges::lower_bound(tokens, words.first, {}, &Token::word);
+  const auto end = std::ranges::upper_bound(tokens, words.last, {}, &Token::word);
+  return {.first = static_cast<std::size_t>(first - tokens.begin()),
+          .end = static_cast<std::size_t>(end - tokens.begin())};
+}
+
+const Passage* PageReading::passage_at(std::size_t token) const {
+  const auto after = std::ranges::upper_bound(
+      passages, token, {}, [](const Passage& passage) { return passage.tokens.first; });
+  if (after == passages.begin()) return nullptr;
+  const auto& passage = *(after - 1);
+  return token < passage.tokens.end ? &passage : nullptr;
+}
+
+PageReading read_page(const layout::PageMap& page, std::string_view open_section) {
+  return Reader(page, open_section).run();
+}
+
+std::string language_of(std::span<const PageReading> pages) {
+  std::array<double, kLanguages> votes = {};
+  std::size_t words = 0;
+  for (const auto& page : pages) {
+    for (const auto& token : page.tokens) {
+      if (!token.is_word()) continue;
+      const auto languages = Terms::get().languages(token.key);
+      if (languages == 0) continue;
+      ++words;
+      const auto shared = std::popcount(languages);
+      for (std::size_t i = 0; i < kLanguages; ++i) {
+        if ((languages >> i & 1U) != 0) votes[i] += 1.0 / shared;
+      }
+    }
+  }
+  if (words < 3) return {};
+  const auto best = std::ranges::max_element(votes);
+  return std::string(kLanguageNames[static_cast<std::size_t>(best - votes.begin())]);
+}
+
+Decimal decimal_of(std::string_view language) {
+  return language == "de" || language == "fr" || language == "es" ? Decimal::comma : Decimal::point;
+}
+
+DayMonth day_month_of(std::span<const PageReading> pages, std::string_view language) {
+  for (const auto& page : pages) {
+    for (std::size_t at = 0; at < page.tokens.size(); ++at) {
+      if (!page.tokens[at].is_number()) continue;
+      const auto date = read_date(page.tokens, at, DayMonth::unknown);
+      if (date.tokens > 0 && date.shows != DayMonth::unknown) return date.shows;
+    }
+  }
+  return language == "en" || language.empty() ? DayMonth::month_first : DayMonth::day_first;
+}
+
+}  // namespace millrace::extract
