@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
 
 namespace millrace::pipeline {
 namespace {
@@ -351,6 +352,45 @@ TEST_F(SetTest, AMissingFolderIsAnError) {
   const auto loaded = PipelineSet::load(folder_ / "gone");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().kind, ErrorKind::not_found);
+}
+
+// docs/pipelines.md names every key, kind and option, and its example files are valid.
+TEST(PipelineDocs, AreCompleteAndTheirExamplesValid) {
+  const auto docs = read_file(std::filesystem::path(MILLRACE_SOURCE_DIR) / "docs/pipelines.md");
+  ASSERT_TRUE(docs);
+  // The readers tell the keys they know.
+  const auto known = parse_pipeline(
+      "zzzzzzzzzzzz = 1\n[[queue]]\nzzzzzzzzzzzz = 1\n[[stage]]\nzzzzzzzzzzzz = 1\nlimits = { "
+      "zzzzzzzzzzzz = 1 "
+      "}\n");
+  std::size_t keys = 0;
+  for (const auto& problem : known.problems) {
+    const auto at = problem.message.find("known are ");
+    if (at == std::string::npos) continue;
+    std::istringstream words(problem.message.substr(at + 10));
+    for (std::string word; std::getline(words, word, ',');) {
+      word.erase(0, word.find_first_not_of(' '));
+      const bool named = docs->contains("`" + word + "`") || docs->contains("`[[" + word + "]]`");
+      EXPECT_TRUE(named) << word;
+      ++keys;
+    }
+  }
+  EXPECT_GT(keys, 45U);
+  for (const auto& kind : stage_kinds()) {
+    EXPECT_TRUE(docs->contains(fmt::format("| `{}", to_string(kind.kind))) || !kind.built_in());
+    for (const auto& option : kind.options) {
+      EXPECT_TRUE(docs->contains(fmt::format("`{}`", option.name))) << option.name;
+    }
+  }
+  std::size_t examples = 0;
+  constexpr std::string_view kFence = "```toml\n";
+  for (auto at = docs->find(kFence); at != docs->npos; at = docs->find(kFence, at)) {
+    at += kFence.size();
+    const auto pipeline = parse(docs->substr(at, docs->find("```", at) - at));
+    EXPECT_FALSE(pipeline.stages.empty());
+    ++examples;
+  }
+  EXPECT_EQ(examples, 2U);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ std::string graph_dot(const Pipeline& pipeline) {
                        stage.each == Each::page ? ", peripheries=2" : "");
   }
   for (const auto& stage : pipeline.stages) {
-    const auto note = arrow_note(pipeline, stage);
-    for (const auto& source : stage.after) {
-      out += fmt::format("  {} -> {}{};\n", dot_quote(source), dot_quote(stage.name),
+    for (const auto* source : direct_sources(pipeline, stage)) {
+      const auto note = arrow_note(*source, stage);
+      out += fmt::format("  {} -> {}{};\n", dot_quote(source->name), dot_quote(stage.name),
                          note.empty() ? "" : fmt::format(" [label={}]", dot_quote(note)));
     }
   }

@@ -18,7 +18,7 @@ class Layouter {
   GraphLayout run() {
     for (const auto& stage : pipeline_.stages) place(stage);
     for (const auto& stage : pipeline_.stages) {
-      for (const auto* source : direct_sources(stage)) connect(*source, stage);
+      for (const auto* source : direct_sources(pipeline_, stage)) connect(*source, stage);
     }
     // Up and down a few times: stages near what they are connected with.
     for (int round = 0; round < 4; ++round) {
@@ -42,20 +42,6 @@ class Layouter {
     out_.layers[node.layer].push_back(out_.nodes.size());
     out_.nodes.push_back(node);
     return out_.nodes.size() - 1;
-  }
-
-  // Without those that come before another one of them.
-  std::vector<const Stage*> direct_sources(const Stage& stage) const {
-    std::set<const Stage*> implied;
-    for (const auto& name : stage.after) {
-      for (const auto* earlier : pipeline_.ancestors(name)) implied.insert(earlier);
-    }
-    std::vector<const Stage*> out;
-    for (const auto& name : stage.after) {
-      const auto* source = pipeline_.find(name);
-      if (!implied.contains(source)) out.push_back(source);
-    }
-    return out;
   }
 
   // Arrows of one stage share their way.
@@ -106,14 +92,29 @@ class Layouter {
 
 GraphLayout lay_out(const Pipeline& pipeline) { return Layouter(pipeline).run(); }
 
-std::string arrow_note(const Pipeline& pipeline, const Stage& stage) {
-  if (stage.after.empty()) return {};
-  const bool from_pages = std::ranges::any_of(stage.after, [&](const auto& name) {
+std::vector<const Stage*> direct_sources(const Pipeline& pipeline, const Stage& stage) {
+  std::set<const Stage*> implied;
+  for (const auto& name : stage.after) {
+    for (const auto* earlier : pipeline.ancestors(name)) implied.insert(earlier);
+  }
+  std::vector<const Stage*> out;
+  for (const auto& name : stage.after) {
     const auto* source = pipeline.find(name);
-    return source != nullptr && source->each == Each::page;
-  });
-  if (stage.each == Each::page) return from_pages ? "" : "one job per page";
-  return from_pages ? "when all pages have ended" : "";
+    if (!implied.contains(source)) out.push_back(source);
+  }
+  return out;
+}
+
+std::string_view arrow_note(const Stage& from, const Stage& to) {
+  if (from.each == to.each) return {};
+  return to.each == Each::page ? "one job per page" : "when all pages have ended";
+}
+
+std::string_view arrow_note(const Pipeline& pipeline, const Stage& to) {
+  for (const auto* from : direct_sources(pipeline, to)) {
+    if (const auto note = arrow_note(*from, to); !note.empty()) return note;
+  }
+  return {};
 }
 
 std::string work_note(const Stage& stage) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::pipeline {
@@ -32,9 +33,14 @@ struct GraphLayout {
 // Points into `pipeline`, which outlives it.
 GraphLayout lay_out(const Pipeline& pipeline);
 
-// What an arrow to this stage stands for: "one job per page", "when all pages have ended", or
+// What it waits for, without what one of these implies. Points into `pipeline`.
+std::vector<const Stage*> direct_sources(const Pipeline& pipeline, const Stage& stage);
+
+// What an arrow between these stands for: "one job per page", "when all pages have ended", or
 // nothing for one job after another.
-std::string arrow_note(const Pipeline& pipeline, const Stage& stage);
+std::string_view arrow_note(const Stage& from, const Stage& to);
+// Of all arrows to this stage together: the first that has one.
+std::string_view arrow_note(const Pipeline& pipeline, const Stage& to);
 
 // "ocr · local", "exec ./label.py": what does the work, in few words.
 std::string work_note(const Stage& stage);

@@ -15,7 +15,7 @@ constexpr double kLean = 7;      // How far each card of a stack lies behind the
 constexpr double kAcross = 44;   // Between cards side by side.
 constexpr double kBetween = 62;  // Between layers.
 constexpr double kMargin = 32;
-constexpr double kHead = 84;
+constexpr double kHead = 100;
 constexpr double kFoot = 56;
 
 struct QueueColor {
@@ -157,12 +157,23 @@ class SvgPicture {
         "fill=\"{4}\"/>\n",
         spot.x, spot.y, kCardWidth, kCardHeight, look.strong, spot.x + 12, kCardHeight - 16);
     draw_words(*stage, spot, look);
-    const auto note = arrow_note(pipeline_, *stage);
-    if (!note.empty()) {
-      const double lift = is_stack(node) ? 2 * kLean : 0;
-      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"note\">{}</text>\n",
-                           spot.middle + 10, spot.y - lift - 14, note);
+    draw_note(node);
+  }
+
+  // On the side that the arrows do not come from.
+  void draw_note(std::size_t node) {
+    const auto note = arrow_note(pipeline_, *layout_.nodes[node].stage);
+    if (note.empty()) return;
+    const auto& spot = spots_[node];
+    double lean = 0;
+    for (const auto& edge : layout_.edges) {
+      if (edge.to == node) lean += spots_[edge.from].middle - spot.middle;
     }
+    const bool at_left = lean > 1;
+    body_ += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"note\" text-anchor=\"{}\">{}</text>\n",
+        spot.middle + (at_left ? -10 : 10), spot.y - (is_stack(node) ? 2 * kLean : 0) - 14,
+        at_left ? "end" : "start", note);
   }
 
   void draw_words(const Stage& stage, const Spot& spot, const QueueColor& look) {
@@ -191,17 +202,35 @@ class SvgPicture {
         "<title>{2} {3}</title>\n"
         "<style>.title{{font-size:15px;font-weight:bold}}.name{{font-size:11.5px;"
         "font-family:monospace;fill:#52606d}}.fact{{font-size:12px;fill:#3e4c59}}"
-        ".note{{font-size:11.5px;font-style:italic;fill:#616e7c}}"
+        ".note{{font-size:11.5px;font-style:italic;fill:#616e7c;"
+        "paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}}"
         ".arrow{{fill:none;stroke:#7b8794;stroke-width:1.6}}</style>\n"
         "<defs><marker id=\"head\" viewBox=\"0 0 10 10\" refX=\"3\" refY=\"5\" markerWidth=\"7\" "
         "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L10 5 L0 10 z\" fill=\"#7b8794\"/>"
         "</marker></defs>\n"
         "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n"
         "<text x=\"{4}\" y=\"34\" font-size=\"19\" font-weight=\"bold\">{2}"
-        "<tspan font-weight=\"normal\" fill=\"#616e7c\"> {3}</tspan></text>\n"
-        "<text x=\"{4}\" y=\"54\" font-size=\"12\" fill=\"#52606d\">{5}</text>\n",
-        width_, height_, escape(pipeline_.name), escape(pipeline_.version), kMargin,
-        escape(cut(pipeline_.description, static_cast<std::size_t>((width_ - 2 * kMargin) / 6))));
+        "<tspan dx=\"8\" font-weight=\"normal\" fill=\"#616e7c\">{3}</tspan></text>\n"
+        "{5}",
+        width_, height_, escape(pipeline_.name), escape(pipeline_.version), kMargin, description());
+  }
+
+  // At most two lines of it.
+  std::string description() const {
+    const auto line_max = static_cast<std::size_t>((width_ - 2 * kMargin) / 6.6);
+    std::string_view rest = pipeline_.description;
+    std::string out;
+    for (int line = 0; line < 2 && !rest.empty(); ++line) {
+      auto end = rest.size();
+      if (line == 0 && end > line_max) {
+        end = rest.rfind(' ', line_max);
+        if (end == rest.npos) end = rest.size();
+      }
+      out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"12\" fill=\"#52606d\">{}</text>\n",
+                         kMargin, 54 + 17 * line, escape(cut(rest.substr(0, end), line_max)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
   }
 
   // Which colour is which queue.

@@ -147,20 +147,20 @@ std::string_view to_string(DocumentEnd end) {
   return "";
 }
 
-NextStep plan(const Pipeline& pipeline, const Progress& progress, PlanOptions options) {
+NextStep next_step(const Pipeline& pipeline, const Progress& progress, PlanOptions options) {
   return Planner(pipeline, progress).run(options);
 }
 
-Result<NextStep> plan_after(const Pipeline& pipeline, std::string_view finished_stage,
-                            const Progress& progress, PlanOptions options) {
+Result<NextStep> next_step_after(const Pipeline& pipeline, std::string_view finished_stage,
+                                 const Progress& progress, PlanOptions options) {
   if (pipeline.find(finished_stage) == nullptr) {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("pipeline {} {} has no stage '{}'", pipeline.name, pipeline.version,
                             finished_stage));
   }
-  auto step = plan(pipeline, progress);
+  auto step = next_step(pipeline, progress);
   // One stage at a time, the next one may belong to another branch.
-  if (options.one_at_a_time) return plan(pipeline, progress, options);
+  if (options.one_at_a_time) return next_step(pipeline, progress, options);
   std::erase_if(step.starts, [&](const Start& start) {
     return std::ranges::none_of(pipeline.ancestors(start.stage), [&](const Stage* earlier) {
       return earlier->name == finished_stage;

@@ -1,4 +1,4 @@
-// plan: what comes next for a document, from its pipeline and from what has ended so far.
+// next_step: what comes next for a document, from its pipeline and from what has ended so far.
 //
 // Pure: whoever settles a job reads what is known of the document (under its lock), asks, and
 // starts what the answer says in the same transaction. Asked twice with the same progress it
@@ -67,11 +67,11 @@ struct PlanOptions {
 };
 
 // Everything that can start now: for a document that begins, is retried or resumed.
-NextStep plan(const Pipeline& pipeline, const Progress& progress, PlanOptions options = {});
+NextStep next_step(const Pipeline& pipeline, const Progress& progress, PlanOptions options = {});
 
 // The same when a stage, or a page of it, has ended: only what comes behind that stage.
 // invalid_argument when the pipeline has no such stage.
-Result<NextStep> plan_after(const Pipeline& pipeline, std::string_view finished_stage,
-                            const Progress& progress, PlanOptions options = {});
+Result<NextStep> next_step_after(const Pipeline& pipeline, std::string_view finished_stage,
+                                 const Progress& progress, PlanOptions options = {});
 
 }  // namespace millrace::pipeline

@@ -71,14 +71,14 @@ const Pipeline& open_end() {
 }
 
 TEST(Plan, ADocumentBeginsWithTheFirstStage) {
-  const auto step = plan(guardian(), {});
+  const auto step = next_step(guardian(), {});
   EXPECT_THAT(step.starts, ElementsAre(Start{"fast_queue_security"}));
   EXPECT_FALSE(step.end);
 }
 
 TEST(Plan, TheScanFansOutToAllPages) {
   const Progress progress{.pages = {3, 1, 2}, .work = {{{"fast_queue_security", 0}, done}}};
-  const auto step = plan_after(guardian(), "fast_queue_security", progress);
+  const auto step = next_step_after(guardian(), "fast_queue_security", progress);
   ASSERT_TRUE(step);
   EXPECT_THAT(step->starts, ElementsAre(Start{"fast_queue_ocr", {1, 2, 3}}));
 }
@@ -88,9 +88,9 @@ TEST(Plan, TheNextStageWaitsForTheLastPage) {
                     .work = {{{"fast_queue_security", 0}, done},
                              {{"fast_queue_ocr", 1}, done},
                              {{"fast_queue_ocr", 2}, running}}};
-  EXPECT_EQ(plan(guardian(), progress), NextStep{});
+  EXPECT_EQ(next_step(guardian(), progress), NextStep{});
   progress.work[{"fast_queue_ocr", 2}] = done;
-  EXPECT_THAT(plan(guardian(), progress).starts, ElementsAre(Start{"fast_queue_spatial"}));
+  EXPECT_THAT(next_step(guardian(), progress).starts, ElementsAre(Start{"fast_queue_spatial"}));
 }
 
 // G-05: partial success is a state.
@@ -101,7 +101,7 @@ TEST(Plan, AFailedPageIsGivenUpAndTheOthersGoOn) {
                                    {{"fast_queue_ocr", 2}, failed},
                                    {{"fast_queue_ocr", 3}, done},
                                    {{"fast_queue_spatial", 0}, done}}};
-  const auto step = plan(guardian(), progress);
+  const auto step = next_step(guardian(), progress);
   EXPECT_THAT(step.starts, ElementsAre(Start{"ai_queue_pass1", {1, 3}}));
   EXPECT_THAT(step.given_up, ElementsAre(2));
   EXPECT_FALSE(step.end);
@@ -110,12 +110,12 @@ TEST(Plan, AFailedPageIsGivenUpAndTheOthersGoOn) {
 TEST(Plan, ResultsThatAreThereAlreadyNeedNoJob) {
   Progress progress{.pages = {1, 2},
                     .work = {{{"fast_queue_security", 0}, done}, {{"fast_queue_ocr", 1}, done}}};
-  EXPECT_THAT(plan(guardian(), progress).starts, ElementsAre(Start{"fast_queue_ocr", {2}}));
+  EXPECT_THAT(next_step(guardian(), progress).starts, ElementsAre(Start{"fast_queue_ocr", {2}}));
   progress.work[{"fast_queue_ocr", 2}] = done;
   progress.work[{"fast_queue_spatial", 0}] = done;
   progress.work[{"ai_queue_pass1", 1}] = done;
   progress.work[{"ai_queue_pass1", 2}] = done;
-  EXPECT_THAT(plan(guardian(), progress).starts, ElementsAre(Start{"ai_queue_pass2", {1, 2}}));
+  EXPECT_THAT(next_step(guardian(), progress).starts, ElementsAre(Start{"ai_queue_pass2", {1, 2}}));
 }
 
 TEST(Plan, ARetriedPageGoesOnWhereItFailed) {
@@ -126,24 +126,24 @@ TEST(Plan, ARetriedPageGoesOnWhereItFailed) {
                              {{"label", 1}, done},
                              {{"label", 2}, done},
                              {{"join", 0}, done}}};
-  EXPECT_EQ(plan(diamond(), progress).end, DocumentEnd::partial);
+  EXPECT_EQ(next_step(diamond(), progress).end, DocumentEnd::partial);
   progress.work.erase({"read", 2});
   progress.work.erase({"join", 0});  // It was made without the page.
-  const auto step = plan(diamond(), progress);
+  const auto step = next_step(diamond(), progress);
   EXPECT_THAT(step.starts, ElementsAre(Start{"read", {2}}));
   EXPECT_FALSE(step.end);
 }
 
 TEST(Plan, ARefusedDocumentIsRejected) {
   const auto step =
-      plan(guardian(), {.pages = {}, .work = {{{"fast_queue_security", 0}, refused}}});
+      next_step(guardian(), {.pages = {}, .work = {{{"fast_queue_security", 0}, refused}}});
   EXPECT_EQ(step.end, DocumentEnd::rejected);
   EXPECT_EQ(step.reason, "fast_queue_security refused the document");
   EXPECT_THAT(step.starts, IsEmpty());
 }
 
 TEST(Plan, AStageForTheDocumentThatFailsFailsIt) {
-  const auto step = plan(
+  const auto step = next_step(
       diamond(),
       {.pages = {1},
        .work = {
@@ -153,12 +153,12 @@ TEST(Plan, AStageForTheDocumentThatFailsFailsIt) {
 }
 
 TEST(Plan, AllPagesGivenUpFailTheDocumentBeforeItIsJoined) {
-  const auto step = plan(diamond(), {.pages = {1, 2},
-                                     .work = {{{"scan", 0}, done},
-                                              {{"read", 1}, failed},
-                                              {{"read", 2}, done},
-                                              {{"label", 1}, done},
-                                              {{"label", 2}, failed}}});
+  const auto step = next_step(diamond(), {.pages = {1, 2},
+                                          .work = {{{"scan", 0}, done},
+                                                   {{"read", 1}, failed},
+                                                   {{"read", 2}, done},
+                                                   {{"label", 1}, done},
+                                                   {{"label", 2}, failed}}});
   EXPECT_EQ(step.end, DocumentEnd::failed);
   EXPECT_EQ(step.reason, "all pages failed");
   EXPECT_THAT(step.given_up, ElementsAre(1, 2));
@@ -167,40 +167,41 @@ TEST(Plan, AllPagesGivenUpFailTheDocumentBeforeItIsJoined) {
 TEST(Plan, OnPageFailureFailStopsAndWaitsForWhatRuns) {
   Progress progress{.pages = {1, 2},
                     .work = {{{"scan", 0}, done}, {{"read", 1}, failed}, {{"read", 2}, running}}};
-  auto step = plan(strict(), progress);
+  auto step = next_step(strict(), progress);
   EXPECT_THAT(step.starts, IsEmpty());  // Not even the labels.
   EXPECT_FALSE(step.end);
   EXPECT_EQ(step.reason, "read failed at page 1");
   progress.work[{"read", 2}] = done;
-  step = plan(strict(), progress);
+  step = next_step(strict(), progress);
   EXPECT_EQ(step.end, DocumentEnd::failed);
 }
 
 TEST(Plan, BranchesStartTogetherOrOneAfterTheOther) {
   Progress progress{.pages = {1}, .work = {{{"scan", 0}, done}}};
-  EXPECT_THAT(plan(diamond(), progress).starts,
+  EXPECT_THAT(next_step(diamond(), progress).starts,
               ElementsAre(Start{"read", {1}}, Start{"label", {1}}));
   const PlanOptions single{.one_at_a_time = true};
-  EXPECT_THAT(plan(diamond(), progress, single).starts, ElementsAre(Start{"read", {1}}));
+  EXPECT_THAT(next_step(diamond(), progress, single).starts, ElementsAre(Start{"read", {1}}));
   progress.work[{"read", 1}] = running;
-  EXPECT_THAT(plan(diamond(), progress, single).starts, IsEmpty());
+  EXPECT_THAT(next_step(diamond(), progress, single).starts, IsEmpty());
   progress.work[{"read", 1}] = done;
-  EXPECT_THAT(plan_after(diamond(), "read", progress, single)->starts,
+  EXPECT_THAT(next_step_after(diamond(), "read", progress, single)->starts,
               ElementsAre(Start{"label", {1}}));
 }
 
 TEST(Plan, AfterAStageOnlyWhatComesBehindIt) {
   const Progress progress{.pages = {1}, .work = {{{"scan", 0}, done}, {{"read", 1}, done}}};
-  EXPECT_THAT(plan(diamond(), progress).starts, ElementsAre(Start{"label", {1}}));
-  EXPECT_THAT(plan_after(diamond(), "read", progress)->starts, IsEmpty());
-  EXPECT_THAT(plan_after(diamond(), "scan", progress)->starts, ElementsAre(Start{"label", {1}}));
-  EXPECT_FALSE(plan_after(diamond(), "gone", progress));
+  EXPECT_THAT(next_step(diamond(), progress).starts, ElementsAre(Start{"label", {1}}));
+  EXPECT_THAT(next_step_after(diamond(), "read", progress)->starts, IsEmpty());
+  EXPECT_THAT(next_step_after(diamond(), "scan", progress)->starts,
+              ElementsAre(Start{"label", {1}}));
+  EXPECT_FALSE(next_step_after(diamond(), "gone", progress));
 }
 
 TEST(Plan, ADocumentWithoutPagesPassesStagesPerPage) {
   const Progress progress{.pages = {}, .work = {{{"scan", 0}, done}}};
-  EXPECT_THAT(plan(diamond(), progress).starts, ElementsAre(Start{"join"}));
-  EXPECT_EQ(plan(open_end(), progress).end, DocumentEnd::completed);
+  EXPECT_THAT(next_step(diamond(), progress).starts, ElementsAre(Start{"join"}));
+  EXPECT_EQ(next_step(open_end(), progress).end, DocumentEnd::completed);
 }
 
 // Walks through every course a document can take: any running piece of work may end next, in any of
@@ -211,7 +212,7 @@ class EveryCourse {
       : pipeline_(pipeline), pages_(std::move(pages)), options_(options) {}
 
   std::size_t walk() {
-    start({}, plan(pipeline_, {}, options_));
+    start({}, next_step(pipeline_, {}, options_));
     return seen_.size();
   }
   const std::set<DocumentEnd>& ends() const { return ends_; }
@@ -240,9 +241,9 @@ class EveryCourse {
         auto after = progress;
         after.work[key] = end;
         if (stage.kind == RunKind::scan && end == done) after.pages = pages_;
-        const auto next = plan(pipeline_, after, options_);
+        const auto next = next_step(pipeline_, after, options_);
         // Asked about the stage that ended, nothing is missing.
-        const auto behind = plan_after(pipeline_, key.first, after, options_);
+        const auto behind = next_step_after(pipeline_, key.first, after, options_);
         ASSERT_TRUE(behind);
         ASSERT_EQ(*behind, next);
         start(after, next);
