@@ -123,7 +123,7 @@ AnthropicChat::AnthropicChat(http::Client& client, const Clock& clock, Anthropic
 
 awaitable<Answer<ChatAnswer>> AnthropicChat::chat(ChatRequest request, CancelToken cancel) {
   if (auto wrong = check_chat_request(request)) co_return std::unexpected(*std::move(wrong));
-  auto response = co_await exchange(client_, make_request(request),
+  auto response = co_await exchange(&client_, make_request(request),
                                     {.timeouts = options_.timeouts,
                                      .call_timeout = request.timeout,
                                      .request_max_bytes = options_.request_max_bytes,

@@ -151,42 +151,42 @@ std::array<std::byte, 4> length_of(std::size_t size) {
   return {std::byte(size >> 24), std::byte(size >> 16), std::byte(size >> 8), std::byte(size)};
 }
 
-awaitable<Answer<ScanVerdict>> stream(Talk& talk, ByteSource& source, std::size_t chunk_bytes) {
-  if (auto failure = co_await talk.connect()) co_return std::unexpected(*std::move(failure));
+awaitable<Answer<ScanVerdict>> stream(Talk* talk, ByteSource* source, std::size_t chunk_bytes) {
+  if (auto failure = co_await talk->connect()) co_return std::unexpected(*std::move(failure));
   using namespace std::string_view_literals;
-  bool takes = co_await talk.send("zINSTREAM\0"sv);
+  bool takes = co_await talk->send("zINSTREAM\0"sv);
   std::vector<std::byte> chunk(chunk_bytes);
   std::uint64_t sent = 0;
-  while (takes && !talk.has_spoken()) {
-    auto size = co_await source(chunk);
+  while (takes && !talk->has_spoken()) {
+    auto size = co_await (*source)(chunk);
     if (!size) {
       co_return std::unexpected(failed(Kind::retry, "source", size.error().message));
     }
     const auto bytes = std::span(chunk).first(std::min(*size, chunk.size()));
-    takes = co_await talk.send(length_of(bytes.size()), bytes);
+    takes = co_await talk->send(length_of(bytes.size()), bytes);
     sent += bytes.size();
     if (bytes.empty()) break;
   }
-  auto reply = co_await talk.reply();
+  auto reply = co_await talk->reply();
   if (!reply) co_return std::unexpected(std::move(reply).error());
   auto verdict = parse_clamd_reply(*reply);
   if (verdict) verdict->scanned_bytes = sent;
   co_return verdict;
 }
 
-awaitable<Answer<std::string>> ask_version(Talk& talk) {
-  if (auto failure = co_await talk.connect()) co_return std::unexpected(*std::move(failure));
+awaitable<Answer<std::string>> ask_version(Talk* talk) {
+  if (auto failure = co_await talk->connect()) co_return std::unexpected(*std::move(failure));
   using namespace std::string_view_literals;
-  static_cast<void>(co_await talk.send("zVERSION\0"sv));
-  auto reply = co_await talk.reply();
+  static_cast<void>(co_await talk->send("zVERSION\0"sv));
+  auto reply = co_await talk->reply();
   if (!reply) co_return std::unexpected(std::move(reply).error());
   co_return printable(*reply, kSignatureMaxBytes);
 }
 
 // The talk, ended by the clock or by the token when those are first.
 template <class T>
-awaitable<Answer<T>> within_limits(awaitable<Answer<T>> work, Talk& talk, CancelToken cancel) {
-  auto first = co_await (std::move(work) || (talk.watch() || cancel.wait()));
+awaitable<Answer<T>> within_limits(awaitable<Answer<T>> work, Talk* talk, CancelToken cancel) {
+  auto first = co_await (std::move(work) || (talk->watch() || cancel.wait()));
   if (first.index() == 0) co_return std::get<0>(std::move(first));
   if (cancel.cancelled()) {
     co_return std::unexpected(failed(Kind::cancelled, "cancelled", cancel.reason()));
@@ -197,13 +197,13 @@ awaitable<Answer<T>> within_limits(awaitable<Answer<T>> work, Talk& talk, Cancel
 awaitable<Answer<ScanVerdict>> scan_here(ClamdOptions options, ByteSource source,
                                          CancelToken cancel) {
   Talk talk(options, co_await asio::this_coro::executor);
-  co_return co_await within_limits(stream(talk, source, options.chunk_bytes), talk,
+  co_return co_await within_limits(stream(&talk, &source, options.chunk_bytes), &talk,
                                    std::move(cancel));
 }
 
 awaitable<Answer<std::string>> version_here(ClamdOptions options, CancelToken cancel) {
   Talk talk(options, co_await asio::this_coro::executor);
-  co_return co_await within_limits(ask_version(talk), talk, std::move(cancel));
+  co_return co_await within_limits(ask_version(&talk), &talk, std::move(cancel));
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ struct Read {
   std::optional<Error> cut = {};
 };
 
-awaitable<Read> read_body(http::ResponseStream& stream, std::size_t max_bytes) {
+awaitable<Read> read_body(http::ResponseStream* stream, std::size_t max_bytes) {
   Read out;
   std::array<std::byte, kPieceBytes> piece;
   for (;;) {
-    auto size = co_await stream.read(piece);
+    auto size = co_await stream->read(piece);
     if (!size) {
       out.cut = std::move(size).error();
       co_return out;
@@ -120,7 +120,7 @@ CallFailure transport_failure(const Error& error) {
   }
 }
 
-awaitable<Answer<http::Response>> exchange(http::Client& client, http::Request request,
+awaitable<Answer<http::Response>> exchange(http::Client* client, http::Request request,
                                            ExchangeOptions options, CancelToken cancel) {
   if (request.body.size() > options.request_max_bytes) {
     co_return std::unexpected(CallFailure{
@@ -137,10 +137,10 @@ awaitable<Answer<http::Response>> exchange(http::Client& client, http::Request r
   request.connect_timeout = std::min(timeouts.connect, timeouts.total);
   request.total_timeout = std::min(timeouts.first_byte, timeouts.total);
   request.idle_timeout = std::min(timeouts.idle, timeouts.total);
-  auto stream = co_await client.open(std::move(request), limits.token());
+  auto stream = co_await client->open(std::move(request), limits.token());
   if (!stream) co_return std::unexpected(limits.failure(std::move(stream).error(), false));
   http::Response response = stream->head();
-  auto read = co_await read_body(*stream, options.response_max_bytes);
+  auto read = co_await read_body(&*stream, options.response_max_bytes);
   response.body = std::move(read.body);
   response.body_truncated = read.too_long;
   if (!is_success(response.status)) co_return response;

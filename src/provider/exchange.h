@@ -41,7 +41,7 @@ struct ExchangeOptions {
 };
 
 // `client` outlives the call. Of `request` the timeouts and sizes are set here.
-awaitable<Answer<http::Response>> exchange(http::Client& client, http::Request request,
+awaitable<Answer<http::Response>> exchange(http::Client* client, http::Request request,
                                            ExchangeOptions options, CancelToken cancel);
 
 // What an error of the HTTP client means.

@@ -121,7 +121,7 @@ OpenAiChat::OpenAiChat(http::Client& client, const Clock& clock, OpenAiOptions o
 
 awaitable<Answer<ChatAnswer>> OpenAiChat::chat(ChatRequest request, CancelToken cancel) {
   if (auto wrong = check_chat_request(request)) co_return std::unexpected(*std::move(wrong));
-  auto response = co_await exchange(client_, make_request(request),
+  auto response = co_await exchange(&client_, make_request(request),
                                     {.timeouts = options_.timeouts,
                                      .call_timeout = request.timeout,
                                      .request_max_bytes = options_.request_max_bytes,

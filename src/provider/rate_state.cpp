@@ -14,9 +14,8 @@ namespace {
 std::optional<std::uint64_t> count_of(std::optional<std::string_view> text) {
   if (!text || text->empty()) return std::nullopt;
   std::uint64_t count = 0;
-  const auto* const end = text->data() + text->size();
-  const auto [last, error] = std::from_chars(text->data(), end, count);
-  if (error != std::errc() || last != end) return std::nullopt;
+  const auto [last, error] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (error != std::errc() || last != text->data() + text->size()) return std::nullopt;
   return count;
 }
 

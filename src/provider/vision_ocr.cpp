@@ -139,7 +139,7 @@ awaitable<Answer<VisionAnswer>> GoogleVisionOcr::annotate(VisionRequest request,
     wrong->message = options_.name + ": " + wrong->message;
     co_return std::unexpected(*std::move(wrong));
   }
-  auto response = co_await exchange(client_, make_request(request),
+  auto response = co_await exchange(&client_, make_request(request),
                                     {.timeouts = options_.timeouts,
                                      .call_timeout = request.timeout,
                                      .request_max_bytes = options_.limits.request_max_bytes,

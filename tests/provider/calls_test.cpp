@@ -1,5 +1,5 @@
 // The clients of models and OCR against the stand-in: what is sent, and what comes of every script.
-#include "base/event.h"
+#include "base/random.h"
 #include "provider/price.h"
 #include "provider_world.h"
 
@@ -402,6 +402,49 @@ TEST_F(Calls, StatusesThatNobodyKnowsAreStillAnswers) {
     const auto answer = ask_openai();
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().status, status);
+  }
+}
+
+// Answers with bytes changed, left out and put in: an answer or a failure, never the key.
+TEST_F(Calls, HoldForAnyBody) {
+  ASSERT_TRUE(ask_openai());
+  const std::vector<std::string> bodies = {
+      R"({"id":"1","model":"m","choices":[{"finish_reason":"stop","message":{"content":"{}"}}],)"
+      R"("usage":{"prompt_tokens":3,"completion_tokens":4}})",
+      R"({"id":"1","type":"message","content":[{"type":"text","text":"{}"}],"stop_reason":)"
+      R"("end_turn","usage":{"input_tokens":3,"output_tokens":4}})",
+      R"({"error":{"code":"slow_down","type":"t","message":"m","details":[{"reason":"R",)"
+      R"("retryDelay":"3s"}],"status":"UNAVAILABLE"}})",
+      R"({"responses":[{"fullTextAnnotation":{"text":"a"}}]})"};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(seed);
+    SeededRandom random(seed);
+    for (int i = 0; i < 150; ++i) {
+      auto body = bodies[random.below(bodies.size())];
+      for (auto changes = random.below(6); changes > 0 && !body.empty(); --changes) {
+        constexpr std::string_view kBytes = "{}[]\",:-0x\\n\xff";
+        const auto at = random.below(body.size());
+        if (random.below(3) == 0)
+          body.erase(at, random.below(20));
+        else
+          body[at] = kBytes[random.below(kBytes.size())];
+      }
+      const int status = random.below(2) == 0 ? 200 : static_cast<int>(random.between(200, 599));
+      stand_in.push(Step{.action = Action::custom, .status = status, .body = body});
+      std::optional<CallFailure> failure;
+      const auto which = random.below(3);
+      if (which == 0) {
+        if (auto answer = ask_openai(); !answer) failure = answer.error();
+      } else if (which == 1) {
+        if (auto answer = ask_anthropic(); !answer) failure = answer.error();
+      } else if (auto answer = ask_vision({.images = {"x"}}); !answer) {
+        failure = answer.error();
+      }
+      if (!failure) continue;
+      ASSERT_FALSE(failure->error_type.empty()) << body;
+      ASSERT_FALSE(failure->message.empty()) << body;
+      ASSERT_THAT(failure->message, Not(HasSubstr(kKey))) << body;
+    }
   }
 }
 

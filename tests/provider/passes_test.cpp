@@ -1,5 +1,6 @@
 // The three passes of a document through the real clients and the stand-in: what comes out passes
 // all checks, and what is invented does not.
+#include "base/random.h"
 #include "layout/clinical/detection.h"
 #include "layout/clinical/extraction.h"
 #include "layout/clinical/grounding.h"
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -142,6 +144,39 @@ TEST_P(Passes, WhatIsInventedIsFound) {
 TEST_P(Passes, TheSameQuestionGetsTheSameAnswer) {
   const auto requests = detect_requests(letter()).value();
   EXPECT_EQ(ask_pass(requests.front()), ask_pass(requests.front()));
+}
+
+// Whatever a page says, the stand-in's answers have the form of the passes and rest on the page.
+TEST_P(Passes, AnyPageComesThrough) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"Metformin",    "500",     "mg",       "twice",     "daily", "(12.0",     "-",
+       "16.0)",        "g/dL",    "12",       "March",     "1970",  "Name:",     "Patient",
+       "no",           "mother",  "Allergic", "to",        "rash.", "pneumonia", "denies",
+       "heart",        "failure", "13.5",     "...",       "(",     "Zo\u00eb",  "500mg",
+       "\u65e5\u672c", "5%",      "Name:",    "2024-05-05"});
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    SeededRandom random(seed);
+    layout::Sheet sheet;
+    for (int line = 0; line < 20; ++line) {
+      std::string text;
+      const auto count = 1 + random.below(8);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (!text.empty()) text += ' ';
+        text += kWords[random.below(kWords.size())];
+      }
+      sheet.text(60, 60 + line * 30, text);
+    }
+    const auto map = layout::merge_pages({sheet.map(1)}).value();
+    const auto grounded = detect(map);
+    EXPECT_GT(grounded.detection.entities.size(), 3u);
+    EXPECT_EQ(rejected(grounded.findings), 0u);
+    EXPECT_EQ(rejected(validate_detection(grounded.detection, map)), 0u);
+    const auto extraction = extract(map, grounded.detection);
+    EXPECT_EQ(rejected(validate_extraction(extraction, grounded.detection, map)), 0u);
+    if (extraction.facts.empty()) continue;
+    EXPECT_EQ(rejected(validate_narrative(narrate(extraction), extraction)), 0u);
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<Through>& tested) {
