@@ -3,13 +3,18 @@
 #include "provider/price.h"
 #include "provider_world.h"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace millrace::test {
@@ -446,6 +451,39 @@ TEST_F(Calls, HoldForAnyBody) {
       ASSERT_THAT(failure->message, Not(HasSubstr(kKey))) << body;
     }
   }
+}
+
+TEST(CallsOnThreads, ManyAtOnceGetTheirOwnAnswers) {
+  boost::asio::io_context io(1);
+  const SystemClock clock;
+  StandIn stand_in(io, clock);
+  stand_in.set_random(
+      {.seed = 5, .rates = {{Action::throttle, 0.1}, {Action::cut, 0.1}}, .latency_max = 5ms});
+  const auto url = stand_in.url();
+  std::atomic<int> answered = 0;
+  std::atomic<int> failed = 0;
+  {
+    const auto keep = boost::asio::make_work_guard(io);
+    const std::jthread serving([&io] { io.run(); });
+    boost::asio::thread_pool pool(4);
+    http::Client client(pool.get_executor());
+    provider::OpenAiChat chat(
+        client, clock, {.base_url = url + "/v1", .api_key = Secret<std::string>("test-key")});
+    for (int i = 0; i < 200; ++i) {
+      boost::asio::co_spawn(
+          pool, chat.chat({.model = "stand-in", .user = "q", .max_output_tokens = 100}, {}),
+          [&](std::exception_ptr, provider::Answer<provider::ChatAnswer> answer) {
+            ++(answer ? answered : failed);
+          });
+    }
+    pool.join();
+    io.stop();
+  }
+  EXPECT_EQ(answered + failed, 200);
+  EXPECT_EQ(stand_in.requests().size(), 200u);
+  const auto state = stand_in.state();
+  EXPECT_EQ(answered, state.at("actions").at("normal").to_number<int>());
+  EXPECT_GT(stand_in.open_max(), 1u);
 }
 
 TEST_F(Calls, VisionGivesEachPictureItsOwnEnd) {
