@@ -123,8 +123,14 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
   if (!options.listen_url.empty()) listen.url = options.listen_url;
   store::PgWakeSource own_wake(connect_as(listen, "millrace_worker", "millrace-listen"));
 
+  // Handlers ask beside the engine: a slow question of theirs holds up no settlement.
+  pg::Pool handler_pool(io.get_executor(),
+                        connect_as(options.database, "millrace_worker", "millrace-handlers"),
+                        {.connections_max = 4, .grow_after = pg::kGrowAfter}, context.random);
   http::Client client(io.get_executor(), {.call_watch = &calls});
-  MR_CO_TRY(auto handlers, options.handlers(client));
+  MR_CO_TRY(auto handlers,
+            options.handlers(
+                {.client = client, .pool = handler_pool, .executor = io.get_executor()}));
   auto worker = options.worker;
   worker.on_registered = [this, told = options.worker.on_registered](const std::string& worker_id) {
     {

@@ -10,6 +10,7 @@
 #include "app/database.h"
 #include "base/task.h"
 #include "http/client.h"
+#include "pg/pool.h"
 #include "store/wake_source.h"
 #include "worker/handler_registry.h"
 #include "worker/options.h"
@@ -23,6 +24,13 @@
 
 namespace millrace::app {
 
+// What handlers may use; all of it outlives them.
+struct HandlerParts {
+  http::Client& client;
+  pg::Pool& pool;  // Of the worker, with the rights of one.
+  Executor executor;  // The engine's own thread.
+};
+
 struct EngineOptions {
   Database database;
   std::string listen_url;  // For LISTEN; empty: the database's own.
@@ -31,8 +39,8 @@ struct EngineOptions {
   bool run_keeper = true;
   bool run_worker = true;
   worker::Options worker;
-  // Builds the handlers; called once on the engine's thread. The client outlives them.
-  std::function<Result<worker::HandlerRegistry>(http::Client& client)> handlers;
+  // Builds the handlers; called once on the engine's thread.
+  std::function<Result<worker::HandlerRegistry>(const HandlerParts& parts)> handlers;
 };
 
 class Engine {

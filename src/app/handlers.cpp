@@ -2,6 +2,8 @@
 
 #include "app/compute/compute_handler.h"
 #include "app/context.h"
+#include "app/documents/document_worker.h"
+#include "app/engine.h"
 #include "worker/handlers/builtin.h"
 #include "worker/handlers/exec_handler.h"
 #include "worker/handlers/http_handler.h"
@@ -83,6 +85,23 @@ std::vector<HandlerConfig> all_handlers(const Settings& settings) {
   return all;
 }
 
+struct HandledType {
+  std::string type;
+  std::string queue;  // Empty: as the type is registered.
+};
+
+// Also what make_registry adds by itself.
+std::vector<HandledType> all_types(const Settings& settings) {
+  std::vector<HandledType> types;
+  for (const auto& config : all_handlers(settings)) types.push_back({config.type, config.queue});
+  if (!takes_documents(settings)) return types;
+  for (auto& [type, queue] : document_types(settings)) {
+    const bool taken = std::ranges::any_of(types, [&](const auto& one) { return one.type == type; });
+    if (!taken) types.push_back({type, queue});
+  }
+  return types;
+}
+
 // A worker's own role may not read the tables of policies; then the engine judges the names itself.
 bool not_for_us(const Error& error) { return error.sqlstate == "42501"; }
 
@@ -130,8 +149,9 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
   return nullptr;
 }
 
-Result<worker::HandlerRegistry> make_registry(Context& context, http::Client& client) {
+Result<worker::HandlerRegistry> make_registry(Context& context, const HandlerParts& parts) {
   const auto& settings = context.settings;
+  auto& client = parts.client;
   worker::HandlerRegistry registry;
   const bool test_outcomes = settings.boolean("worker.test_outcomes");
   for (const auto& config : all_handlers(settings)) {
@@ -146,6 +166,7 @@ Result<worker::HandlerRegistry> make_registry(Context& context, http::Client& cl
     }
     MR_TRY_VOID(registry.add(config.type, std::move(handler), options));
   }
+  if (takes_documents(settings)) MR_TRY_VOID(add_document_handlers(context, parts, registry));
   return registry;
 }
 
@@ -168,7 +189,7 @@ Result<void> check_handlers(const Settings& settings) {
 
 std::vector<std::string> handled_types(const Settings& settings) {
   std::vector<std::string> types;
-  for (const auto& config : all_handlers(settings)) types.push_back(config.type);
+  for (const auto& one : all_types(settings)) types.push_back(one.type);
   std::ranges::sort(types);
   return types;
 }
@@ -185,6 +206,10 @@ Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings
     }
     auto made = store.set_queue(queue.name, policy);
     if (!made) return fail_with_context(fmt::format("queue '{}'", queue.name), made.error());
+  }
+  if (takes_documents(settings)) {
+    auto bound = store.bind_providers(document_bindings(settings));
+    if (!bound && !not_for_us(bound.error())) return fail(bound.error());
   }
   std::vector<worker::QueueChoice> choices;
   for (const auto& text : settings.list("worker.queues")) {
@@ -203,7 +228,7 @@ Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings
   auto registered = store.list_job_types();
   if (!registered && !not_for_us(registered.error())) return fail(registered.error());
   std::set<std::string> names;
-  for (const auto& config : all_handlers(settings)) {
+  for (const auto& config : all_types(settings)) {
     std::string queue = config.queue;
     for (const auto& row : registered ? *registered : json::Array()) {
       const auto& type = row.as_object();

@@ -15,15 +15,16 @@
 namespace millrace::app {
 
 struct Context;
+struct HandlerParts;
 
 // One handler. `client` outlives it.
 std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
                                               const Environment& environment, http::Client& client,
                                               bool test_outcomes);
 
-// Those of the settings, and noop, sleep and (with an app server) compute_solve unless the settings
-// say otherwise. Context and client outlive them.
-Result<worker::HandlerRegistry> make_registry(Context& context, http::Client& client);
+// Those of the settings, and noop, sleep, (with an app server) compute_solve and the stages of
+// documents unless the settings say otherwise. Context and parts outlive them.
+Result<worker::HandlerRegistry> make_registry(Context& context, const HandlerParts& parts);
 
 // Before anything is started: programs that are not there are better told now than job by job.
 Result<void> check_handlers(const Settings& settings);

@@ -141,22 +141,4 @@ std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines) {
   return types;
 }
 
-json::Object provider_bindings(const Services& services) {
-  json::Object bindings;
-  for (const auto& name : services.pipelines.names()) {
-    for (const auto& stage : services.pipelines.find(name)->stages) {
-      json::Value bound = nullptr;
-      const auto model = services.models.find(stage.provider);
-      if (model != services.models.end()) {
-        bound = model->second.provider;
-      } else if (stage.kind == RunKind::ocr && stage.provider != kLocalProvider &&
-                 stage.provider != kNoProvider && services.vision != nullptr) {
-        bound = services.vision_provider;
-      }
-      bindings[stage.name] = std::move(bound);
-    }
-  }
-  return bindings;
-}
-
 }  // namespace millrace::pipeline

@@ -54,7 +54,4 @@ struct DocumentJobType {
 };
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines);
 
-// Whose limits the jobs of each stage count against, for millrace.bind_providers.
-json::Object provider_bindings(const Services& services);
-
 }  // namespace millrace::pipeline

@@ -5,13 +5,13 @@
 #include "base/log.h"
 #include "base/task.h"
 #include "blob/blob_store.h"
+#include "pipeline/children.h"
 #include "pipeline/content_files.h"
 #include "pipeline/definition/pipeline_set.h"
 #include "provider/chat.h"
 #include "provider/clamd.h"
 #include "provider/price.h"
 #include "provider/vision_ocr.h"
-#include "sandbox/task.h"
 #include "store/document_store.h"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ModelService {
 struct Services {
   store::DocumentStore& store;
   blob::BlobStore& blobs;
-  sandbox::TaskPool& children;
+  Children& children;
   ContentFiles& contents;
   const PipelineSet& pipelines;
   Executor threads;  // For what computes longer than a moment.

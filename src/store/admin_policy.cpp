@@ -57,6 +57,11 @@ Result<void> AdminStore::set_queue(const std::string& queue, const json::Object&
   return {};
 }
 
+Result<void> AdminStore::bind_providers(const json::Object& bindings) {
+  MR_TRY_VOID(call("select millrace.bind_providers($1::jsonb)", pg::Params().add_json(bindings)));
+  return {};
+}
+
 Result<void> AdminStore::set_job_type(const std::string& job_type, const json::Object& policy) {
   MR_TRY_VOID(call("select millrace.set_job_type($1, $2::jsonb)",
                    pg::Params().add(job_type).add_json(policy)));

@@ -139,6 +139,8 @@ class AdminStore {
   Result<json::Array> list_job_types();
   Result<bool> queue_exists(const std::string& queue);
   Result<void> set_queue(const std::string& queue, const json::Object& policy);
+  // Whose limits jobs count against: type to "provider:endpoint", or null.
+  Result<void> bind_providers(const json::Object& bindings);
   Result<void> set_job_type(const std::string& job_type, const json::Object& policy);
   Result<void> ensure_job_types(const std::vector<std::string>& types, const std::string& queue);
   Result<void> pause_queue(const std::string& queue, const std::string& reason);

@@ -164,14 +164,6 @@ class PgDocumentStore final : public DocumentStore {
                            pg::params(hash));
   }
 
-  Task<void> bind_providers(json::Object bindings) override {
-    pg::Params params;
-    params.add_json(bindings);
-    MR_CO_TRY_VOID(co_await call(MR_POINT("bind_providers"), "select millrace.bind_providers($1)",
-                                 std::move(params)));
-    co_return ok();
-  }
-
   Task<CallPermit> begin_call(json::Object request) override {
     pg::Params params;
     params.add_json(request);

@@ -106,8 +106,6 @@ class DocumentStore {
   virtual Task<std::vector<PageState>> pages_of(Uuid file) = 0;
   // Empty: nobody knows it.
   virtual Task<std::string> pipeline_definition(std::string hash) = 0;
-  // Whose limits jobs count against: type to "provider:endpoint", or null.
-  virtual Task<void> bind_providers(json::Object bindings) = 0;
 
   struct CallPermit {
     bool allowed = false;

@@ -69,7 +69,7 @@ Result<int> run_clock_worker(Context& context, const std::filesystem::path& time
   MR_TRY(options.database, find_database(context.settings));
   options.worker = worker_options(context);
   options.worker.queues = {{.name = kClockQueue}};
-  options.handlers = [&file](http::Client&) -> Result<worker::HandlerRegistry> {
+  options.handlers = [&file](const HandlerParts&) -> Result<worker::HandlerRegistry> {
     worker::HandlerRegistry registry;
     MR_TRY_VOID(registry.add(kClockType, std::make_unique<ClockHandler>(file.get()),
                              {.timeout = {}, .queue = kClockQueue}));

@@ -145,7 +145,7 @@ class Up {
                                                     context_.clock, context_.random);
     worker.watch = run_telemetry_.get();
     engine.worker = worker;
-    engine.handlers = [this](http::Client& client) { return make_registry(context_, client); };
+    engine.handlers = [this](const HandlerParts& parts) { return make_registry(context_, parts); };
     engine_ = std::make_unique<Engine>(context_, std::move(engine));
     engine_->start();
     if (options_.no_worker) {

@@ -187,8 +187,8 @@ Result<int> run_worker(Context& context, const Options& options) {
   engine_options.listen_url = context.settings.text("database.direct_url");
   engine_options.run_keeper = context.settings.boolean("keeper.enabled");
   engine_options.worker = worker;
-  engine_options.handlers = [&context](http::Client& client) {
-    return make_registry(context, client);
+  engine_options.handlers = [&context](const HandlerParts& parts) {
+    return make_registry(context, parts);
   };
   Engine engine(context, std::move(engine_options));
   std::optional<ProbeService> probes;

@@ -1,6 +1,7 @@
 #include "app/config/schema.h"
 
 #include <cctype>
+#include <iterator>
 
 namespace millrace::app {
 namespace {
@@ -576,7 +577,13 @@ std::string SettingSpec::variable() const {
 }
 
 std::span<const SettingSpec> setting_specs() {
-  static const std::vector<SettingSpec> specs = make_specs();
+  static const std::vector<SettingSpec> specs = [] {
+    auto all = make_specs();
+    auto documents = document_specs();
+    all.insert(all.end(), std::make_move_iterator(documents.begin()),
+               std::make_move_iterator(documents.end()));
+    return all;
+  }();
   return specs;
 }
 

@@ -1,0 +1,291 @@
+#include "app/documents/document_worker.h"
+
+#include "app/compute/worker_blobs.h"
+#include "app/context.h"
+#include "pipeline/document_handler.h"
+#include "provider/anthropic_chat.h"
+#include "provider/openai_chat.h"
+#include "store/document_store.h"
+
+#include <boost/asio/thread_pool.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+namespace millrace::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path document_program(const Settings& settings) {
+  const auto& chosen = settings.text("documents.program");
+  if (!chosen.empty()) return chosen;
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "millrace-document";
+}
+
+Result<pipeline::PipelineSet> load_pipelines(const Settings& settings) {
+  std::optional<fs::path> folder;
+  if (const auto& dir = settings.text("pipeline.dir"); !dir.empty()) folder = dir;
+  MR_TRY(auto loaded, pipeline::PipelineSet::load(folder));
+  if (!loaded.problems.empty()) {
+    return fail(Error{.kind = ErrorKind::invalid_argument,
+                      .message = loaded.problems.front(),
+                      .hint = "'millrace pipeline check' lists all problems"});
+  }
+  return std::move(loaded.set);
+}
+
+Result<std::int64_t> price_of(const Settings& settings, std::string_view name) {
+  auto price = provider::parse_money(settings.text(name));
+  if (!price) return fail_with_context(name, price.error());
+  return price;
+}
+
+Result<provider::ClamdOptions> clamd_options(const std::string& text) {
+  provider::ClamdOptions options;
+  constexpr std::string_view kUnix = "unix:";
+  if (text.starts_with(kUnix)) {
+    options.socket_path = text.substr(kUnix.size());
+  } else {
+    const auto colon = text.rfind(':');
+    int port = 0;
+    const auto digits = colon == text.npos ? std::string_view()
+                                           : std::string_view(text).substr(colon + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc{} || end != digits.data() + digits.size() || port < 1 || port > 65'535) {
+      return fail(ErrorKind::invalid_argument, "documents.clamd must be unix:/path or host:port");
+    }
+    options.socket_path.clear();
+    options.host = text.substr(0, colon);
+    options.port = static_cast<std::uint16_t>(port);
+  }
+  MR_TRY_VOID(provider::check_options(options));
+  return options;
+}
+
+// Everything that the handlers of documents share, and the order in which it goes away.
+class DocumentWorker {
+ public:
+  static Result<std::shared_ptr<DocumentWorker>> make(Context& context, const HandlerParts& parts);
+  ~DocumentWorker() {
+    threads_.stop();
+    threads_.join();
+  }
+
+  pipeline::Services& services() { return *services_; }
+  const pipeline::PipelineSet& pipelines() const { return pipelines_; }
+  const std::shared_ptr<pipeline::PipelineCache>& cache() const { return cache_; }
+
+ private:
+  DocumentWorker() = default;
+  Result<void> add_openai(Context& context, http::Client& client);
+  Result<void> add_anthropic(Context& context, http::Client& client);
+  Result<void> add_vision(Context& context, http::Client& client);
+
+  boost::asio::thread_pool threads_{2};
+  pipeline::PipelineSet pipelines_;
+  std::unique_ptr<store::DocumentStore> store_;
+  std::unique_ptr<WorkerBlobs> blobs_;
+  std::unique_ptr<pipeline::ContentFiles> contents_;
+  std::unique_ptr<pipeline::Children> children_;
+  std::unique_ptr<provider::ChatProvider> openai_;
+  std::unique_ptr<provider::ChatProvider> anthropic_;
+  std::unique_ptr<provider::GoogleVisionOcr> vision_;
+  std::unique_ptr<provider::Clamd> clamd_;
+  std::optional<pipeline::Services> services_;
+  std::shared_ptr<pipeline::PipelineCache> cache_ = std::make_shared<pipeline::PipelineCache>();
+};
+
+Result<void> DocumentWorker::add_openai(Context& context, http::Client& client) {
+  const auto& settings = context.settings;
+  provider::OpenAiOptions options;
+  const auto standard = options.base_url;
+  options.base_url = settings.text("openai.base_url");
+  options.api_key = Secret<std::string>(settings.text("openai.api_key"));
+  const bool keyed = !options.api_key.reveal().empty();
+  if (!keyed && options.base_url == standard) return {};
+  if (!keyed) options.auth = provider::OpenAiOptions::Auth::none;
+  // Servers other than OpenAI's own know the older name.
+  if (options.base_url != standard) options.max_tokens_field = "max_tokens";
+  const auto& form = settings.text("openai.structured_output");
+  options.structured_output = form == "json_schema"   ? provider::StructuredOutput::json_schema
+                              : form == "json_object" ? provider::StructuredOutput::json_object
+                                                      : provider::StructuredOutput::none;
+  options.allow_http = settings.boolean("openai.allow_http");
+  MR_TRY_VOID(provider::check_options(options));
+  openai_ = std::make_unique<provider::OpenAiChat>(client, context.clock, std::move(options));
+  pipeline::ModelService service{.chat = openai_.get(), .model = settings.text("openai.model")};
+  service.provider = "openai:" + service.model;
+  MR_TRY(service.price.input_per_million, price_of(settings, "openai.price_input"));
+  MR_TRY(service.price.output_per_million, price_of(settings, "openai.price_output"));
+  service.max_output_tokens = static_cast<int>(settings.integer("openai.max_output_tokens"));
+  services_->models["openai"] = std::move(service);
+  return {};
+}
+
+Result<void> DocumentWorker::add_anthropic(Context& context, http::Client& client) {
+  const auto& settings = context.settings;
+  if (settings.text("anthropic.api_key").empty()) return {};
+  provider::AnthropicOptions options;
+  options.base_url = settings.text("anthropic.base_url");
+  options.api_key = Secret<std::string>(settings.text("anthropic.api_key"));
+  options.allow_http = settings.boolean("anthropic.allow_http");
+  MR_TRY_VOID(provider::check_options(options));
+  anthropic_ = std::make_unique<provider::AnthropicChat>(client, context.clock, std::move(options));
+  pipeline::ModelService service{.chat = anthropic_.get(),
+                                 .model = settings.text("anthropic.model")};
+  service.provider = "anthropic:" + service.model;
+  MR_TRY(service.price.input_per_million, price_of(settings, "anthropic.price_input"));
+  MR_TRY(service.price.output_per_million, price_of(settings, "anthropic.price_output"));
+  service.max_output_tokens = static_cast<int>(settings.integer("anthropic.max_output_tokens"));
+  services_->models["anthropic"] = std::move(service);
+  return {};
+}
+
+Result<void> DocumentWorker::add_vision(Context& context, http::Client& client) {
+  const auto& settings = context.settings;
+  if (settings.text("google.api_key").empty()) return {};
+  provider::VisionOptions options;
+  options.base_url = settings.text("google.vision_url");
+  options.credential = Secret<std::string>(settings.text("google.api_key"));
+  options.allow_http = settings.boolean("google.allow_http");
+  MR_TRY_VOID(provider::check_options(options));
+  vision_ = std::make_unique<provider::GoogleVisionOcr>(client, context.clock, std::move(options));
+  services_->vision = vision_.get();
+  services_->vision_provider = "google:vision-api";
+  MR_TRY(services_->vision_price.per_call, price_of(settings, "google.price_page"));
+  return {};
+}
+
+Result<fs::path> scratch_folder(const Settings& settings) {
+  fs::path folder = settings.text("documents.scratch_dir");
+  if (folder.empty()) folder = fs::path(settings.text("database.data_dir")) / "scratch";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("documents.scratch_dir: cannot make {}: {}", folder.string(),
+                            error.message()));
+  }
+  return folder;
+}
+
+Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
+                                                             const HandlerParts& parts) {
+  const auto& settings = context.settings;
+  std::shared_ptr<DocumentWorker> made(new DocumentWorker());
+  MR_TRY(made->pipelines_, load_pipelines(settings));
+  made->store_ = store::make_document_store(parts.pool);
+  MR_TRY(made->blobs_, WorkerBlobs::open(settings, {.client = parts.client,
+                                                    .clock = context.clock,
+                                                    .random = context.random}));
+  MR_TRY(auto folder, scratch_folder(settings));
+  made->contents_ = std::make_unique<pipeline::ContentFiles>(
+      made->blobs_->store(), made->threads_.get_executor(),
+      pipeline::ContentFiles::Options{
+          .folder = std::move(folder),
+          .bytes_max = static_cast<std::uint64_t>(settings.integer("documents.scratch_bytes"))});
+  auto children = static_cast<std::size_t>(settings.integer("documents.children_max"));
+  if (children == 0) children = std::max(1U, std::thread::hardware_concurrency());
+  made->children_ = std::make_unique<pipeline::Children>(
+      parts.executor, sandbox::PoolSpec{.program = document_program(settings).string(),
+                                        .env = {{"OMP_THREAD_LIMIT", "1"}, {"LC_ALL", "C.UTF-8"}},
+                                        .size = children,
+                                        .log = context.log});
+  made->services_.emplace(pipeline::Services{.store = *made->store_,
+                                             .blobs = made->blobs_->store(),
+                                             .children = *made->children_,
+                                             .contents = *made->contents_,
+                                             .pipelines = made->pipelines_,
+                                             .threads = made->threads_.get_executor(),
+                                             .clock = context.clock,
+                                             .log = context.log});
+  MR_TRY_VOID(made->add_openai(context, parts.client));
+  MR_TRY_VOID(made->add_anthropic(context, parts.client));
+  MR_TRY_VOID(made->add_vision(context, parts.client));
+  if (const auto& clamd = settings.text("documents.clamd"); !clamd.empty()) {
+    MR_TRY(auto options, clamd_options(clamd));
+    made->clamd_ = std::make_unique<provider::Clamd>(std::move(options));
+    made->services_->clamd = made->clamd_.get();
+  }
+  return made;
+}
+
+// Keeps what it needs alive.
+class SharedHandler final : public worker::Handler {
+ public:
+  SharedHandler(std::shared_ptr<DocumentWorker> owner, std::string pipeline, std::string type)
+      : owner_(std::move(owner)),
+        handler_(owner_->services(), owner_->cache(), std::move(pipeline), std::move(type)) {}
+
+  awaitable<Outcome> run(std::shared_ptr<worker::JobContext> context) override {
+    return handler_.run(std::move(context));
+  }
+
+ private:
+  std::shared_ptr<DocumentWorker> owner_;  // Shared by the handlers of all stages.
+  pipeline::DocumentHandler handler_;
+};
+
+// As limits name the provider of a stage; empty for what costs nothing.
+std::string limited_provider(const Settings& settings, const pipeline::Stage& stage) {
+  if (stage.provider == pipeline::kLocalProvider || stage.provider == pipeline::kNoProvider) {
+    return {};
+  }
+  if (stage.kind == pipeline::RunKind::ocr) return "google:vision-api";
+  if (stage.provider == "openai" || stage.provider == "anthropic") {
+    return stage.provider + ":" + settings.text(stage.provider + ".model");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool takes_documents(const Settings& settings) {
+  return settings.boolean("documents.enabled") &&
+         ::access(document_program(settings).c_str(), X_OK) == 0;
+}
+
+std::vector<std::pair<std::string, std::string>> document_types(const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> types;
+  const auto pipelines = load_pipelines(settings);
+  if (!pipelines) return types;  // add_document_handlers says what is wrong.
+  for (auto& one : pipeline::document_job_types(*pipelines)) {
+    types.emplace_back(std::move(one.job_type), std::move(one.queue));
+  }
+  return types;
+}
+
+json::Object document_bindings(const Settings& settings) {
+  json::Object bindings;
+  const auto pipelines = load_pipelines(settings);
+  if (!pipelines) return bindings;
+  for (const auto& name : pipelines->names()) {
+    for (const auto& stage : pipelines->find(name)->stages) {
+      const auto provider = limited_provider(settings, stage);
+      bindings[stage.name] = provider.empty() ? json::Value(nullptr) : json::Value(provider);
+    }
+  }
+  return bindings;
+}
+
+Result<void> add_document_handlers(Context& context, const HandlerParts& parts,
+                                   worker::HandlerRegistry& registry) {
+  MR_TRY(auto owner, DocumentWorker::make(context, parts));
+  for (const auto& type : pipeline::document_job_types(owner->pipelines())) {
+    if (registry.find(type.job_type) != nullptr) continue;  // The settings say otherwise.
+    worker::HandlerOptions options{.queue = type.queue};
+    MR_TRY_VOID(registry.add(
+        type.job_type, std::make_unique<SharedHandler>(owner, type.pipeline, type.job_type),
+        options));
+  }
+  return {};
+}
+
+}  // namespace millrace::app
