@@ -157,6 +157,9 @@ bool FrameReader::begin(FrameHead head) {
   if (head.size_bytes < least || head.size_bytes > most) {
     return malformed(fmt::format("a frame of type {} with {} bytes", type, head.size_bytes));
   }
+  if (head.size_bytes < kSmallFrameBytes && ++small_frames_ > kSmallFramesMax) {
+    return malformed(fmt::format("more than {} small frames", kSmallFramesMax));
+  }
   if (head.type == FrameType::output) {
     output_bytes_ += head.size_bytes;
     if (output_bytes_ > limits_.output_max_bytes) {

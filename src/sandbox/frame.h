@@ -32,6 +32,10 @@ enum class FrameType : std::uint8_t {
 
 inline constexpr std::size_t kFrameHeadBytes = 5;
 inline constexpr std::size_t kOutputFrameMaxBytes = 64 * 1024;
+// Frames that carry little cost the parent much: a child gathers its output, and reports progress
+// by the page.
+inline constexpr std::size_t kSmallFrameBytes = 1024;
+inline constexpr std::size_t kSmallFramesMax = 100'000;
 
 struct FrameHead {
   FrameType type;
@@ -95,6 +99,7 @@ class FrameReader {
   std::uint64_t left_bytes_ = 0;    // Of its body.
   std::string body_;                // Of frames that are kept.
   std::uint64_t output_bytes_ = 0;
+  std::size_t small_frames_ = 0;
 };
 
 // One line for people out of bytes from a stranger: control characters become spaces, broken UTF-8

@@ -120,6 +120,13 @@ TEST(Frame, RefusesWhatIsAgainstTheRules) {
   }
 }
 
+TEST(Frame, SmallFramesAreCounted) {
+  std::string talk = confined();
+  for (std::size_t i = 1; i < kSmallFramesMax; ++i) talk += frame(FrameType::output, {});
+  EXPECT_EQ(read(talk).reader.fault(), Fault::none);
+  EXPECT_EQ(read(talk + frame(FrameType::output, {})).reader.fault(), Fault::malformed);
+}
+
 TEST(Frame, EveryByteFlippedIsReadWithoutHarm) {
   const std::string talk = confined() + frame(FrameType::output, "abcdef") +
                            frame(FrameType::progress, std::string("\1\0\0\0\2\0\0\0", 8)) +

@@ -1,5 +1,6 @@
 #include "sandbox/jail.h"
 
+#include "sandbox/file_view.h"
 #include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
 #include "sandbox/syscall_filter.h"
@@ -37,8 +38,8 @@ struct Mapped {
   std::uint64_t data_bytes = 0;
 };
 
-Result<Mapped> mapped_now() {
-  const UniqueFd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+Result<Mapped> mapped_now(int proc) {
+  const UniqueFd file(::openat(proc, "self/statm", O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   if (!file.valid() || ::read(file.get(), text.data(), text.size() - 1) <= 0) {
     return fail_errno("cannot see how much memory is mapped", errno);
@@ -53,8 +54,8 @@ Result<Mapped> mapped_now() {
 }
 
 // The first to go when memory runs out. Not being allowed to is no reason to stop.
-bool volunteer_for_the_oom_killer() {
-  const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+bool volunteer_for_the_oom_killer(int proc) {
+  const UniqueFd file(::openat(proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   return file.valid() && ::write(file.get(), "1000", 4) == 4;
 }
 
@@ -99,18 +100,35 @@ JailFeature not_in_use(std::string name, std::string detail) {
   return {.name = std::move(name), .used = false, .required = false, .detail = std::move(detail)};
 }
 
+void write_proc(const char* file, const std::string& text) {
+  const UniqueFd fd(::open(file, O_WRONLY | O_CLOEXEC));
+  if (fd.valid() && ::write(fd.get(), text.data(), text.size()) < 0) return;
+}
+
+// This user is nobody in there. Without a number of its own it could not make the folders of its
+// root; nothing else depends on it.
+void name_the_user(uid_t user, gid_t group) {
+  write_proc("/proc/self/setgroups", "deny");
+  write_proc("/proc/self/uid_map", fmt::format("{} {} 1", kNobody, user));
+  write_proc("/proc/self/gid_map", fmt::format("{} {} 1", kNobody, group));
+}
+
 }  // namespace
 
-JailDescription share_nothing() {
-  JailDescription description;
+Namespaces share_nothing() {
+  Namespaces made;
+  auto& description = made.description;
   // An ordinary user may have namespaces only inside a user namespace, and so may a root that has
   // nobody to become.
   if (!can_become_nobody()) {
+    const uid_t user = ::geteuid();
+    const gid_t group = ::getegid();
     if (::unshare(CLONE_NEWUSER) != 0) {
       const std::string why = fmt::format("no user namespace: {}", error_text(errno));
       for (const auto& space : kNamespaces) description.push_back(not_in_use(space.name, why));
-      return description;
+      return made;
     }
+    name_the_user(user, group);
     description.push_back(in_use("user_namespace", "own"));
   }
   for (const auto& space : kNamespaces) {
@@ -120,30 +138,43 @@ JailDescription share_nothing() {
     }
     description.push_back(in_use(space.name, "own"));
     // Or a mount made here would be seen outside.
-    if (space.flag == CLONE_NEWNS) ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (space.flag == CLONE_NEWNS) {
+      made.own_mounts = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    }
   }
-  return description;
+  return made;
 }
 
-Result<JailPlan> prepare_jail(const std::vector<std::string>& read_paths) {
+Result<JailPlan> prepare_jail(const Namespaces& namespaces,
+                              const std::vector<std::string>& read_paths) {
   JailPlan plan;
   MR_TRY(plan.filter, build_syscall_filter());
+  plan.proc.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!plan.proc.valid()) return fail_errno("/proc", errno);
+  const Result<void> hidden = namespaces.own_mounts
+                                  ? hide_files(read_paths)
+                                  : fail(ErrorKind::unavailable, "no mount namespace");
   MR_TRY(auto landlock, build_landlock(read_paths));
   plan.ruleset = std::move(landlock.ruleset);
   plan.description = {
       in_use("seccomp", fmt::format("{} system calls", allowed_call_count()), true),
       in_use("landlock", fmt::format("ABI {}", landlock.abi), true),
+      hidden.has_value() ? in_use("own_root", "no file but those it may read")
+                         : not_in_use("own_root", hidden.error().message),
       in_use("user", describe_user()),
       in_use("capabilities", "none"),
       in_use("memory_shortage", "killed first"),
       in_use("rlimits", "memory, CPU, files, descriptors, processes, stack, core"),
+      not_in_use("cgroup", "memory is limited by address space"),
   };
+  plan.description.insert(plan.description.end(), namespaces.description.begin(),
+                          namespaces.description.end());
   return plan;
 }
 
 Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_closed) {
-  MR_TRY(const Mapped mapped, mapped_now());
-  volunteer_for_the_oom_killer();
+  MR_TRY(const Mapped mapped, mapped_now(plan.proc.get()));
+  volunteer_for_the_oom_killer(plan.proc.get());
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail_errno("no_new_privs", errno);
   if (const int error = apply_landlock(plan.ruleset); error != 0) {
     return fail_errno("landlock", error);
@@ -152,6 +183,7 @@ Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_close
     return fail_errno("cannot close descriptors", errno);
   }
   static_cast<void>(plan.ruleset.release());
+  static_cast<void>(plan.proc.release());
   MR_TRY_VOID(drop_privileges());
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail_errno("dumpable", errno);
   // Here, because a change of user forgets it.
@@ -178,14 +210,11 @@ JailDescription describe_jail() {
     // Above what take_jail closes is nothing that this child needs but the pipe.
     if (::dup2(theirs.get(), 3) < 0) ::_exit(1);
     const int out = 3;
-    JailDescription found = share_nothing();
-    auto plan = prepare_jail({});
+    auto plan = prepare_jail(share_nothing(), {});
+    JailDescription found = plan.has_value() ? plan->description : broken(plan.error().message);
     if (plan.has_value()) {
-      found.insert(found.begin(), plan->description.begin(), plan->description.end());
       const auto taken = take_jail(*plan, {.memory_bytes = 1U << 26U, .cpu_seconds = 10}, out + 1);
       if (!taken.has_value()) found = broken(taken.error().message);
-    } else {
-      found = broken(plan.error().message);
     }
     const std::string text = encode(found);
     const auto written = ::write(out, text.data(), text.size());

@@ -1,9 +1,10 @@
 // The jail: what a child gives up for good before it reads the first byte of a document.
 //
-// Flow: the zygote calls share_nothing() and prepare_jail() once; each child calls take_jail(). Two
-// walls must stand, or there is no task (cannot_confine): seccomp, a list of system calls that are
-// allowed, and Landlock, a list of paths that may be read. The rest is added where the kernel
-// allows: another user, no capabilities, own namespaces for network, IPC and mounts, rlimits.
+// Flow: the zygote calls share_nothing() and prepare_jail() once, which hides its files as well,
+// and each child calls take_jail(). Two walls must stand, or there is no task (cannot_confine):
+// seccomp, a list of system calls that are allowed, and Landlock, a list of paths that may be read.
+// The rest is added where the kernel allows: another user, no capabilities, own namespaces for
+// network, IPC and mounts, rlimits.
 //
 // A call that is not on the list ends the child: SIGSYS, told to the parent as a frame that names
 // the call. Calls that libraries try and can live without answer EPERM, EACCES or ENOSYS.
@@ -45,14 +46,23 @@ struct JailLimits {
 struct JailPlan {
   std::vector<sock_filter> filter;  // Holds kPidPlaceholder where the child's pid belongs.
   UniqueFd ruleset;                 // Landlock.
+  UniqueFd proc;                    // The folder /proc.
   JailDescription description;
 };
 
-// New namespaces for this process and its children, where allowed. Before warm-up.
-JailDescription share_nothing();
+struct Namespaces {
+  JailDescription description;
+  bool own_mounts = false;  // What is mounted here is seen nowhere else.
+};
 
-// unavailable, with the reason, when this kernel cannot give seccomp or Landlock.
-Result<JailPlan> prepare_jail(const std::vector<std::string>& read_paths);
+// New namespaces for this process and its children, where allowed. Before warm-up.
+Namespaces share_nothing();
+
+// After warm-up: from here on this process, too, sees no files but those below read_paths, if it
+// has a mount namespace. unavailable, with the reason, when this kernel cannot give seccomp or
+// Landlock.
+Result<JailPlan> prepare_jail(const Namespaces& namespaces,
+                              const std::vector<std::string>& read_paths);
 
 // Descriptors from `first_closed` on are closed. After it there is no way back; an error leaves the
 // process half confined, fit for reporting the error and _exit.

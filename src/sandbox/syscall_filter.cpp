@@ -238,9 +238,15 @@ void add_process(Rules& rules) {
   rules.add(SCMP_ACT_ERRNO(EPERM), "clone",
             SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
   rules.add(SCMP_ACT_ALLOW, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, kPidPlaceholder));
-  // The handler of SIGSYS is what ends a child that trapped: nobody takes it away.
-  rules.add(SCMP_ACT_ALLOW, "rt_sigaction", SCMP_A0_32(SCMP_CMP_NE, SIGSYS));
-  rules.add(SCMP_ACT_KILL_PROCESS, "rt_sigaction", SCMP_A0_32(SCMP_CMP_EQ, SIGSYS));
+  // The handler of SIGSYS is what ends a child that trapped: nobody takes it away. "Not SIGSYS" is
+  // said bit by bit, because the kernel looks at the lower half of the argument only, and a plain
+  // comparison at all of it. Signals beyond 127 do not exist, and trap.
+  rules.add(SCMP_ACT_KILL_PROCESS, "rt_sigaction",
+            SCMP_A0_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFULL, SIGSYS));
+  for (std::uint64_t bit = 1; bit <= 64; bit *= 2) {
+    rules.add(SCMP_ACT_ALLOW, "rt_sigaction",
+              SCMP_A0_64(SCMP_CMP_MASKED_EQ, 0xFFFFFF80ULL | bit, ~std::uint64_t{SIGSYS} & bit));
+  }
   constexpr std::uint32_t kSetVma = 0x53564d41;  // Names for memory, from newer C libraries.
   rules.add(SCMP_ACT_ALLOW, "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME));
   rules.add(SCMP_ACT_ERRNO(EINVAL), "prctl", SCMP_A0_32(SCMP_CMP_EQ, kSetVma));

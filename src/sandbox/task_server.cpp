@@ -98,7 +98,7 @@ Result<void> Zygote::open_descriptors() {
 
 Result<void> Zygote::prepare() {
   if (::chdir("/") != 0) return fail_errno("cannot go to /", errno);
-  JailDescription description = share_nothing();
+  const Namespaces namespaces = share_nothing();
   // A change of credentials may have made the kernel forget what Process asked for.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return fail_errno("death signal", errno);
   MR_TRY_VOID(warm_up());
@@ -107,15 +107,17 @@ Result<void> Zygote::prepare() {
                 fmt::format("{} threads after warm-up, one is needed to fork", threads));
   }
   MR_TRY_VOID(open_descriptors());
-  plan_ = prepare_jail(server_.read_paths);
+  plan_ = prepare_jail(namespaces, server_.read_paths);
   if (plan_.has_value()) {
-    auto ruleset = move_up(std::move(plan_->ruleset));
-    MR_TRY(plan_->ruleset, std::move(ruleset));
-    description.insert(description.begin(), plan_->description.begin(), plan_->description.end());
-  } else {
-    description = {
-        {.name = "jail", .used = false, .required = true, .detail = plan_.error().message}};
+    for (UniqueFd* fd : {&plan_->ruleset, &plan_->proc}) {
+      MR_TRY(*fd, move_up(std::move(*fd)));
+    }
   }
+  const JailDescription description =
+      plan_.has_value()
+          ? plan_->description
+          : JailDescription{
+                {.name = "jail", .used = false, .required = true, .detail = plan_.error().message}};
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   send({.type = WireType::ready,

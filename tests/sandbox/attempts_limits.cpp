@@ -74,6 +74,9 @@ void add_lies(Attempts& attempts) {
     write_pipe(bytes.data(), bytes.size());
     stay();
   };
+  attempts["flood_of_small_frames"] = [](const Attempt&) -> std::string {
+    for (;;) write_frame(FrameType::output, 0, {});
+  };
   attempts["two_results"] = [](const Attempt&) {
     write_frame(FrameType::result, 2, "{}");
     return std::string("{}");
@@ -163,6 +166,13 @@ void add_bombs(Attempts& attempts) {
   attempts["output"] = [](const Attempt& attempt) {
     const std::string block(std::stoul(attempt.argument), 'o');
     return std::string(attempt.channel.output(std::as_bytes(std::span(block))) ? "sent" : "failed");
+  };
+  attempts["output_by_the_byte"] = [](const Attempt& attempt) {
+    const std::byte one{'b'};
+    for (unsigned long i = std::stoul(attempt.argument); i > 0; --i) {
+      if (!attempt.channel.output({&one, 1})) return std::string("failed");
+    }
+    return std::string("sent");
   };
   attempts["result"] = [](const Attempt& attempt) {
     return std::string(std::stoul(attempt.argument), 'r');

@@ -19,6 +19,8 @@ struct Denial {
 Denial errno_of(std::string attempt, std::string name) {
   return {std::move(attempt), std::move(name), {}};
 }
+// Refused by Landlock, or not even there in a root of its own.
+Denial unseen(std::string attempt) { return {std::move(attempt), "EACCES or ENOENT", {}}; }
 Denial ends(std::string attempt, std::string call) {
   return {std::move(attempt), {}, std::move(call)};
 }
@@ -105,6 +107,7 @@ std::vector<Denial> privileges() {
           ends("type_into_terminal", "ioctl"),
           errno_of("is_terminal", "ENOTTY"),
           ends("replace_trap", ""),
+          ends("replace_trap_by_high_bits", ""),
           ends("block_trap", ""),
           ends("other_instruction_set", ""),
           ends("unknown_call", "number 9999"),
@@ -118,22 +121,23 @@ std::vector<Denial> privileges() {
 
 // {readable}: a file under the path that the program may read. {secret}: one beside it.
 std::vector<Denial> files() {
-  return {errno_of("open /etc/passwd", "EACCES"),
-          errno_of("open /etc/shadow", "EACCES"),
-          errno_of("open {secret}", "EACCES"),
-          errno_of("open {folder}/../secret", "EACCES"),
-          errno_of("open {folder}/link", "EACCES"),
-          errno_of("open /proc/self/environ", "EACCES"),
-          errno_of("open /proc/1/environ", "EACCES"),
-          errno_of("open /proc/self/maps", "EACCES"),
+  return {unseen("open /etc/passwd"),
+          unseen("open /etc/shadow"),
+          unseen("open {secret}"),
+          unseen("open {folder}/../secret"),
+          unseen("open {folder}/link"),
+          unseen("open /proc/self/environ"),
+          unseen("open /proc/1/environ"),
+          unseen("open /proc/self/maps"),
           errno_of("open_for_both /proc/self/mem", "EACCES"),
           errno_of("zygote_memory_file", "EACCES"),
-          errno_of("zygote_environment", "EACCES"),
-          errno_of("zygote_descriptors", "EACCES"),
+          unseen("zygote_environment"),
+          unseen("zygote_descriptors"),
           errno_of("open_for_both /dev/tty", "EACCES"),
-          errno_of("open /dev/zero", "EACCES"),
-          errno_of("open /dev/urandom", "EACCES"),
-          errno_of("open_folder /", "EACCES"),
+          unseen("open /dev/zero"),
+          unseen("open /dev/urandom"),
+          unseen("open_folder /"),
+          unseen("open_folder /etc"),
           errno_of("open_path_only /", "EACCES"),
           errno_of("open_for_writing {readable}", "EACCES"),
           errno_of("open_for_both {secret}", "EACCES"),
@@ -203,7 +207,8 @@ class Escape : public ::testing::TestWithParam<bool> {
       EXPECT_TRUE(is_gone(pool_->seen().child)) << what;
       if (!denial.errno_name.empty()) {
         EXPECT_EQ(result.end, End::ok) << what;
-        EXPECT_EQ(result.result, denial.errno_name) << what;
+        EXPECT_FALSE(result.result.empty()) << what;
+        EXPECT_TRUE(denial.errno_name.contains(result.result)) << what;
         continue;
       }
       EXPECT_EQ(result.end, End::crashed) << what;
@@ -242,6 +247,20 @@ TEST_P(Escape, ReadsWhatItWasGiven) {
   files.push_back(open_file(secret_));  // By descriptor: the path alone would be refused.
   EXPECT_EQ(pool_->result("read_file", small_limits(), std::move(files)).result, "password");
   EXPECT_EQ(pool_->result("read_path " + readable_).result, "glyphs");
+}
+
+// Where there is a mount namespace, names and sizes of other files are not seen either.
+TEST_P(Escape, SeesNoOtherFile) {
+  ASSERT_TRUE(run_blocking(pool_->io(), pool_->pool().ready()).has_value());
+  const auto jail = pool_->pool().state().jail;
+  const auto own_root = std::ranges::find(jail, "own_root", &sandbox::JailFeature::name);
+  ASSERT_NE(own_root, jail.end());
+  EXPECT_EQ(pool_->result("see " + readable_).result, "allowed");
+  if (!own_root->used) GTEST_SKIP() << own_root->detail;
+  for (const std::string& path : {std::string("/etc/passwd"), secret_, std::string("/proc/self"),
+                                  std::string("/usr"), folder_.path() + "/readable/../secret"}) {
+    EXPECT_EQ(pool_->result("see " + path).result, "ENOENT") << path;
+  }
 }
 
 TEST_P(Escape, HoldsOnlyTheDescriptorsOfItsTask) {

@@ -43,7 +43,8 @@ bool become_nobody() {
   constexpr unsigned kNobody = 65534;
   if (::geteuid() != 0) return true;
   if (::setresgid(kNobody, kNobody, kNobody) != 0) return errno == EINVAL;  // There is no nobody.
-  return ::setresuid(kNobody, kNobody, kNobody) == 0;
+  if (::setresuid(kNobody, kNobody, kNobody) != 0) return false;
+  return ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;  // As a program is that nobody started.
 }
 
 int g_remembered = 0;  // Changed by tasks; a new process does not see it.

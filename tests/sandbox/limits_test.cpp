@@ -56,6 +56,7 @@ TEST_F(Limits, LiesInThePipeAreNoResults) {
           {"refusal_without_code", End::protocol, "malformed_frame"},
           {"large_output_frame", End::protocol, "malformed_frame"},
           {"noise", End::protocol, "malformed_frame"},
+          {"flood_of_small_frames", End::protocol, "malformed_frame"},
           {"two_results", End::protocol, "malformed_frame"},
           {"result_then_output", End::protocol, "malformed_frame"},
           {"half_a_frame", End::protocol, "malformed_frame"},

@@ -32,6 +32,8 @@ TEST(TaskPool, RequestOutputProgressAndResultArriveWhole) {
   EXPECT_EQ(pool.result("echo " + text).result, text);
   EXPECT_EQ(pool.result("output 300000").result, "sent");
   EXPECT_EQ(pool.seen().output, std::string(300'000, 'o'));
+  EXPECT_EQ(pool.result("output_by_the_byte 300000").result, "sent");
+  EXPECT_EQ(pool.seen().output, std::string(300'000, 'b'));
   EXPECT_EQ(pool.result("progress").result, "done");
   EXPECT_EQ(pool.seen().progress, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
 }
