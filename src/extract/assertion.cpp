@@ -21,8 +21,9 @@ constexpr Kinds kBefore = bit(Is::negated_before) | bit(Is::family_before) |
                           bit(Is::hypothetical_before) | bit(Is::historical_before) |
                           bit(Is::possible_before) | bit(Is::probable_before);
 constexpr Kinds kAfter = bit(Is::negated_after) | bit(Is::family_after) |
-                         bit(Is::hypothetical_after) | bit(Is::historical_after) |
-                         bit(Is::possible_after) | bit(Is::probable_after);
+                         bit(Is::hypothetical_after) | bit(Is::future_after) |
+                         bit(Is::historical_after) | bit(Is::possible_after) |
+                         bit(Is::probable_after);
 constexpr Kinds kTurns = bit(Is::ends_reach) | bit(Is::no_cue);
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -47,6 +48,7 @@ class Judge {
     if (found(Is::probable_before)) assertion.certainty = Certainty::probable;
     if (found(Is::possible_before)) assertion.certainty = Certainty::possible;
     if (found(Is::historical_before)) assertion.temporality = Temporality::historical;
+    if (found(Is::future_before)) assertion.temporality = Temporality::future;
     if (found(Is::hypothetical_before)) assertion.temporality = Temporality::hypothetical;
     return out_;
   }
@@ -62,25 +64,26 @@ class Judge {
 
   void before() {
     std::size_t since[64] = {};  // Token behind the cue, by kind; 0: none.
+    const auto tokens = tokens_.first(mention_.first);
     for (auto at = first_; at < mention_.first;) {
-      const auto match = Terms::get().longest(tokens_, at, kBefore | kAfter | kTurns);
-      if (match.tokens == 0 || at + match.tokens > mention_.first) {
-        // A cue that the mention itself goes on with is none.
+      // "X was stopped": said of X, not of what comes behind.
+      if (is_behind_mention(at)) {
+        const auto passive = Terms::get().longest(tokens, at, kAfter);
+        if (passive.tokens > 0) {
+          at += passive.tokens;
+          continue;
+        }
+      }
+      const auto match = Terms::get().longest(tokens, at, kBefore | kTurns);
+      if (match.tokens == 0) {
         turn(since, tokens_[at]);
         ++at;
         continue;
       }
-      if (match.is(Is::no_cue)) {
-        at += match.tokens;
-        continue;
-      }
       if (match.is(Is::ends_reach)) forget(since);
-      for (unsigned kind = 0; kind < 64; ++kind) {
+      for (unsigned kind = 0; kind < 64 && !match.is(Is::no_cue); ++kind) {
         if ((match.kinds & kBefore & (Kinds{1} << kind)) == 0) continue;
         if (static_cast<Is>(kind) == Is::hypothetical_before && !supposes(at)) continue;
-        // "X was stopped": said of X, not of what comes behind.
-        const bool passive = (match.kinds & kAfter) != 0 && is_behind_mention(at);
-        if (passive) continue;
         since[kind] = at + match.tokens;
       }
       at += match.tokens;
@@ -88,6 +91,7 @@ class Judge {
     keep(since, Is::negated_before, kNegationReach);
     keep(since, Is::family_before, tokens_.size());
     keep(since, Is::hypothetical_before, tokens_.size());
+    keep(since, Is::future_before, kShortReach);
     keep(since, Is::historical_before, kShortReach);
     keep(since, Is::possible_before, kShortReach);
     keep(since, Is::probable_before, kShortReach);
@@ -102,6 +106,8 @@ class Judge {
     // A relative is done with where the patient is spoken of again.
     if (one_of(token.fold, {"she", "he", "patient", "patientin", "elle"}))
       since[static_cast<unsigned>(Is::family_before)] = 0;
+    // What is past is said of the next words, not of a whole list.
+    if (token.is(",")) since[static_cast<unsigned>(Is::historical_before)] = 0;
   }
 
   void forget(std::size_t (&since)[64]) const {
@@ -149,6 +155,7 @@ class Judge {
       if (match.is(Is::negated_after)) found_ |= bit(Is::negated_before);
       if (match.is(Is::family_after)) found_ |= bit(Is::family_before);
       if (match.is(Is::hypothetical_after)) found_ |= bit(Is::hypothetical_before);
+      if (match.is(Is::future_after)) found_ |= bit(Is::future_before);
       if (match.is(Is::historical_after)) found_ |= bit(Is::historical_before);
       if (match.is(Is::possible_after)) found_ |= bit(Is::possible_before);
       if (match.is(Is::probable_after)) found_ |= bit(Is::probable_before);

@@ -101,6 +101,9 @@ class Charter {
 
   Item next_number() {
     if (tokens_[at_].is_number()) {
+      // "25-OH vitamin D"
+      const auto term = Terms::get().longest(tokens_, at_, kNames);
+      if (term.tokens > 1) return piece(Piece::term, term.tokens, term.kinds);
       if (const auto used = read_frequency(tokens_, at_); used > 0)
         return piece(Piece::frequency, used);
       if (const auto used = read_duration(tokens_, at_); used > 0)

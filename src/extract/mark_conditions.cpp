@@ -43,8 +43,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "denies",
     "denied",
     "denies any",
-    "reports",
-    "reported",
+
     "suspected",
     "suspicion of",
     "onset of",
@@ -67,10 +66,9 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "regarding",
     "owing to",
     "on account of",
-    "had",
-    "has",
+
     "ruled out",
-    "known",
+
     "diagnose",
     "diagnose eines",
     "diagnose einer",
@@ -110,10 +108,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "auftreten von",
     "ausschluss einer",
     "ausschluss eines",
-    "kein",
-    "keine",
-    "ohne",
-    "keinen",
+
     "litt unter",
     "trat auf",
     "diagnostic de",
@@ -129,7 +124,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "antecedents de",
     "antecedent d",
     "antecedents d",
-    "pour",
+
     "en raison de",
     "en raison d",
     "en raison d une",
@@ -147,7 +142,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "presente des",
     "presentait une",
     "presentait un",
-    "nie",
+
     "nie toute",
     "nie tout",
     "suspicion de",
@@ -156,9 +151,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "pas d",
     "absence de",
     "absence d",
-    "aucun",
-    "aucune",
-    "sans",
+
     "rapporte une",
     "rapporte des",
     "rapporte un",
@@ -180,7 +173,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "sufre de",
     "antecedentes de",
     "antecedente de",
-    "por",
+
     "debido a",
     "a causa de",
     "signos de",
@@ -193,7 +186,7 @@ constexpr auto kLeads = std::to_array<std::string_view>({
     "nego",
     "sospecha de",
     "ausencia de",
-    "sin",
+
     "no hay",
     "episodio de",
     "cuadro de",

@@ -2,6 +2,7 @@
 #include "extract/marks.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 namespace millrace::extract {
@@ -69,6 +70,68 @@ void mark_unknown(const Chart& chart, Marks& marks) {
   }
 }
 
+// Phrases behind a name that only a medicine has.
+bool is_taken(const Chart& chart, std::size_t token) {
+  static constexpr auto kTails = std::to_array<std::string_view>({"could be considered",
+                                                                  "was stopped",
+                                                                  "was discontinued",
+                                                                  "was started",
+                                                                  "was commenced",
+                                                                  "was begun",
+                                                                  "was added",
+                                                                  "was increased",
+                                                                  "was reduced",
+                                                                  "has been stopped",
+                                                                  "has been discontinued",
+                                                                  "was prescribed",
+                                                                  "was given",
+                                                                  "may be considered",
+                                                                  "wurde abgesetzt",
+                                                                  "wurde begonnen",
+                                                                  "wurde verordnet",
+                                                                  "wurde angesetzt",
+                                                                  "kann erwogen werden",
+                                                                  "konnte erwogen werden",
+                                                                  "wurde gestoppt",
+                                                                  "a ete arrete",
+                                                                  "a ete arretee",
+                                                                  "a ete introduit",
+                                                                  "a ete introduite",
+                                                                  "a ete debute",
+                                                                  "a ete instaure",
+                                                                  "pourrait etre envisage",
+                                                                  "pourrait etre envisagee",
+                                                                  "fue suspendido",
+                                                                  "fue suspendida",
+                                                                  "se suspendio",
+                                                                  "podria considerarse",
+                                                                  "fue retirado",
+                                                                  "se inicio"});
+  std::string phrase;
+  const auto last = std::min(chart.passage->tokens.end, token + 3);
+  for (auto i = token; i < last; ++i) {
+    if (!phrase.empty()) phrase += ' ';
+    phrase += chart.page->tokens[i].key;
+    if (std::ranges::find(kTails, phrase) != kTails.end()) return true;
+  }
+  return false;
+}
+
+// Names that sound like a medicine, or that stand where only one can.
+void mark_sounding(const Chart& chart, Marks& marks) {
+  if (chart.section() == "lab_results" || chart.section() == "signature") return;
+  for (std::size_t i = 0; i < chart.items.size(); ++i) {
+    const auto& item = chart.items[i];
+    if (!item.is(Piece::word) || item.is(Is::common) || !marks.is_free(item.tokens)) continue;
+    const bool sounds = Terms::get().sounds_like_drug(chart.token(i).fold);
+    const bool taken = chart.token(i).capital && is_taken(chart, item.tokens.end) &&
+                       chart.token(i).fold.size() > 3 &&
+                       !Terms::get().sounds_like_procedure(chart.token(i).fold) &&
+                       !Terms::get().sounds_like_condition(chart.token(i).fold);
+    if (sounds || taken) marks.add(Category::medication_name, item.tokens, kContextual);
+  }
+}
+
 // A line of a list of medicines begins with a name, whatever it is.
 void mark_list_item(const Chart& chart, Marks& marks) {
   if (chart.section() != "medication_list" || !chart.passage->item || chart.items.empty()) return;
@@ -101,6 +164,7 @@ void mark_medications(const Chart& chart, Marks& marks) {
   mark_list_item(chart, marks);
   mark_listed(chart, marks);
   mark_unknown(chart, marks);
+  mark_sounding(chart, marks);
   if (!has_medicine(chart, marks)) return;
   for (const auto& item : chart.items) {
     if (item.is(Piece::frequency)) marks.add(Category::frequency, item.tokens, kListed);

@@ -33,6 +33,8 @@ class PeopleMarker {
       const auto key =
           Terms::get().longest(std::span<const Token>(tokens_).first(range_.end), at, kKeys);
       if (key.tokens == 0 || !tokens_[at].is_word()) {
+        mark_numbered(at);
+        mark_with_role(at);
         ++at;
         continue;
       }
@@ -77,6 +79,49 @@ class PeopleMarker {
     return std::max(end, at + key.tokens);
   }
 
+  // "Invoice no. 2272-90944", "Fall-Nr.: 4711": whatever is numbered.
+  void mark_numbered(std::size_t at) {
+    if (!one_of(tokens_[at].fold,
+                {"no", "nr", "number", "nummer", "numero", "num", "n", "id", "ref"}))
+      return;
+    if (at > start_ && one_of(tokens_[at - 1].fold, {"tel", "telefon", "phone", "fax", "telephone",
+                                                     "telefono", "mobile", "room"}))
+      return;
+    auto next = at + 1;
+    while (next < range_.end && next < at + 4 &&
+           (tokens_[next].is(".") || tokens_[next].is(":") || tokens_[next].is("°") ||
+            tokens_[next].is("º") || tokens_[next].is("#")))
+      ++next;
+    if (next == at + 1 && tokens_[at].fold.size() <= 2) return;
+    const auto end = identifier_end(next);
+    if (end == next) return;
+    const auto text = page_.text_of({.first = next, .end = end});
+    if (std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; }) < 4) return;
+    marks_.add(Category::identifier, {.first = next, .end = end}, kStructured);
+  }
+
+  // "Jane Doe, pharmacist": two names or more before a comma and what somebody is.
+  void mark_with_role(std::size_t at) {
+    if (!tokens_[at].is(",") || at + 1 >= range_.end || at < start_ + 2) return;
+    const auto role = Terms::get().longest(std::span<const Token>(tokens_).first(range_.end),
+                                           at + 1, bit(Is::role) | bit(Is::credential));
+    if (role.tokens == 0) return;
+    auto first = at;
+    while (first > start_ && at - first < 3 && tokens_[first - 1].is_word() &&
+           tokens_[first - 1].capital && tokens_[first - 1].line == tokens_[at].line &&
+           !Terms::get().has(tokens_[first - 1].key, Is::common))
+      --first;
+    if (at - first >= 2) marks_.add(Category::person, {.first = first, .end = at}, kStructured);
+  }
+
+  // Whether a key of a form begins here: "Naomi Barlow   Lab no.: …".
+  bool starts_pair(std::size_t at) const {
+    const auto& pairs = page_.page->pairs;
+    const auto pair = std::ranges::lower_bound(
+        pairs, tokens_[at].word, {}, [](const layout::KeyValue& one) { return one.key.first; });
+    return pair != pairs.end() && pair->key.first == tokens_[at].word;
+  }
+
   bool is_title(std::size_t at) const {
     return tokens_[at].is_word() &&
            (Terms::get().kinds_of(tokens_[at].key) & (bit(Is::title) | bit(Is::courtesy))) != 0 &&
@@ -100,7 +145,7 @@ class PeopleMarker {
       const auto& token = tokens_[i];
       if (i > at && token.line != tokens_[at].line && words >= 2) break;
       if (token.is_word() && token.capital) {
-        if (i > at && is_key(i)) break;
+        if (i > at && (is_key(i) || starts_pair(i))) break;
         const auto kinds = Terms::get().kinds_of(token.key);
         const bool other = (kinds & (bit(Is::common) | bit(Is::role) | bit(Is::credential) |
                                      bit(Is::organization))) != 0;

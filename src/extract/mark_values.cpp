@@ -72,7 +72,8 @@ class ValueMarker {
       const bool sign = chart_.sign(i - 1, ":") || chart_.sign(i - 1, "=") ||
                         chart_.sign(i - 1, "(") || chart_.sign(i - 1, "-") ||
                         chart_.sign(i - 1, "|") || chart_.sign(i - 1, "~");
-      const bool word = item.is(Piece::word) && is_connector(chart_.token(i - 1).fold);
+      const bool word =
+          item.is(Piece::word) && is_connector(chart_.token(i - 1).fold) && !is_letter(i - 1);
       const bool form = item.is(Piece::form) && !is_release(chart_.token(i - 1).fold);
       const bool flag = item.is(Piece::flag);
       if (!sign && !word && !form && !flag && !item.is(Piece::route)) break;
@@ -87,6 +88,12 @@ class ValueMarker {
                          "lp", "hfa", "dpi", "extended release"});
   }
 
+  // "Chromogranin A": a capital letter behind a word is a part of its name.
+  bool is_letter(std::size_t i) const {
+    const auto& token = chart_.token(i);
+    return i > 0 && token.fold.size() == 1 && token.capital && items_[i - 1].is(Piece::word);
+  }
+
   std::size_t opening(std::size_t close) const {
     for (auto i = close; i > 0 && close - i < kSkipMax; --i) {
       if (chart_.sign(i - 1, "(")) return i - 1;
@@ -99,6 +106,7 @@ class ValueMarker {
     if (!marks_.is_free(item.tokens)) return false;
     if (item.is(Piece::term)) return true;
     if (item.is(Piece::form)) return is_release(chart_.token(i).fold);
+    if (item.is(Piece::word) && is_letter(i)) return true;
     return item.is(Piece::word) && !item.is(Is::common) && !item.is(Is::title) &&
            !item.is(Is::courtesy);
   }
@@ -235,8 +243,9 @@ class ValueMarker {
     if (!is_dose_unit(unit) || name.empty()) return false;
     const bool drug = (name.kinds & bit(Is::drug)) != 0;
     const bool tested = (name.kinds & (bit(Is::analyte) | bit(Is::vital))) != 0;
-    if (section_ == "lab_results" || section_ == "vital_signs")
-      return drug && !tested && is_given(value);
+    if (section_ == "lab_results" || section_ == "vital_signs") {
+      return !tested && is_given(value) && range_after(value) == 0;
+    }
     if (range_after(value) > 0) return false;
     const bool listed_place = section_ == "medication_list";
     if (tested && !drug) return is_given(value) && listed_place;

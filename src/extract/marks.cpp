@@ -17,6 +17,10 @@ bool joins_name(const Chart& chart, std::size_t item) {
          token.is("von");
 }
 
+constexpr Kinds kNameKinds = bit(Is::drug) | bit(Is::analyte) | bit(Is::vital) | bit(Is::allergen) |
+                             bit(Is::reaction) | bit(Is::condition) | bit(Is::procedure) |
+                             bit(Is::vaccine);
+
 bool is_name_word(const Item& item) {
   return item.is(Piece::term) || (item.is(Piece::word) && !item.is(Is::common));
 }
@@ -64,20 +68,33 @@ std::size_t name_end(const Chart& chart, std::size_t item, std::size_t items_max
 }
 
 TokenRange trimmed(const PageReading& page, TokenRange range) {
-  const auto idle = [&](std::size_t at) {
-    const auto& token = page.tokens[at];
-    if (token.kind == TokenKind::punct) return !token.is(")") && !token.is("%");
-    return token.is_word() && Terms::get().has(token.key, Is::common);
+  const auto tokens = std::span<const Token>(page.tokens).first(range.end);
+  const auto common = [&](std::size_t at) {
+    return tokens[at].is_word() && Terms::get().has(tokens[at].key, Is::common);
   };
-  const auto closes = [&](std::size_t at) {
-    if (!page.tokens[at].is(")")) return idle(at);
-    for (auto i = range.first; i < at; ++i) {
-      if (page.tokens[i].is("(")) return false;
-    }
-    return true;
+  const auto opens = [&](std::size_t end) {
+    return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(range.first),
+                       tokens.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const Token& token) { return token.is("("); });
   };
-  while (!range.empty() && (idle(range.first) || page.tokens[range.first].is(")"))) ++range.first;
-  while (!range.empty() && closes(range.end - 1)) --range.end;
+  while (!range.empty()) {
+    const auto at = range.first;
+    // "Chronic obstructive …", "Total protein": common words that a listed name begins with.
+    const bool listed = Terms::get().longest(tokens, at, kNameKinds).tokens > 0;
+    if (tokens[at].kind != TokenKind::punct && (!common(at) || listed)) break;
+    ++range.first;
+  }
+  while (!range.empty()) {
+    const auto& last = tokens[range.end - 1];
+    // "Chromogranin A" ends with a letter, not with an article.
+    const bool letter = last.fold.size() == 1 && last.capital && range.size() > 1;
+    const bool named = (Terms::get().kinds_of(last.key) & kNameKinds) != 0;
+    const bool closed = last.is(")") && opens(range.end - 1);
+    const bool idle = last.kind == TokenKind::punct ? !last.is("%") && !closed
+                                                    : common(range.end - 1) && !letter && !named;
+    if (!idle) break;
+    --range.end;
+  }
   return range;
 }
 

@@ -155,8 +155,9 @@ const Atom* atom_of(std::string_view fold) {
 
 bool is_figure(char c) { return c >= '0' && c <= '9'; }
 
+// A number and its unit may be parted by the end of a line. Rows of tables are spans of their own.
 bool same_line(std::span<const Token> tokens, std::size_t at) {
-  return at < tokens.size() && at > 0 && tokens[at].line == tokens[at - 1].line;
+  return at < tokens.size() && at > 0 && tokens[at].line <= tokens[at - 1].line + 1;
 }
 
 std::string_view text_of(const Token& token, std::string_view text) {
@@ -444,9 +445,11 @@ Quantity read_quantity(std::span<const Token> tokens, std::size_t at, std::strin
   const auto next = at + out.number_tokens;
   if (same_line(tokens, next)) out.unit = read_unit(tokens, next, text);
   if (figures.misread && out.unit.tokens == 0) return {};
-  // "5 m" may be anything, "5 in" is a preposition.
-  const bool letter = out.unit.tokens == 1 && (tokens[next].is("in") || tokens[next].is("d"));
-  if (letter) out.unit = {};
+  // "5 in" is a preposition, "77 H" and "20 L" are marks of a result.
+  const bool single = out.unit.tokens == 1;
+  const bool mark = single && !tokens[next].glued && tokens[next].capital &&
+                    (tokens[next].is("h") || tokens[next].is("l"));
+  if (mark || (single && (tokens[next].is("in") || tokens[next].is("d")))) out.unit = {};
   out.tokens = out.number_tokens + out.unit.tokens;
   return out;
 }

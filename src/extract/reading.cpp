@@ -183,9 +183,36 @@ class Reader {
             .content = content};
   }
 
+  // Whether the line above runs into this one: then its words are not a heading.
+  bool follows_full_line(std::size_t line) const {
+    if (line == 0) return false;
+    const auto& before = page_.lines[line - 1];
+    const auto& here = page_.lines[line];
+    if (before.block != here.block) return false;
+    const auto tokens = span(lines_[line - 1].tokens);
+    const bool ended = !tokens.empty() && (tokens.back().is(".") || tokens.back().is(":"));
+    if (ended) return false;
+    const auto& word = page_.words[here.words.first].box;
+    return before.box.width() > 0.35 && before.box.x1 + word.width() > right_[before.block] - 0.005;
+  }
+
+  static bool all_parts_are_headings(std::span<const Token> tokens) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= tokens.size(); ++i) {
+      const bool cut =
+          i == tokens.size() || one_of(tokens[i].fold, {"and", "und", "et", "y", "/", "&", "e"});
+      if (!cut) continue;
+      if (i == begin || !Terms::get().heading(phrase_of(tokens.subspan(begin, i - begin))))
+        return false;
+      begin = i + 1;
+    }
+    return true;
+  }
+
   Heading plain_heading(std::span<const Token> rest, std::size_t line, std::size_t marker) const {
     const auto phrase = phrase_of(rest);
     const bool stands_out = kind_of(line) == BlockKind::heading;
+    if (!rest[0].capital || (follows_full_line(line) && !stands_out)) return {};
     auto kind = Terms::get().heading(phrase);
     if (!kind) {
       if (const auto type = Terms::get().document_type(phrase)) {
@@ -195,31 +222,23 @@ class Reader {
                                                 : std::string_view("other");
       }
     }
-    const auto& block = page_.blocks[page_.lines[line].block];
-    const bool first = block.first_line == line;
-    if (kind && rest[0].capital && (first || stands_out || alone_in_block(line) || rest[0].caps)) {
+    if (kind) {
       return {.form = HeadingForm::alone,
               .kind = *kind,
               .content = marker + rest.size(),
               .historical = says_historical(phrase)};
     }
-    if (!stands_out) {
-      // A line of capitals, or one that is made of headings, by itself.
-      const bool capitals = std::ranges::all_of(
-          rest, [](const Token& token) { return token.caps || !token.is_word(); });
-      if (!alone_in_block(line) || !rest[0].capital) return {};
-      const auto parts = heading_of_parts(rest);
-      if (parts)
-        return {.form = HeadingForm::alone, .kind = *parts, .content = marker + rest.size()};
-      if (!capitals || rest.size() < 1) return {};
+    const auto parts = heading_of_parts(rest);
+    if (parts && (stands_out || alone_in_block(line) || all_parts_are_headings(rest))) {
+      return {.form = HeadingForm::alone, .kind = *parts, .content = marker + rest.size()};
     }
+    // A line of capitals by itself, or one that stands out.
+    const bool capitals = std::ranges::all_of(
+        rest, [](const Token& token) { return token.caps || !token.is_word(); });
     const bool figures =
         std::ranges::any_of(rest, [](const Token& token) { return token.is_number(); });
-    if (figures) return {};
-    const auto parts = heading_of_parts(rest);
-    return {.form = HeadingForm::alone,
-            .kind = parts.value_or("other"),
-            .content = marker + rest.size()};
+    if (figures || !(stands_out || (capitals && alone_in_block(line)))) return {};
+    return {.form = HeadingForm::alone, .kind = "other", .content = marker + rest.size()};
   }
 
   std::size_t cells_in_row(int table, std::size_t line) const {

@@ -50,6 +50,8 @@ constexpr auto kLabelKinds = std::to_array<std::pair<std::string_view, Is>>({
     {"family_after", Is::family_after},
     {"hypothetical_before", Is::hypothetical_before},
     {"hypothetical_after", Is::hypothetical_after},
+    {"future_before", Is::future_before},
+    {"future_after", Is::future_after},
     {"historical_before", Is::historical_before},
     {"historical_after", Is::historical_after},
     {"possible_before", Is::possible_before},

@@ -49,6 +49,8 @@ enum class Is : std::uint32_t {
   family_after,
   hypothetical_before,
   hypothetical_after,
+  future_before,
+  future_after,
   historical_before,
   historical_after,
   possible_before,

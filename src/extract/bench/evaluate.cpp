@@ -227,7 +227,9 @@ class Bench {
     if (fact.assertion.polarity == Polarity::negated) out[0] = 'n';
     if (fact.subject == Subject::family) out[1] = 'f';
     if (fact.assertion.temporality == Temporality::historical) out[2] = 'h';
-    if (fact.assertion.temporality == Temporality::hypothetical) out[3] = 'y';
+    if (fact.assertion.temporality == Temporality::hypothetical ||
+        fact.assertion.temporality == Temporality::future)
+      out[3] = 'y';
     return out;
   }
 
@@ -301,7 +303,7 @@ class Bench {
     if (has("subcut") || has("subkut") || has("sous-cut") || has("s.c") || fold == "sc" ||
         has("s. c") || has("sq"))
       return "subcutaneous";
-    if (has("inhal")) return "inhaled";
+    if (has("inh")) return "inhaled";
     if (has("oral") || has("mouth") || has("p.o") || fold == "po" || has("per os") ||
         has("bouche") || has("boca") || has("einnehmen") || has("p. o") || has("v.o"))
       return "oral";
