@@ -253,6 +253,9 @@ void add_process(Rules& rules) {
   rules.add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A0_32(SCMP_CMP_EQ, 0), SCMP_A2_64(SCMP_CMP_EQ, 0));
   rules.add(SCMP_ACT_ERRNO(EPERM), "prlimit64", SCMP_A0_32(SCMP_CMP_EQ, 0),
             SCMP_A2_64(SCMP_CMP_NE, 0));
+  // A logger that asks whether its stderr is a socket shall say its line; it was to crash anyway.
+  rules.add(SCMP_ACT_ERRNO(ENOTSOCK), "getpeername");
+  rules.add(SCMP_ACT_ERRNO(ENOTSOCK), "getsockname");
   // The C library asks nscd about users and syslog about nothing; both go on without.
   rules.add(SCMP_ACT_ERRNO(EPERM), "socket", SCMP_A0_32(SCMP_CMP_EQ, AF_UNIX));
 }

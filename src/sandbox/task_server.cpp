@@ -5,14 +5,16 @@
 #include "sandbox/task_wire.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <dirent.h>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -33,13 +35,17 @@ std::unexpected<Error> fail_errno(std::string_view what, int error) {
   return fail(ErrorKind::unavailable, fmt::format("{}: {}", what, error_text(error)));
 }
 
-int thread_count() {
-  DIR* const folder = ::opendir("/proc/self/task");
-  if (folder == nullptr) return 1;
-  int count = 0;
-  while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.' ? 1 : 0;
-  ::closedir(folder);
-  return count;
+// What the threads besides this one are called.
+std::vector<std::string> other_threads() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    if (entry.path().filename() == std::to_string(::getpid())) continue;
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm"), name);
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 Result<UniqueFd> move_up(UniqueFd fd) {
@@ -102,9 +108,10 @@ Result<void> Zygote::prepare() {
   // A change of credentials may have made the kernel forget what Process asked for.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return fail_errno("death signal", errno);
   MR_TRY_VOID(warm_up());
-  if (const int threads = thread_count(); threads != 1) {
-    return fail(ErrorKind::internal,
-                fmt::format("{} threads after warm-up, one is needed to fork", threads));
+  if (const auto threads = other_threads(); !threads.empty()) {
+    return fail(ErrorKind::internal, fmt::format("warm-up left threads behind, and a fork copies "
+                                                 "none of them: {}",
+                                                 fmt::join(threads, ", ")));
   }
   MR_TRY_VOID(open_descriptors());
   plan_ = prepare_jail(namespaces, server_.read_paths);

@@ -239,7 +239,7 @@ TEST(TaskPool, AWarmUpThatLeavesAThreadIsRefused) {
   ProbePool pool(probe_spec({"--leave-thread"}));
   const auto ready = run_blocking(pool.io(), pool.pool().ready());
   ASSERT_FALSE(ready.has_value());
-  EXPECT_TRUE(ready.error().message.contains("threads after warm-up")) << ready.error().message;
+  EXPECT_TRUE(ready.error().message.contains("left threads behind")) << ready.error().message;
 }
 
 TEST(TaskPool, AProgramThatIsNoTaskServerIsNotReady) {
