@@ -18,7 +18,7 @@ endef
 help:  ## Show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: build  ## Build, then watch jobs of every kind run on a private PostgreSQL (KEEP=1 stays up)
+demo: build  ## Build, then watch documents being read and jobs of every kind run (KEEP=1 stays up)
 	build/release/millrace demo $(if $(KEEP),--keep) $(ARGS)
 
 test: setup build/release/build.ninja  ## Build and run all tests (FILTER=regex for some)
@@ -31,8 +31,8 @@ test-asan: setup  ## The same under AddressSanitizer and UBSan
 test-tsan: setup  ## The same under ThreadSanitizer
 	$(call test_preset,tsan)
 
-build: setup build/release/build.ninja  ## Build build/release/millrace
-	cmake --build --preset release --target millrace
+build: setup build/release/build.ninja  ## Build build/release/millrace and what it needs
+	cmake --build --preset release --target millrace millrace-document millrace-samples
 
 check: setup build/release/build.ninja  ## Format, clang-tidy, layers, source rules
 	tools/check --tidy

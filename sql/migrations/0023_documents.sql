@@ -215,7 +215,8 @@ select t.job_type, q.queue_id, array['shell_file_id'], 'document jobs require sh
 on conflict (job_type) do nothing;
 
 insert into millrace.system_configuration (config_key, config_value, config_type, description, is_sensitive) values
-  ('budget.micros_per_day', '0', 'system', 'What a tenant may spend on one provider in a day (UTC), in millionths of the currency of prices; 0: no limit', false)
+  ('budget.micros_per_day', '0', 'system', 'What a tenant may spend on one provider in a day (UTC), in millionths of the currency of prices; 0: no limit', false),
+  ('retention.call_days', '90', 'system', 'Calls to paid providers are kept for this long; what was spent in a day for longer', false)
 on conflict (config_key) do nothing;
 
 insert into millrace.sqlstate (code, name, meaning) values

@@ -1,6 +1,7 @@
 #include "app/demo/demo.h"
 
 #include "app/commands/commands.h"
+#include "app/demo/document_demo.h"
 #include "app/exit_code.h"
 #include "base/duration.h"
 
@@ -17,6 +18,7 @@ struct Options {
   bool keep = false;
   std::optional<std::string> scale;
   std::optional<std::string> timeout;
+  std::string only;
 };
 
 Result<int> run(Context& context, const Options& options) {
@@ -37,7 +39,14 @@ Result<int> run(Context& context, const Options& options) {
     if (!timeout) return fail_with_context("--timeout", timeout.error());
     demo.timeout = *timeout;
   }
-  return run_demo(context, demo);
+  if (options.only == "jobs") return run_job_demo(context, demo);
+  if (options.only == "documents") return run_document_demo(context, demo);
+  // The jobs first: the documents are what stays up.
+  auto jobs = demo;
+  jobs.keep = false;
+  MR_TRY(const int code, run_job_demo(context, jobs));
+  if (code != kExitOk) return code;
+  return run_document_demo(context, demo);
 }
 
 }  // namespace
@@ -45,11 +54,12 @@ Result<int> run(Context& context, const Options& options) {
 void add_demo_command(Command& root) {
   auto options = std::make_shared<Options>();
   auto& command =
-      root.add("demo", "Watch jobs of every kind run, and their account balance").group("Help");
+      root.add("demo", "Watch documents being read and jobs of every kind run").group("Help");
   command.option("--folder", "DIR", options->folder, "Where it works (default build/demo)").files();
   command.flag("--keep", options->keep, "Stay up afterwards (also: KEEP=1)");
   command.option("--scale", "X", options->scale, "So many times the usual number of jobs");
   command.option("--timeout", "TIME", options->timeout, "Give up after this time (default 2m)");
+  command.option("--only", "PART", options->only, "One part of it").choices({"documents", "jobs"});
   command.footer("Uses a private PostgreSQL of its own; DATABASE_URL is ignored.");
   command.action([options](Context& context) { return run(context, *options); });
 }

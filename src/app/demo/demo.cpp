@@ -366,7 +366,7 @@ class Demo {
 
 }  // namespace
 
-Result<int> run_demo(Context& context, const DemoOptions& options) {
+Result<int> run_job_demo(Context& context, const DemoOptions& options) {
   return Demo(context, options).run();
 }
 

@@ -1,4 +1,5 @@
-// Demo: every kind of job through a private PostgreSQL, watched live and accounted for.
+// The demo's two parts: documents, and jobs of every kind through a private PostgreSQL, watched live
+// and accounted for.
 #pragma once
 
 #include "app/context.h"
@@ -14,7 +15,7 @@ struct DemoOptions {
   std::chrono::milliseconds timeout{120'000};
 };
 
-// Exit code 0 when the account balances and all checks hold, 1 otherwise.
-Result<int> run_demo(Context& context, const DemoOptions& options);
+// Jobs of every kind. Exit code 0 when the account balances and all checks hold, 1 otherwise.
+Result<int> run_job_demo(Context& context, const DemoOptions& options);
 
 }  // namespace millrace::app
