@@ -79,12 +79,12 @@ class Detector {
     Marks marks(page.tokens.size());
     TableMarker tables(page, manner_);
     std::vector<Chart> charts;
+    SplitName split;
     charts.reserve(page.passages.size());
     for (const auto& passage : page.passages) {
       charts.push_back(chart_of(page, passage, manner_));
       mark_dates(charts.back(), marks);
-      if (passage.table < 0 || page.section_of(passage).kind.empty() || true)
-        mark_people(charts.back(), marks);
+      mark_people(charts.back(), marks, split);
     }
     for (std::size_t i = 0; i < charts.size(); ++i) {
       const auto& passage = page.passages[i];
@@ -97,33 +97,40 @@ class Detector {
       mark_medications(charts[i], marks);
       mark_conditions(charts[i], marks);
     }
-    mark_repeated_people(page, marks);
+    if (!split.given.empty() && !split.family.empty()) {
+      people_.emplace(split.given + ' ' + split.family,
+                      word_count(split.given) + word_count(split.family));
+    }
+    if (!mark_repeated_people(page, marks)) {
+      for (const auto& mark : split.marks) marks.add(mark.category, mark.tokens, mark.conf);
+    }
     return marks;
   }
 
-  // A name that stood behind a key or a title is the same person wherever it stands.
-  void mark_repeated_people(const PageReading& page, Marks& marks) {
+  static std::size_t word_count(std::string_view phrase) { return tokens_of(phrase).size(); }
+
+  // A name that stood behind a key or a title is the same person wherever it stands. True: there
+  // was one more place.
+  bool mark_repeated_people(const PageReading& page, Marks& marks) {
     constexpr std::size_t kPeopleMax = 64;
     for (const auto& mark : marks.all()) {
-      if (mark.category != Category::person || mark.tokens.size() < 2 ||
-          people_.size() >= kPeopleMax)
-        continue;
+      if (mark.category != Category::person || mark.tokens.size() < 2) continue;
+      if (people_.size() >= kPeopleMax) break;
       people_.emplace(
           phrase_of(
               std::span<const Token>(page.tokens).subspan(mark.tokens.first, mark.tokens.size())),
           mark.tokens.size());
     }
-    std::map<std::string_view, std::size_t> firsts;
-    for (const auto& [name, size] : people_)
-      firsts.emplace(std::string_view(name).substr(0, name.find(' ')), size);
+    bool found = false;
     for (std::size_t at = 0; at < page.tokens.size(); ++at) {
       if (!page.tokens[at].capital || page.passage_at(at) == nullptr) continue;
       for (const auto& [name, size] : people_) {
         if (!name.starts_with(page.tokens[at].key) || at + size > page.tokens.size()) continue;
-        if (phrase_of(std::span<const Token>(page.tokens).subspan(at, size)) == name)
-          marks.add(Category::person, {.first = at, .end = at + size}, kListed);
+        if (phrase_of(std::span<const Token>(page.tokens).subspan(at, size)) != name) continue;
+        found |= marks.add(Category::person, {.first = at, .end = at + size}, kListed);
       }
     }
+    return found;
   }
 
   void add_sections(const PageReading& page, Detection& out) {

@@ -20,7 +20,7 @@ enum class Person { unknown, patient, practitioner };
 
 constexpr Kinds kPersonKeys = bit(Is::title) | bit(Is::courtesy) | bit(Is::patient_key) |
                               bit(Is::practitioner_key) | bit(Is::birth_key) | bit(Is::sex_key) |
-                              bit(Is::id_key);
+                              bit(Is::id_key) | bit(Is::given_key) | bit(Is::family_key);
 constexpr std::size_t kLookBack = 8;
 
 // The key right before a token, over colons and points, on its line.
@@ -44,7 +44,9 @@ Person role_of(const Group& group, const Placed& placed) {
     return Person::practitioner;
   }
   if ((key & bit(Is::practitioner_key)) != 0) return Person::practitioner;
-  if ((key & (bit(Is::patient_key) | bit(Is::courtesy))) != 0) return Person::patient;
+  if ((key &
+       (bit(Is::patient_key) | bit(Is::courtesy) | bit(Is::given_key) | bit(Is::family_key))) != 0)
+    return Person::patient;
   const auto& tokens = group.page->tokens;
   auto next = placed.tokens.end;
   if (next < tokens.size() && tokens[next].is(",")) ++next;

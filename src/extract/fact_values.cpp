@@ -166,7 +166,9 @@ void FactWriter::write_vitals(const Group& group) {
     // "SpO2" has no number token; what begins with one has no name.
     if (number == tokens.end() || number == tokens.begin()) continue;
     auto name_last = number;
-    while (name_last != tokens.begin()) {
+    const auto listed = Terms::get().longest(tokens, 0, bit(Is::vital));
+    if (listed.tokens > 0) name_last = tokens.begin() + static_cast<std::ptrdiff_t>(listed.tokens);
+    while (listed.tokens == 0 && name_last != tokens.begin()) {
       const auto& before = *(name_last - 1);
       const bool idle = before.kind == TokenKind::punct || Terms::get().has(before.key, Is::common);
       if (!idle || before.is(")")) break;

@@ -421,12 +421,12 @@ std::string normal_frequency(std::string_view text) {
       if (const auto moment = moment_of(words); !moment.empty()) out = moment;
     }
   }
-  const bool needed =
-      has_any(words, "prn", "as needed", "as required", "if needed", "when needed", "when required",
-              "bei bedarf", "b bed", "bei schmerzen", "au besoin", "si besoin", "en cas de besoin",
-              "si necessaire", "en cas de douleur", "en cas de douleurs", "si douleur",
-              "si precisa", "si es necesario", "segun necesidad", "en caso de dolor", "si dolor",
-              "si hay dolor", "a demanda");
+  const bool needed = has_any(
+      words, "prn", "as needed", "as required", "if required", "if necessary", "when necessary",
+      "if needed", "when needed", "when required", "bei bedarf", "b bed", "bei schmerzen",
+      "au besoin", "si besoin", "en cas de besoin", "si necessaire", "en cas de douleur",
+      "en cas de douleurs", "si douleur", "si precisa", "si es necesario", "segun necesidad",
+      "en caso de dolor", "si dolor", "si hay dolor", "a demanda");
   if (!needed) return out;
   return out.empty() ? "PRN" : out + " PRN";
 }

@@ -17,6 +17,44 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
 
 // Phrases behind which a disease or complaint follows, folded and split at spaces.
 constexpr auto kLeads = std::to_array<std::string_view>({
+    "free of",
+    "neither",
+    "reports no",
+    "reported no",
+    "there was no",
+    "there is no",
+    "there were no",
+    "no",
+    "apart from",
+    "should she develop",
+    "should he develop",
+    "if she notices",
+    "if he notices",
+    "in case of",
+    "return if",
+    "immediately if",
+    "complaint was",
+    "complaint is",
+    "complaints were",
+    "keinerlei",
+    "keine",
+    "kein",
+    "frei von",
+    "hauptbeschwerde war",
+    "beschwerden waren",
+    "falls",
+    "wenn",
+    "nie toute",
+    "en cas de",
+    "en cas d",
+    "si",
+    "indemne de",
+    "hormis",
+    "no refiere",
+    "en caso de",
+    "salvo",
+    "excepto",
+    "libre de",
     "diagnosed with",
     "diagnosis of",
     "history of",
@@ -261,6 +299,7 @@ class ConditionMarker {
     if (!chart_.passage->item || section_ != "lab_results") {
       mark_led();
       mark_tailed();
+      mark_listed_together();
       mark_sounding();
     }
   }
@@ -332,7 +371,31 @@ class ConditionMarker {
                                              "elle", "se", "was", "were", "hat", "has"});
     });
     if (sentence) return;
-    marks_.add(kind_of(first, end), tokens, whole_term(first, end) ? kListed : kStructured);
+    auto kind = kind_of(first, end);
+    // What somebody is said to be after, and no list has, was done to them more often than not.
+    if (kind == Category::condition && says_after(first) && !is_disease(first, end)) {
+      kind = Category::procedure;
+    }
+    marks_.add(kind, tokens, whole_term(first, end) ? kListed : kStructured);
+  }
+
+  bool says_after(std::size_t first) const {
+    const auto begin = items_[0].tokens.first;
+    for (auto i = begin; i < items_[first].tokens.first; ++i) {
+      if (one_of(chart_.page->tokens[i].fold,
+                 {"after", "post", "nach", "apres", "tras", "s", "zn", "n"}))
+        return true;
+    }
+    return false;
+  }
+
+  bool is_disease(std::size_t first, std::size_t end) const {
+    for (auto i = first; i < end; ++i) {
+      if (items_[i].is(Is::condition) || items_[i].is(Is::condition_head)) return true;
+      if (items_[i].is(Piece::word) && Terms::get().sounds_like_condition(chart_.token(i).fold))
+        return true;
+    }
+    return false;
   }
 
   bool whole_term(std::size_t first, std::size_t end) const {
@@ -395,7 +458,7 @@ class ConditionMarker {
       const auto& item = items_[i];
       if (!item.is(Piece::term)) continue;
       if (item.is(Is::condition) && !(item.is(Is::analyte) && section_ == "lab_results")) {
-        marks_.add(Category::condition, item.tokens, kListed);
+        marks_.add(Category::condition, tokens_of(eponym_before(i), i + 1), kListed);
       } else if (item.is(Is::procedure)) {
         auto end = i + 1;
         // "CT scan of the chest"
@@ -405,6 +468,20 @@ class ConditionMarker {
         marks_.add(Category::procedure, tokens_of(i, end), kListed);
       }
     }
+  }
+
+  // "Tolmer-Ruys neuropathy": capital words inside a sentence belong to the name. Where every noun
+  // has a capital they say nothing, but there such names are one word.
+  std::size_t eponym_before(std::size_t i) const {
+    auto first = i;
+    while (first > 1 && i - first < 2) {
+      const auto& item = items_[first - 1];
+      const bool name = item.is(Piece::word) && item.kinds == 0 &&
+                        chart_.token(first - 1).capital && !chart_.token(first - 1).caps;
+      if (!name || !marks_.is_free(item.tokens)) break;
+      --first;
+    }
+    return first;
   }
 
   bool is_lead(std::size_t end) const {
@@ -433,24 +510,131 @@ class ConditionMarker {
     return chart_.token(first).fold.size() >= 4;
   }
 
+  bool is_article(std::size_t i) const {
+    return items_[i].is(Piece::word) && one_of(chart_.token(i).fold, {"a",
+                                                                      "an",
+                                                                      "the",
+                                                                      "any",
+                                                                      "some",
+                                                                      "ein",
+                                                                      "eine",
+                                                                      "einen",
+                                                                      "einer",
+                                                                      "eines",
+                                                                      "einem",
+                                                                      "der",
+                                                                      "die",
+                                                                      "das",
+                                                                      "den",
+                                                                      "dem",
+                                                                      "un",
+                                                                      "une",
+                                                                      "la",
+                                                                      "le",
+                                                                      "les",
+                                                                      "l",
+                                                                      "des",
+                                                                      "de",
+                                                                      "d",
+                                                                      "una",
+                                                                      "el",
+                                                                      "los",
+                                                                      "las",
+                                                                      "her",
+                                                                      "his",
+                                                                      "new",
+                                                                      "acute",
+                                                                      "severe",
+                                                                      "mild",
+                                                                      "recurrent",
+                                                                      "occasional",
+                                                                      "increasing",
+                                                                      "ihre",
+                                                                      "seine",
+                                                                      "sa",
+                                                                      "son",
+                                                                      "su",
+                                                                      "sus",
+                                                                      "further",
+                                                                      "neue",
+                                                                      "erneute",
+                                                                      "erneuter",
+                                                                      "erneutem",
+                                                                      "akute",
+                                                                      "gelegentliche",
+                                                                      "nouvelle",
+                                                                      "nuevo",
+                                                                      "nueva",
+                                                                      "intermittent",
+                                                                      "persistent",
+                                                                      "worsening",
+                                                                      "progressive",
+                                                                      "marked",
+                                                                      "zunehmende",
+                                                                      "zunehmender",
+                                                                      "zunehmenden",
+                                                                      "zunehmendem",
+                                                                      "starke",
+                                                                      "leichte",
+                                                                      "she",
+                                                                      "he",
+                                                                      "notices",
+                                                                      "develops",
+                                                                      "pour"});
+  }
+
+  bool joins(std::size_t i) const {
+    return chart_.sign(i, ",") ||
+           one_of(chart_.token(i).fold, {"and", "or", "nor", "und", "oder", "sowie", "noch", "et",
+                                         "ou", "ni", "y", "o", "e"});
+  }
+
+  // What follows a word that leads to a disease, and what is listed with it.
   void mark_led() {
     for (std::size_t i = 1; i < items_.size(); ++i) {
-      auto first = i;
-      if (!is_lead(first)) continue;
-      while (
-          first < items_.size() && items_[first].is(Piece::word) &&
-          one_of(chart_.token(first).fold,
-                 {"a",      "an",   "the",       "any",  "ein",   "eine", "einen", "einer", "eines",
-                  "der",    "die",  "das",       "un",   "une",   "la",   "le",    "les",   "l",
-                  "des",    "una",  "el",        "los",  "las",   "her",  "his",   "new",   "acute",
-                  "severe", "mild", "recurrent", "ihre", "seine", "sa",   "son",   "su"}))
-        ++first;
-      if (first >= items_.size() || !items_[first].is(Piece::word) || items_[first].is(Is::common))
-        continue;
-      const auto end = phrase_end(first);
-      if (end <= first || !is_name(first, end)) continue;
-      marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(first, end)),
-                 kContextual - 0.06);
+      if (!is_lead(i)) continue;
+      auto at = i;
+      for (std::size_t n = 0; n < 8 && at < items_.size(); ++n) {
+        while (at < items_.size() && is_article(at)) ++at;
+        const auto end = mark_phrase(at, kContextual - 0.06);
+        if (end == at) break;
+        at = end;
+        if (at >= items_.size() || !joins(at)) break;
+        while (at < items_.size() && joins(at)) ++at;
+      }
+    }
+  }
+
+  // One phrase: marked, or marked before. Where it ends; `at` when it is none.
+  std::size_t mark_phrase(std::size_t at, double conf) {
+    if (at >= items_.size()) return at;
+    if (!marks_.is_free(items_[at].tokens)) return items_[at].is(Piece::term) ? at + 1 : at;
+    if (!items_[at].is(Piece::word) || items_[at].is(Is::common)) return at;
+    const auto end = phrase_end(at);
+    if (end <= at || !is_name(at, end)) return at;
+    marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(at, end)), conf);
+    return end;
+  }
+
+  // "thigh formication or dizziness": what is listed with a condition is one.
+  void mark_listed_together() {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (!items_[i].is(Piece::term) || !items_[i].is(Is::condition)) continue;
+      auto after = i + 1;
+      while (after < items_.size() && after < i + 3 && joins(after)) ++after;
+      if (after > i + 1) {
+        while (after < items_.size() && is_article(after)) ++after;
+        mark_phrase(after, kGuessed);
+      }
+      if (i < 2 || !joins(i - 1)) continue;
+      auto end = i - 1;
+      while (end > 0 && joins(end - 1)) --end;
+      auto first = end;
+      while (first > 0 && end - first < 3 && items_[first - 1].is(Piece::word) &&
+             !items_[first - 1].is(Is::common) && marks_.is_free(items_[first - 1].tokens))
+        --first;
+      if (first < end && is_name(first, end) && !chart_.token(first).caps)
+        marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(first, end)), kGuessed);
     }
   }
 

@@ -14,12 +14,17 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
 }
 
 constexpr Kinds kKeys = bit(Is::patient_key) | bit(Is::id_key) | bit(Is::practitioner_key) |
-                        bit(Is::birth_key) | bit(Is::sex_key) | bit(Is::title) | bit(Is::courtesy);
+                        bit(Is::birth_key) | bit(Is::sex_key) | bit(Is::title) | bit(Is::courtesy) |
+                        bit(Is::given_key) | bit(Is::family_key);
 
 class PeopleMarker {
  public:
-  PeopleMarker(const Chart& chart, Marks& marks)
-      : page_(*chart.page), tokens_(page_.tokens), range_(chart.passage->tokens), marks_(marks) {
+  PeopleMarker(const Chart& chart, Marks& marks, SplitName& split)
+      : page_(*chart.page),
+        tokens_(page_.tokens),
+        range_(chart.passage->tokens),
+        marks_(marks),
+        split_(split) {
     // The key may be the heading that the passage stands behind: "Patient: Jane Doe".
     auto first = range_.first;
     while (first > 0 && tokens_[first - 1].line == tokens_[range_.first].line &&
@@ -67,6 +72,17 @@ class PeopleMarker {
         marks_.add(Category::identifier, {.first = next, .end = end}, kListed);
         return end;
       }
+    }
+    if (colon && (key.is(Is::given_key) || key.is(Is::family_key))) {
+      const auto end = name_end(next);
+      if (end > next) {
+        auto& part = key.is(Is::given_key) ? split_.given : split_.family;
+        part = phrase_of(std::span<const Token>(tokens_).subspan(next, end - next));
+        split_.marks.push_back({.category = Category::person,
+                                .tokens = {.first = next, .end = end},
+                                .conf = kStructured});
+      }
+      return std::max(end, at + key.tokens);
     }
     const bool names = key.is(Is::patient_key) || key.is(Is::practitioner_key);
     if (!names || !colon) return at + key.tokens;
@@ -199,11 +215,14 @@ class PeopleMarker {
   const std::vector<Token>& tokens_;
   TokenRange range_;
   Marks& marks_;
+  SplitName& split_;
   std::size_t start_ = 0;
 };
 
 }  // namespace
 
-void mark_people(const Chart& chart, Marks& marks) { PeopleMarker(chart, marks).run(); }
+void mark_people(const Chart& chart, Marks& marks, SplitName& split) {
+  PeopleMarker(chart, marks, split).run();
+}
 
 }  // namespace millrace::extract

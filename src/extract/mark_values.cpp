@@ -279,7 +279,7 @@ class ValueMarker {
   void mark(std::size_t value) {
     const auto name = name_before(value);
     if (name.empty()) return;
-    const bool vital = (name.kinds & bit(Is::vital)) != 0;
+    const bool vital = (name.kinds & bit(Is::vital)) != 0 && name.term + 1 == name.end;
     if (vital) {
       mark_vital(value, name);
     } else if (is_medicine(value, name)) {

@@ -39,7 +39,13 @@ inline constexpr double kGuessed = 0.7;      // It sounds like one.
 
 // The rules, in the order in which they run. `whole` is the passage; each takes what is free.
 void mark_dates(const Chart& chart, Marks& marks);
-void mark_people(const Chart& chart, Marks& marks);
+// Names that a form has in two fields, folded: given name and surname.
+struct SplitName {
+  std::string given = {};
+  std::string family = {};
+  std::vector<Mark> marks = {};
+};
+void mark_people(const Chart& chart, Marks& marks, SplitName& split);
 // Rows of tables whose header says what columns are. True: the row needs no other rules.
 class TableMarker {
  public:

@@ -40,6 +40,8 @@ constexpr auto kLabelKinds = std::to_array<std::pair<std::string_view, Is>>({
     {"sex_key", Is::sex_key},
     {"id_key", Is::id_key},
     {"practitioner_key", Is::practitioner_key},
+    {"given_key", Is::given_key},
+    {"family_key", Is::family_key},
     {"relative", Is::family_before},
     {"female", Is::female},
     {"male", Is::male},

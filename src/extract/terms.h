@@ -40,6 +40,8 @@ enum class Is : std::uint32_t {
   sex_key,
   id_key,
   practitioner_key,
+  given_key,
+  family_key,
   female,
   male,
   organization,

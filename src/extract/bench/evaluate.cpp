@@ -76,6 +76,7 @@ std::optional<double> number_of(const json::Value& value, std::string_view name)
 
 std::string unit_code(std::string_view unit) {
   if (unit.empty()) return {};
+  if (unit.find_first_of("[{*") != std::string_view::npos) return std::string(unit);
   const std::string number = "1 " + std::string(unit);
   const auto tokens = extract::tokens_of(std::string_view(number));
   const auto read = extract::read_unit(tokens, 1, number);
