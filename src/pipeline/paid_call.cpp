@@ -8,6 +8,12 @@
 #include <utility>
 
 namespace millrace::pipeline {
+namespace {
+
+// A raised budget is noticed within this; so is the next day.
+constexpr std::chrono::minutes kBudgetPause{10};
+
+}  // namespace
 
 Task<store::DocumentStore::CallPermit> begin_paid_call(StageJob& job, PaidCall call) {
   const auto& claimed = job.context->job();
@@ -26,8 +32,13 @@ Task<store::DocumentStore::CallPermit> begin_paid_call(StageJob& job, PaidCall c
 }
 
 Outcome over_budget(std::string_view provider, const store::DocumentStore::CallPermit& permit) {
-  return Outcome::blocked(provider, fmt::format("the budget of the day ({:.2f}) is used up",
-                                                static_cast<double>(permit.budget_micros) / 1e6));
+  const auto message = fmt::format("the budget of the day ({:.2f}) is used up",
+                                   static_cast<double>(permit.budget_micros) / 1e6);
+  auto outcome = Outcome::blocked(provider, message);
+  // By this word the provider's breaker knows that it is not meant.
+  outcome.error_json = error_json("over_budget", message);
+  outcome.retry_after = kBudgetPause;
+  return outcome;
 }
 
 awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit permit,

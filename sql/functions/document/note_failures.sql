@@ -7,6 +7,10 @@ declare
   v_row record;
   v_document millrace.document;
 begin
+  -- Failures are many where jobs are, and files need not be.
+  if not exists (select from millrace.shell_files) then
+    return null;
+  end if;
   for v_row in
     select n.job_id, n.outcome, n.error, n.worker_id, n.started_at, n.ended_at, n.due_at, n.delivery_count, t.job_type, f.id as file_id, f.tenant_id, f.sha256,
            (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead

@@ -17,10 +17,11 @@ begin
   for v_result in select i from jsonb_array_elements(coalesce(p_item -> 'results', '[]')) i order by i #>> '{blob,sha256}' loop
     perform millrace.put_result(v_document, v_result, p_job_id);
   end loop;
-  if jsonb_array_length(p_item -> 'results') > 0 then
+  if jsonb_array_length(p_item -> 'results') > 0 or jsonb_array_length(p_item -> 'outputs') > 0 then
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason, category, patient_id)
-    values (v_now, v_document.tenant_id, millrace.actor(), 'page_result', v_document.file_id || '/' || (p_item #>> '{results,0,stage}'), 'UPDATE', 'stage_written', array[p_job_id],
-            jsonb_build_object('results', jsonb_array_length(p_item -> 'results')), 'Stage of a document written', 'clinical', v_patient);
+    values (v_now, v_document.tenant_id, millrace.actor(), 'page_result', v_document.file_id || '/' || coalesce(p_item #>> '{results,0,stage}', 'document_outputs'), 'UPDATE',
+            'stage_written', array[p_job_id], jsonb_build_object('results', coalesce(jsonb_array_length(p_item -> 'results'), 0),
+            'outputs', coalesce(jsonb_array_length(p_item -> 'outputs'), 0)), 'Stage of a document written', 'clinical', v_patient);
   end if;
   perform millrace.put_outputs(v_document, p_item -> 'outputs', p_job_id);
   if p_item ? 'summary' then

@@ -31,8 +31,13 @@ begin
       insert into millrace.handoff (kind, tenant_id, batch_id) values ('batch', p_document.tenant_id, v_batch);
     end if;
   end if;
+  if p_document.state <> 'processing' then
+    -- It had ended, and one of its jobs was started again.
+    update millrace.shell_files f set status = 'processing', updated_at = v_now where f.id = p_document.file_id;
+  end if;
   update millrace.document d
-     set stage = case when v_batch is null and p_plan ->> 'each' = 'page' then p_plan #>> '{next,job_type}' else v_stage end, job_id = v_job, batch_id = v_batch, updated_at = v_now
+     set state = 'processing', finished_at = null, run = case when d.state = 'processing' then d.run else d.run + 1 end,
+         stage = case when v_batch is null and p_plan ->> 'each' = 'page' then p_plan #>> '{next,job_type}' else v_stage end, job_id = v_job, batch_id = v_batch, updated_at = v_now
    where d.file_id = p_document.file_id;
 end;
 $$;
