@@ -14,6 +14,7 @@ SchemaMap component_schemas() {
   add_work_schemas(schemas);
   add_file_schemas(schemas);
   add_export_schemas(schemas);
+  add_document_schemas(schemas);
   return schemas;
 }
 

@@ -57,7 +57,8 @@ constexpr std::array kExact{
     Exact{"MR034", {404, "not_found"}},           Exact{"MR035", {404, "not_found"}},
     Exact{"MR036", {404, "not_found"}},           Exact{"MR037", {409, "blob_stale"}},
     Exact{"MR038", {413, "upload_too_large"}},    Exact{"MR039", {404, "not_found"}},
-    Exact{"MR040", {412, "precondition_failed"}},
+    Exact{"MR040", {412, "precondition_failed"}}, Exact{"MR041", {404, "not_found"}},
+    Exact{"MR042", {409, "document_busy"}},
 };
 
 std::optional<Verdict> exact_verdict(std::string_view sqlstate) {

@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 40> kStates{{
+constexpr std::array<SqlStateEntry, 42> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -47,6 +47,8 @@ constexpr std::array<SqlStateEntry, 40> kStates{{
     {SqlState::upload_too_large, "MR038", "upload_too_large"},
     {SqlState::file_not_found, "MR039", "file_not_found"},
     {SqlState::version_changed, "MR040", "version_changed"},
+    {SqlState::document_not_found, "MR041", "document_not_found"},
+    {SqlState::document_busy, "MR042", "document_busy"},
 }};
 
 }  // namespace
@@ -92,6 +94,7 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::token_not_found:
     case SqlState::profile_not_found:
     case SqlState::file_not_found:
+    case SqlState::document_not_found:
       return ErrorKind::not_found;
     case SqlState::queue_full:
     case SqlState::quota_exceeded:
@@ -104,6 +107,7 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::object_exists:
     case SqlState::request_taken:
     case SqlState::version_changed:
+    case SqlState::document_busy:
       return ErrorKind::conflict;
     case SqlState::enqueue_disabled:
     case SqlState::maintenance:

@@ -54,6 +54,8 @@ enum class SqlState {
   upload_too_large,
   file_not_found,
   version_changed,
+  document_not_found,
+  document_busy,
 };
 
 struct SqlStateEntry {

@@ -1,5 +1,6 @@
 #include "app/serve/blob_parts.h"
 
+#include "api/routes/documents.h"
 #include "api/routes/files.h"
 #include "api/routes/tus.h"
 #include "api/routes/uploads.h"
@@ -9,6 +10,7 @@
 #include "base/fault.h"
 #include "pg/pool.h"
 #include "store/api/blobs.h"
+#include "store/api/documents.h"
 #include "store/api/uploads.h"
 
 #include <boost/asio/thread_pool.hpp>
@@ -153,6 +155,8 @@ struct BlobParts::Impl {
   LateStore blobs;
   std::unique_ptr<store::UploadStore> uploads = store::make_upload_store(session);
   std::unique_ptr<store::FileStore> files = store::make_file_store(services.session);
+  std::unique_ptr<store::DocumentCatalog> documents =
+      store::make_document_catalog(services.session);
   std::unique_ptr<store::BlobLedger> ledger = store::make_blob_ledger(session);
   api::SignedLinks links{{.tickets = services.tickets,
                           .directory = services.directory,
@@ -202,6 +206,9 @@ std::vector<api::Operation> BlobParts::operations() {
   append(all, api::tus_operations(impl_->engine, {.time_max = time_max}));
   append(all, api::file_operations(
                   {.files = *impl_->files, .blobs = impl_->blobs, .links = impl_->links},
+                  {.time_max = time_max}));
+  append(all, api::document_operations(
+                  {.documents = *impl_->documents, .blobs = impl_->blobs, .links = impl_->links},
                   {.time_max = time_max}));
   return all;
 }

@@ -1,0 +1,241 @@
+// What documents are handed out as.
+#include "api/call.h"
+#include "api/problem.h"
+#include "api/routes/documents.h"
+#include "api/routes/path.h"
+#include "api/upload/content_reply.h"
+#include "api/upload/request_content.h"
+#include "api/wire_time.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace millrace::api {
+namespace {
+
+using identity::Capability;
+using identity::UrlOperation;
+
+constexpr std::chrono::seconds kLinkTtl{300};
+constexpr std::chrono::seconds kComeAgain{2};  // Pages take seconds.
+
+struct Wanted {
+  Uuid document;
+  std::string kind;
+  int page = 0;  // 0: of the whole document.
+};
+
+Wanted wanted_in(const Call& call) {
+  return {.document = call.parameters.id<TenantId>("id").value,
+          .kind = call.parameters.required("kind"),
+          .page = static_cast<int>(call.parameters.integer("page").value_or(0))};
+}
+
+std::string resource_of(const Wanted& wanted) {
+  return fmt::format("documents/{}/outputs/{}/{}", wanted.document, wanted.kind, wanted.page);
+}
+
+bool is_there(const json::Object& document, const Wanted& wanted) {
+  for (const auto& value : document.at("outputs").as_array()) {
+    const auto& output = value.as_object();
+    const auto* page = output.at("page").if_int64();
+    if (output.at("kind").as_string() == wanted.kind &&
+        (page == nullptr ? 0 : *page) == wanted.page) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What there is instead, for whoever asked.
+std::string others_in(const json::Object& document) {
+  std::set<std::string> kinds;
+  for (const auto& value : document.at("outputs").as_array()) {
+    kinds.emplace(value.as_object().at("kind").as_string());
+  }
+  std::string out;
+  for (const auto& kind : kinds) out += (out.empty() ? "" : ", ") + kind;
+  return out;
+}
+
+std::string name_of(const Wanted& wanted) {
+  return wanted.page == 0 ? wanted.kind : fmt::format("{} of page {}", wanted.kind, wanted.page);
+}
+
+Error missing(const json::Object& document, const Wanted& wanted) {
+  if (wanted.kind == "image" && wanted.page > 0) {
+    return {.kind = ErrorKind::not_found,
+            .message = fmt::format("there is no picture of page {}", wanted.page),
+            .hint = "ask for it with POST …/pages/{page}/image"};
+  }
+  const auto others = others_in(document);
+  return {.kind = ErrorKind::not_found,
+          .message = fmt::format("the document has no output {}; it has {}", name_of(wanted),
+                                 others.empty() ? "none" : others)};
+}
+
+Error busy(const json::Object& document) {
+  const auto* stage = document.at("stage").if_string();
+  return {.kind = ErrorKind::conflict,
+          .message = fmt::format(
+              "the document is being processed{}",
+              stage == nullptr ? std::string() : fmt::format(" ({})", std::string_view(*stage))),
+          .sqlstate = "MR042",
+          .hint = "wait for its end"};
+}
+
+Reply come_again(const Call& call, Error error) {
+  const auto form = call.operation().form;
+  return problem_reply({.fault = fault_of(error, form), .cause = error}, form,
+                       call.request.correlation_id)
+      .with("Retry-After", std::to_string(kComeAgain.count()));
+}
+
+// The content, as the caller may see it; or what to answer instead.
+Task<std::variant<SentContent, Reply>> content_of(Call& call, DocumentServices services,
+                                                  Wanted wanted) {
+  using Found = std::variant<SentContent, Reply>;
+  MR_CO_TRY(const auto document, co_await find_document(call, services));
+  if (!is_there(document, wanted)) {
+    const bool may_come = is_under_way(document) && wanted.kind != "image";
+    if (may_come) co_return Found(come_again(call, busy(document)));
+    co_return fail(missing(document, wanted));
+  }
+  MR_CO_TRY(auto output, co_await services.documents.get_output(call.context(), wanted.document,
+                                                                wanted.kind, wanted.page));
+  if (!output) co_return fail(missing(document, wanted));  // It went meanwhile.
+  co_return Found(SentContent{.store_key = std::move(output->store_key),
+                              .sha256 = std::move(output->sha256),
+                              .size_bytes = output->size_bytes,
+                              .content_type = std::move(output->content_type),
+                              .file_name = std::move(output->file_name)});
+}
+
+Task<Reply> read(Call& call, DocumentServices services) {
+  MR_CO_TRY(auto found, co_await content_of(call, services, wanted_in(call)));
+  if (auto* reply = std::get_if<Reply>(&found)) co_return std::move(*reply);
+  co_return co_await send_content(call, services.blobs, std::get<SentContent>(std::move(found)));
+}
+
+Reply link_reply(std::string_view url, std::string expires_at) {
+  return Reply::json(json::Object{{"url", url}, {"expires_at", std::move(expires_at)}}, 201)
+      .with("Cache-Control", "no-store");
+}
+
+// The store's own link where it has such, so that the bytes need not come through here.
+Task<Reply> make_link(Call& call, DocumentServices services) {
+  const auto wanted = wanted_in(call);
+  const std::chrono::seconds ttl(call.integer("expires_in").value_or(kLinkTtl.count()));
+  MR_CO_TRY(auto found, co_await content_of(call, services, wanted));
+  if (auto* reply = std::get_if<Reply>(&found)) co_return std::move(*reply);
+  auto content = std::get<SentContent>(std::move(found));
+  content.file_name = clean_file_name(call.text("file_name").value_or(content.file_name));
+  MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
+  MR_CO_TRY(
+      const auto direct,
+      co_await services.blobs.signed_url(
+          key, {.ttl = ttl, .content_type = content.content_type, .file_name = content.file_name}));
+  if (direct) co_return link_reply(direct->url.reveal(), wire_time(direct->expires_at));
+  MR_CO_TRY(const auto ticket,
+            services.links.make(call.caller, {.resource = resource_of(wanted), .ttl = ttl}));
+  auto path = fmt::format("/api/v1/documents/{}/outputs/{}/download?token={}", wanted.document,
+                          wanted.kind, ticket.text.reveal());
+  if (wanted.page > 0) path += fmt::format("&page={}", wanted.page);
+  co_return link_reply(services.links.absolute(call.request, path), wire_time(ticket.expires_at));
+}
+
+// Opened by the ticket in the URL, for the caller it was made for, and for nothing else.
+Task<Reply> download(Call& call, DocumentServices services) {
+  MR_CO_TRY(const auto ticket,
+            co_await services.links.open(call.parameters.required("token"), UrlOperation::download,
+                                         resource_of(wanted_in(call))));
+  call.caller = ticket.caller();
+  call.response.header("Referrer-Policy", "no-referrer");
+  co_return co_await read(call, services);
+}
+
+std::vector<Parameter> output_parameters() {
+  return {
+      id_parameter("The document."),
+      {.in = In::path,
+       .name = "kind",
+       .description = "Which output.",
+       .schema =
+           R"({"type":"string","enum":["text","words","hocr","alto","pdf","facts","facts_csv","fhir",)"
+           R"("narrative","image","manifest"]})",
+       .required = true},
+      {.name = "page",
+       .description = "Of `image`: of which page.",
+       .schema = R"({"type":"integer","minimum":1,"maximum":5000})"}};
+}
+
+std::vector<Answer> content_answers() {
+  return {{.status = 200, .description = "The content.", .content_type = "*/*"},
+          {.status = 206, .description = "The range asked for.", .content_type = "*/*"},
+          {.status = 304, .description = "The client has it."}};
+}
+
+using Verb = Task<Reply> (*)(Call& call, DocumentServices services);
+
+OperationHandler verb_of(Verb verb, DocumentServices services) {
+  return [verb, services](Call& call) { return verb(call, services); };
+}
+
+}  // namespace
+
+std::vector<Operation> document_output_operations(DocumentServices services,
+                                                  DocumentRouteOptions options) {
+  std::vector<Operation> out;
+  out.push_back({.id = "documents.output",
+                 .method = "GET",
+                 .path = "/api/v1/documents/{id}/outputs/{kind}",
+                 .tag = "Documents",
+                 .summary = "What a document is handed out as, or a range of it",
+                 .description = "409 `document_busy` with Retry-After while it may still be made. "
+                                "Takes Range, If-Range, If-Match and If-None-Match; the ETag is "
+                                "the SHA-256 of the content.",
+                 .access = Access::people(Capability::read),
+                 .parameters = output_parameters(),
+                 .answers = content_answers(),
+                 .errors = {404, 409, 412, 416},
+                 .time_max = options.time_max,
+                 .handler = verb_of(read, services)});
+  out.push_back({.id = "documents.link",
+                 .method = "POST",
+                 .path = "/api/v1/documents/{id}/outputs/{kind}/link",
+                 .tag = "Documents",
+                 .summary = "A link that opens an output for a while, without a token",
+                 .description = "Whoever has it can read the output until it expires. It is made "
+                                "now and kept nowhere; revoking the token it was made with ends "
+                                "it, except where it leads to the object store itself.",
+                 .access = Access::people(Capability::read),
+                 .parameters = output_parameters(),
+                 .body = RequestBody{.schema = "NewLink", .required = false},
+                 .answers = {{.status = 201, .description = "The link.", .schema = "Link"}},
+                 .errors = {404, 409},
+                 .handler = verb_of(make_link, services)});
+  auto parameters = output_parameters();
+  parameters.push_back({.name = "token",
+                        .description = "Of the link.",
+                        .schema = R"({"type":"string","minLength":1,"maxLength":8192})",
+                        .required = true});
+  out.push_back({.id = "documents.download",
+                 .method = "GET",
+                 .path = "/api/v1/documents/{id}/outputs/{kind}/download",
+                 .tag = "Documents",
+                 .summary = "An output of a document, by a link that was made for it",
+                 .access = Access::signature(),
+                 .parameters = std::move(parameters),
+                 .answers = content_answers(),
+                 .errors = {401, 403, 404, 409, 412, 416},
+                 .time_max = options.time_max,
+                 .handler = verb_of(download, services)});
+  return out;
+}
+
+}  // namespace millrace::api
