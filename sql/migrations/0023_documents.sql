@@ -1,10 +1,15 @@
 -- Documents: the pages of a file, what each stage made of each page, clinical facts, outputs, content that crashed its readers, and what calls to
 -- paid providers cost.
--- Lock cost: shell_files is read once for its check of status; otherwise new tables. compat: rolling
+-- Lock cost: shell_files and upload are read once for their checks; otherwise new tables. compat: rolling
 
 alter table millrace.shell_files
   drop constraint shell_files_status_check,
-  add constraint shell_files_status_check check (status in ('uploaded', 'processing', 'completed', 'partial', 'failed', 'rejected'));
+  add constraint shell_files_status_check check (status in ('uploaded', 'processing', 'completed', 'partial', 'failed', 'rejected')),
+  drop constraint shell_files_pipeline_check,
+  add constraint shell_files_pipeline_check check (pipeline ~ '^[a-z][a-z0-9_-]{0,62}$');
+alter table millrace.upload
+  drop constraint upload_pipeline_check,
+  add constraint upload_pipeline_check check (pipeline ~ '^[a-z][a-z0-9_-]{0,62}$');
 
 -- Every form of a pipeline that a document began with. A change of the file is a new row; documents under way finish on theirs.
 create table millrace.pipeline_version (
@@ -12,9 +17,22 @@ create table millrace.pipeline_version (
   name       text not null,
   version    text not null,
   definition jsonb not null,
+  -- The job that a file begins with: job_type, queue, max_attempts, run_timeout_seconds.
+  first_job  jsonb not null,
   seen_at    timestamptz not null,
   constraint pipeline_version_pkey primary key (hash),
-  constraint pipeline_version_hash_check check (octet_length(hash) = 32)
+  constraint pipeline_version_hash_check check (octet_length(hash) = 32),
+  constraint pipeline_version_first_job_check check (first_job ? 'job_type')
+);
+
+-- What new files may be sent into, as the workers that started last know it. guardian and ingest are there without a row.
+create table millrace.pipeline (
+  name          text not null,
+  hash          bytea not null,
+  registered_at timestamptz not null,
+  constraint pipeline_pkey primary key (name),
+  constraint pipeline_version_fkey foreign key (hash) references millrace.pipeline_version (hash),
+  constraint pipeline_name_check check (name ~ '^[a-z][a-z0-9_-]{0,62}$' and name <> 'ingest')
 );
 
 -- A file that is being processed, or was. The row is locked by whoever starts or ends a stage of it.

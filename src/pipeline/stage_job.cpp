@@ -77,6 +77,14 @@ std::string from_hex(std::string_view hex) {
   return {digest->bytes.begin(), digest->bytes.end()};
 }
 
+// What a model reported settles what the limiter had charged.
+void note_tokens(Outcome& outcome, const json::Object& meta) {
+  const auto* in = meta.if_contains("tokens_in");
+  const auto* out = meta.if_contains("tokens_out");
+  if (in == nullptr || out == nullptr) return;
+  outcome.actual_tokens = in->to_number<std::int64_t>() + out->to_number<std::int64_t>();
+}
+
 }  // namespace
 
 std::string reuse_key(const StageJob& job) {
@@ -120,7 +128,10 @@ Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta
 Outcome settled_page(StageJob& job, json::Object item) {
   const auto next = job_after(*job.pipeline, job.stage->name);
   job.context->in_settlement({store::settle_page_statement(job.id(), item, next)});
-  return Outcome::ok(to_json(item.at("meta")));
+  const auto& meta = item.at("meta").as_object();
+  auto outcome = Outcome::ok(to_json(meta));
+  note_tokens(outcome, meta);
+  return outcome;
 }
 
 Outcome settled_stage(StageJob& job, json::Object item) {
@@ -131,7 +142,12 @@ Outcome settled_stage(StageJob& job, json::Object item) {
   const auto plan = plan_after(*job.pipeline, job.type());
   job.context->in_settlement({store::settle_stage_statement(job.id(), item, plan)});
   const auto* summary = item.if_contains("summary");
-  return Outcome::ok(summary == nullptr ? std::string() : to_json(*summary));
+  auto outcome = Outcome::ok(summary == nullptr ? std::string() : to_json(*summary));
+  const auto* results = item.if_contains("results");
+  if (results != nullptr && results->as_array().size() == 1) {
+    note_tokens(outcome, results->as_array().front().at("meta").as_object());
+  }
+  return outcome;
 }
 
 // The pages of the stage before have ended: those that failed are given up, the others begun.

@@ -1,12 +1,15 @@
 #include "pipeline/stage_plan.h"
 
 #include "extract/extract.h"
+#include "layout/clinical/pass_prompt.h"
+#include "layout/clinical/pass_schema.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace millrace::pipeline {
 namespace {
@@ -30,7 +33,7 @@ const Stage* stage_behind(const Pipeline& pipeline, std::string_view stage) {
 json::Object job_fields(const Stage& stage) {
   json::Object job;
   job["queue"] = stage.queue;
-  if (stage.retry.max_attempts) job["max_attempts"] = *stage.retry.max_attempts;
+  if (stage.max_attempts) job["max_attempts"] = *stage.max_attempts;
   job["run_timeout_seconds"] =
       std::chrono::duration<double>(stage.timeout).count();
   return job;
@@ -105,8 +108,26 @@ json::Object job_after(const Pipeline& pipeline, std::string_view stage) {
   return job;
 }
 
+namespace {
+
+// Of a stage that asks a model: instructions, the form of the answer, and the answer.
+std::optional<std::size_t> tokens_of(const Stage& stage) {
+  namespace clinical = layout::clinical;
+  if (stage.provider == kLocalProvider || stage.provider == kNoProvider) return std::nullopt;
+  const auto pass = stage.kind == RunKind::detect    ? clinical::Pass::detect
+                    : stage.kind == RunKind::extract ? clinical::Pass::extract
+                                                     : clinical::Pass::narrate;
+  if (stage.kind != RunKind::narrate && pass == clinical::Pass::narrate) return std::nullopt;
+  constexpr std::size_t kAnswerTokens = 4'096;
+  return clinical::instructions_of(pass).size() +
+         to_json(clinical::pass_schema(pass, clinical::Form::answer)).size() + kAnswerTokens;
+}
+
+}  // namespace
+
 json::Value plan_of(const Pipeline& pipeline, const Stage& stage) {
   json::Object plan;
+  if (const auto tokens = tokens_of(stage)) plan["tokens"] = *tokens;
   plan["stage"] = stage.name;
   plan["each"] = to_string(stage.each);
   plan["version"] = stage_version(stage);

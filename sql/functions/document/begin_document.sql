@@ -1,5 +1,5 @@
 -- millrace.begin_document: a worker has the first job of a file in its hands. The first time, the document is bound to the pipeline as it is now; a repeat (a retry, a redrive)
--- finds it bound. Answers what millrace.document_work does. Changes nothing that a stale worker could spoil: a document that has ended stays ended until its job settles.
+-- finds it bound. p_pipeline: as millrace.put_pipeline, of the name that the file has. Answers what millrace.document_work does. Changes nothing that a stale worker could spoil: a document that has ended stays ended until its job settles.
 create or replace function millrace.begin_document(p_job_id uuid, p_pipeline jsonb) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -12,11 +12,12 @@ begin
   if not found then
     raise exception 'the file of job % does not exist', p_job_id using errcode = 'MR039';
   end if;
-  insert into millrace.pipeline_version (hash, name, version, definition, seen_at)
-  values (decode(p_pipeline ->> 'hash', 'hex'), p_pipeline ->> 'name', p_pipeline ->> 'version', p_pipeline -> 'definition', v_now)
-  on conflict (hash) do nothing;
+  -- A worker that has another pipeline with a first stage of the same name must not bind it to that.
+  if p_pipeline ->> 'name' is distinct from v_file.pipeline then
+    raise exception 'file % belongs into pipeline %', v_file.id, v_file.pipeline using errcode = 'MR024';
+  end if;
   insert into millrace.document (file_id, tenant_id, pipeline_hash, stage, job_id, started_at, updated_at)
-  values (v_file.id, v_file.tenant_id, decode(p_pipeline ->> 'hash', 'hex'), p_pipeline ->> 'stage', p_job_id, v_now, v_now)
+  values (v_file.id, v_file.tenant_id, millrace.put_pipeline(p_pipeline), p_pipeline ->> 'stage', p_job_id, v_now, v_now)
   on conflict (file_id) do nothing;
   if v_file.status = 'uploaded' then
     update millrace.shell_files f set status = 'processing', updated_at = v_now where f.id = v_file.id and f.status = 'uploaded';

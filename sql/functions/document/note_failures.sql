@@ -11,6 +11,11 @@ begin
   if not exists (select from millrace.shell_files) then
     return null;
   end if;
+  -- Documents before files, as by whoever goes on with one.
+  perform from millrace.document d
+    where d.file_id in (select millrace.uuid_or_null(j.payload ->> 'shell_file_id') from new_rows n join millrace.job_fact j on j.job_id = n.job_id
+                         where n.error ->> 'dead_letter_reason' is not null and j.pipeline is not null and not j.payload ? 'page')
+    order by d.file_id for no key update;
   for v_row in
     select n.job_id, n.outcome, n.error, n.worker_id, n.started_at, n.ended_at, n.due_at, n.delivery_count, t.job_type, f.id as file_id, f.tenant_id, f.sha256,
            (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead
@@ -20,7 +25,7 @@ begin
      where t.job_type <> 'document_image'
      order by f.id, n.attempt_seq
   loop
-    if v_row.outcome not in ('throttled', 'blocked', 'cancelled', 'rescheduled') then
+    if v_row.dead is not null or v_row.outcome not in ('throttled', 'blocked', 'cancelled', 'rescheduled') then
       update millrace.shell_files f
          set updated_at = v_row.ended_at, processing_error = millrace.add_error(f.processing_error, jsonb_build_object(
                'job_type', v_row.job_type, 'error_type', millrace.error_class(v_row.job_type, v_row.outcome, v_row.error),
@@ -37,8 +42,11 @@ begin
       on conflict (tenant_id, sha256) do update set released_at = null, released_by = null, quarantined_at = excluded.quarantined_at, reason = excluded.reason;
     end if;
     if v_row.dead is not null and v_row.page is null then
-      select d.* into v_document from millrace.document d where d.file_id = v_row.file_id and d.state = 'processing' for no key update;
-      if found then
+      select d.* into v_document from millrace.document d where d.file_id = v_row.file_id;
+      if not found then
+        -- It died before it was begun.
+        update millrace.shell_files f set status = 'failed', updated_at = v_row.ended_at where f.id = v_row.file_id and f.status = 'uploaded';
+      elsif v_document.state = 'processing' and millrace.awaits_job(v_document, v_row.job_id) then
         perform millrace.end_document(v_document, 'failed', v_row.job_id);
       end if;
     end if;

@@ -1,14 +1,15 @@
 -- millrace.reuse_pages: takes over what is known already of the pages of a document, and answers the pages that are left to do. Facts of an equal page go along, for this patient.
+-- What the stage made of pages as they were before goes.
 create or replace function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := millrace.now();
   v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = p_document.file_id);
-  v_left integer[];
+  v_left integer[] := '{}';
+  v_keep integer[] := '{}';
   v_item record;
 begin
-  v_left := '{}';
   for v_item in
     select k.page, k.reuse_key, r.file_id as own, o.file_id, o.page as other_page, o.sha256, o.size_bytes, o.meta
       from millrace.reuse_keys(p_document.file_id, p_stage, p_version, p_inputs) k
@@ -16,23 +17,25 @@ begin
       left join lateral (
         select x.file_id, x.page, x.sha256, x.size_bytes, x.meta from millrace.page_result x
          where r.file_id is null and x.tenant_id = p_document.tenant_id and x.stage = p_stage and x.reuse_key = k.reuse_key and x.page > 0
-         order by x.created_at desc limit 1 for share of x) o on true
+         -- Whoever writes there at this moment is not waited for: two documents that look at each other would wait for ever.
+         order by x.created_at desc limit 1 for share of x skip locked) o on true
      order by k.page
   loop
     if v_item.own is not null then
+      v_keep := v_keep || v_item.page;
       continue;
     end if;
     if v_item.sha256 is null then
       v_left := v_left || v_item.page;
       continue;
     end if;
+    v_keep := v_keep || v_item.page;
     insert into millrace.page_result as r (file_id, page, stage, tenant_id, reuse_key, sha256, size_bytes, meta, run, reused, created_at)
     values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.meta, p_document.run, true, v_now)
     on conflict (file_id, page, stage) do update
        set reuse_key = excluded.reuse_key, sha256 = excluded.sha256, size_bytes = excluded.size_bytes, meta = excluded.meta, job_id = null, run = excluded.run, reused = true,
            created_at = excluded.created_at;
-    delete from millrace.clinical_fact c where c.file_id = p_document.file_id and c.page = v_item.page
-       and exists (select from millrace.clinical_fact s where s.file_id = v_item.file_id and s.page = v_item.other_page);
+    delete from millrace.clinical_fact c where c.file_id = p_document.file_id and c.page = v_item.page and v_item.meta ? 'facts';
     insert into millrace.clinical_fact (id, tenant_id, patient_id, file_id, page, fact_id, type, name, subject, polarity, certainty, temporality, value, codes, evidence, conf, route,
         dated, created_at)
     select millrace.new_id(), c.tenant_id, v_patient, p_document.file_id, v_item.page, c.fact_id, c.type, c.name, c.subject, c.polarity, c.certainty, c.temporality, c.value, c.codes,
@@ -43,6 +46,7 @@ begin
     values (v_now, p_document.tenant_id, millrace.actor(), 'page_result', p_document.file_id || '/' || v_item.page || '/' || p_stage, 'UPDATE', 'page_written',
             jsonb_build_object('sha256', encode(v_item.sha256, 'hex'), 'from', v_item.file_id), 'Page of a document taken over from an equal one', 'clinical', v_patient);
   end loop;
+  perform millrace.drop_stale(p_document, p_stage, v_keep, null);
   return v_left;
 end;
 $$;

@@ -2,7 +2,13 @@
 create or replace function millrace.settle_image(p_job_id uuid, p_output jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
+declare
+  v_document millrace.document := millrace.lock_document(p_job_id);
 begin
-  perform millrace.put_outputs(millrace.lock_document(p_job_id), jsonb_build_array(p_output), p_job_id);
+  perform millrace.put_outputs(v_document, jsonb_build_array(p_output), p_job_id);
+  insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason, category, patient_id)
+  select millrace.now(), v_document.tenant_id, millrace.actor(), 'document_output', v_document.file_id || '/image/' || (p_output ->> 'page'), 'UPDATE', 'output_written', array[p_job_id],
+         jsonb_build_object('sha256', p_output #>> '{blob,sha256}'), 'Picture of a page written', 'clinical', f.patient_id
+    from millrace.shell_files f where f.id = v_document.file_id;
 end;
 $$;

@@ -1,5 +1,5 @@
 -- millrace.settle_scan: what the scan of a file found, in the transaction that settles its job. A file that is refused ends here; of any other the pages become rows, those that
--- changed since an earlier run are done again, and p_plan is begun (see millrace.start_stage). p_scan: kind, mime, verdict, findings, pages, blob (the report), meta.
+-- changed since an earlier run are done again, and p_plan is begun (see millrace.start_stage). A job that the document has left behind changes nothing. p_scan: kind, mime, verdict, findings, pages, blob (the report), meta.
 create or replace function millrace.settle_scan(p_job_id uuid, p_scan jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -8,9 +8,12 @@ declare
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_refused boolean := p_scan ->> 'verdict' = 'refused';
 begin
+  if not millrace.awaits_job(v_document, p_job_id) then
+    return;
+  end if;
+  v_document := millrace.reopen_document(v_document);
   update millrace.document d
-     set kind = p_scan ->> 'kind', mime = p_scan ->> 'mime', findings = coalesce(p_scan -> 'findings', '[]'), page_count = jsonb_array_length(p_scan -> 'pages'), updated_at = v_now,
-         state = 'processing', finished_at = null, run = case when d.state = 'processing' then d.run else d.run + 1 end
+     set kind = p_scan ->> 'kind', mime = p_scan ->> 'mime', findings = coalesce(p_scan -> 'findings', '[]'), page_count = jsonb_array_length(p_scan -> 'pages'), updated_at = v_now
    where d.file_id = v_document.file_id returning d.* into v_document;
   perform millrace.put_result(v_document, jsonb_build_object('page', 0, 'stage', p_scan ->> 'stage', 'reuse_key', p_scan ->> 'reuse_key', 'blob', p_scan -> 'blob', 'meta', p_scan -> 'meta'), p_job_id);
   perform millrace.audit_for(v_document.tenant_id, 'document', v_document.file_id::text, case when v_refused then 'document_rejected' else 'document_scanned' end, null,

@@ -1,6 +1,6 @@
 -- millrace.settle_stage: the job of a stage for a whole document is being settled: its results and outputs are written, pages that the stage before could not do are given up, and the next stage
--- is begun; without one the document has ended. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
--- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), outputs (kind, page, file_name, blob), summary. p_plan: as in millrace.start_stage, or null.
+-- is begun; without one the document has ended. A job that the document has left behind changes nothing. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
+-- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary. p_plan: as in millrace.start_stage, or null.
 create or replace function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -11,12 +11,19 @@ declare
   v_result jsonb;
   v_failed integer;
 begin
+  if not millrace.awaits_job(v_document, p_job_id) then
+    return;
+  end if;
+  v_document := millrace.reopen_document(v_document);
   if p_item ? 'closes' then
     perform millrace.close_stage(v_document, p_item ->> 'closes');
   end if;
   for v_result in select i from jsonb_array_elements(coalesce(p_item -> 'results', '[]')) i order by i #>> '{blob,sha256}' loop
     perform millrace.put_result(v_document, v_result, p_job_id);
   end loop;
+  if p_item ? 'pages_of' then
+    perform millrace.drop_stale(v_document, p_item ->> 'pages_of', array(select (i ->> 'page')::integer from jsonb_array_elements(p_item -> 'results') i), p_job_id);
+  end if;
   if jsonb_array_length(p_item -> 'results') > 0 or jsonb_array_length(p_item -> 'outputs') > 0 then
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason, category, patient_id)
     values (v_now, v_document.tenant_id, millrace.actor(), 'page_result', v_document.file_id || '/' || coalesce(p_item #>> '{results,0,stage}', 'document_outputs'), 'UPDATE',
@@ -27,14 +34,18 @@ begin
   if p_item ? 'summary' then
     update millrace.document d set summary = d.summary || (p_item -> 'summary') where d.file_id = v_document.file_id;
   end if;
-  -- Nothing is left to go on with.
   select count(*) into v_failed from millrace.page p where p.file_id = v_document.file_id and p.state = 'failed';
-  if p_plan is null or v_failed = v_document.page_count then
-    perform millrace.end_document(v_document, case when v_failed = 0 then 'completed' when v_failed < v_document.page_count then 'partial' else 'failed' end, p_job_id);
-  elsif v_failed > 0 and coalesce((p_item ->> 'fail_on_page')::boolean, false) then
-    perform millrace.end_document(v_document, 'failed', p_job_id);
-  else
+  if p_plan is not null and v_failed < v_document.page_count and (v_failed = 0 or not coalesce((p_item ->> 'fail_on_page')::boolean, false)) then
     perform millrace.start_stage(v_document, p_plan, p_job_id);
+    return;
   end if;
+  -- Pages whose jobs were redriven, and ended after the document had gone on without them: it begins anew, for them.
+  update millrace.page p set state = 'pending', failed_stage = null, failed_reason = null where p.file_id = v_document.file_id and p.state = 'failed' and p.failed_reason = 'late';
+  if found then
+    perform millrace.resume_document(v_document, (select v.first_job from millrace.pipeline_version v where v.hash = v_document.pipeline_hash), p_job_id);
+    return;
+  end if;
+  perform millrace.end_document(v_document, case when v_failed = 0 then 'completed' when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false)
+    then 'partial' else 'failed' end, p_job_id);
 end;
 $$;

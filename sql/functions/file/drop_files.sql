@@ -1,5 +1,5 @@
 -- millrace.drop_files: removes files with their objects, cancels their jobs that live, and answers the rows as they were. Jobs come first, because whoever settles one holds it while
--- it writes to its file; then objects before files, as by whoever makes a file of an object.
+-- it writes to its file; then documents before files, as whoever goes on with one; then objects before files, as by whoever makes a file of an object.
 create or replace function millrace.drop_files(p_ids uuid[], p_reason text) returns setof millrace.shell_files
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +12,10 @@ begin
            select d.job_id from millrace.document d where d.file_id = any (p_ids) and d.job_id is not null
            union
            select j.job_id from millrace.document d join millrace.job_fact j on j.batch_id = d.batch_id where d.file_id = any (p_ids)
+           union
+           select b.callback_job_id from millrace.document d join millrace.batch b on b.batch_id = d.batch_id where d.file_id = any (p_ids) and b.callback_job_id is not null
            order by 1) j;
+  perform from millrace.document d where d.file_id = any (p_ids) order by d.file_id for update;
   perform from millrace.storage_object o
      join millrace.shell_files f on f.tenant_id = o.tenant_id and f.bucket = o.bucket and f.storage_path = o.name
     where f.id = any (p_ids) order by o.object_id for update of o;

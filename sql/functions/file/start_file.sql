@@ -6,14 +6,14 @@ create or replace function millrace.start_file(p_file millrace.shell_files, p_co
 as $$
 declare
   v_file millrace.shell_files := p_file;
-  v_type text := millrace.first_job_type(p_file.pipeline);
+  v_first jsonb := millrace.first_job(p_file.pipeline);
 begin
   if millrace.config_boolean('system.enqueue_enabled', true)
-     and exists (select from millrace.job_type t where t.job_type = v_type and t.enabled) then
+     and exists (select from millrace.job_type t where t.job_type = v_first ->> 'job_type' and t.enabled) then
     select e.job_id into strict v_file.job_id
       from millrace.enqueue_specs(millrace.specs_from_json(jsonb_strip_nulls(jsonb_build_object(
-             'job_type', v_type, 'owner_id', p_file.owner_id, 'dedupe_key', 'shell_file:' || p_file.id, 'correlation_id', p_correlation_id,
-             'traceparent', p_traceparent)
+             'owner_id', p_file.owner_id, 'dedupe_key', 'shell_file:' || p_file.id, 'correlation_id', p_correlation_id,
+             'traceparent', p_traceparent) || v_first
              || case p_file.pipeline
                   when 'ingest' then jsonb_build_object('job_name', left('Ingest ' || p_file.file_name, 256), 'stage', 'uploaded',
                     'payload', jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id))

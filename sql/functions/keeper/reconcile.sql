@@ -1,6 +1,6 @@
 -- millrace.reconcile: compares the counters with the places in one snapshot, corrects a difference by a delta and reports it, and
 -- checks the accounting identity enqueued = completed + failed + cancelled + live. Skipped while more jobs live than p_limit.
--- Also writes the notes again of waiting jobs that nothing holds back any more. By indexes, so that it costs what waits and not what there ever was.
+-- Also writes the notes again of waiting jobs that nothing holds back any more, and ends documents whose job is gone. By indexes, so that it costs what waits and not what there ever was.
 create or replace function millrace.reconcile(p_limit integer) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -9,11 +9,12 @@ declare
   v_wrong integer;
   v_broken integer;
   v_rechecked integer := millrace.recheck_blocked(p_limit);
+  v_documents integer := millrace.reconcile_documents(p_limit);
 begin
   if (select count(*) from (select from millrace.ready limit p_limit + 1) r) > p_limit
      or (select count(*) from (select from millrace.lane_waiting limit p_limit + 1) r) > p_limit
      or (select count(*) from (select from millrace.delayed limit p_limit + 1) d) > p_limit then
-    return jsonb_build_object('checked', false, 'rechecked', v_rechecked);
+    return jsonb_build_object('checked', false, 'rechecked', v_rechecked, 'documents', v_documents);
   end if;
   with real as (
     select p.queue_id, p.tenant_id, sum(p.ready) as ready, sum(p.delayed) as delayed, sum(p.leased) as leased from (
@@ -40,6 +41,6 @@ begin
     select millrace.now(), f.tenant_id, 'counter.corrected', f.queue_id, jsonb_build_object('ready', f.ready, 'delayed', f.delayed, 'leased', f.leased) from fix f)
   select count(*) into v_wrong from fix;
   select count(*) into v_broken from millrace.queue_counts() c where c.enqueued <> c.completed + c.failed + c.cancelled + c.live;
-  return jsonb_build_object('checked', true, 'corrected', v_wrong, 'identity_broken', v_broken, 'rechecked', v_rechecked);
+  return jsonb_build_object('checked', true, 'corrected', v_wrong, 'identity_broken', v_broken, 'rechecked', v_rechecked, 'documents', v_documents);
 end;
 $$;

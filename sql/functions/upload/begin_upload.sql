@@ -1,6 +1,6 @@
 -- millrace.begin_upload: announces an upload and reserves room for it. Fields: kind (file, object), user_id (who may see it; null: a service),
 -- size_bytes (null: not known), reserve_bytes (where it is not), file_name, content_type, cache_control, metadata, ttl_seconds, correlation_id,
--- traceparent; of a file: patient_id, idempotency_key, pipeline (guardian, ingest), resumable; of an object: bucket, object_name, replace.
+-- traceparent; of a file: patient_id, idempotency_key, pipeline (guardian, ingest, or one that workers have registered), resumable; of an object: bucket, object_name, replace.
 -- Answers the upload; or, where the key has its file already, no upload_id but `existing`: the caller compares the content, and answers that. Content that
 -- comes in pieces (resumable) can be compared at its end only: such an upload is opened all the same, and millrace.finish_file judges.
 -- The reservation ends with the upload, or when it expires, whoever dies.
@@ -34,9 +34,7 @@ begin
     raise exception 'metadata must have 16384 bytes at most' using errcode = 'MR024';
   end if;
   v_new.pipeline := coalesce(p_upload ->> 'pipeline', 'guardian');
-  if v_new.pipeline not in ('guardian', 'ingest') then
-    raise exception 'pipeline must be guardian or ingest' using errcode = 'MR024';
-  end if;
+  perform millrace.check_pipeline(v_new.pipeline);
   v_new.bucket := case p_upload ->> 'kind' when 'file' then 'medical-docs' else p_upload ->> 'bucket' end;
   v_max := millrace.upload_size_max(v_new.bucket);
   v_new.size_bytes := (p_upload ->> 'size_bytes')::bigint;
