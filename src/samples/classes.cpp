@@ -184,7 +184,8 @@ constexpr auto kSpoilings = std::to_array<Spoiling>({
        fold_shadow(i, c, s);
        scanner_grain(i, c, 0.2);
      }},
-    {"jpeg", 150, 20, [](Image& i, Chance&, double s) { compress(i, s > 0.5 ? 12 : 25); }},
+    {"jpeg", 115, 25,
+     [](Image& i, Chance&, double s) { compress(i, static_cast<int>(26 - 14 * s)); }},
     {"streaks", 200, 45,
      [](Image& i, Chance& c, double s) {
        streaks(i, c, s);

@@ -38,6 +38,13 @@ constexpr auto kConditionsEn = std::to_array<Term>({
     {"Tolmer-Ruys neuropathy", true},
     {"verrucous elastosis", true},
     {"Kessling arteritis", true},
+    {"mastocytic enterocolitis", true},
+    {"Ormond disease", true},
+    {"anetoderma", true},
+    {"Vasko-Lindt dysplasia", true},
+    {"chylous lymphedema praecox", true},
+    {"hypophosphatasia", true},
+    {"Breccian fever", true},
 });
 
 constexpr auto kConditionsDe = std::to_array<Term>({
@@ -60,6 +67,8 @@ constexpr auto kConditionsDe = std::to_array<Term>({
     {"Tolmer-Ruys-Neuropathie", true},
     {"Kessling-Arteriitis", true},
     {"Kalziphylaxie", true},
+    {"Morbus Ormond", true},
+    {"Vasko-Lindt-Dysplasie", true},
 });
 
 constexpr auto kConditionsFr = std::to_array<Term>({
@@ -79,6 +88,8 @@ constexpr auto kConditionsFr = std::to_array<Term>({
     {"fasciite à éosinophiles", true},
     {"neuropathie de Tolmer-Ruys", true},
     {"calciphylaxie", true},
+    {"maladie d'Ormond", true},
+    {"dysplasie de Vasko-Lindt", true},
 });
 
 constexpr auto kConditionsEs = std::to_array<Term>({
@@ -98,6 +109,8 @@ constexpr auto kConditionsEs = std::to_array<Term>({
     {"fascitis eosinofílica", true},
     {"neuropatía de Tolmer-Ruys", true},
     {"calcifilaxia", true},
+    {"enfermedad de Ormond", true},
+    {"displasia de Vasko-Lindt", true},
 });
 
 constexpr auto kSymptomsEn = std::to_array<Term>({
@@ -128,6 +141,10 @@ constexpr auto kSymptomsEn = std::to_array<Term>({
     {"thigh formication", true},
     {"oscillopsia", true},
     {"trismus", true},
+    {"dysgeusia", true},
+    {"xerophonia", true},
+    {"nocturnal bruxalgia", true},
+    {"allodynia of the scalp", true},
 });
 
 constexpr auto kSymptomsDe = std::to_array<Term>({
@@ -143,6 +160,8 @@ constexpr auto kSymptomsDe = std::to_array<Term>({
     {"Gewichtsverlust"},
     {"Nachtschweiß"},
     {"Oszillopsie", true},
+    {"Dysgeusie", true},
+    {"Kopfhautallodynie", true},
 });
 
 constexpr auto kSymptomsFr = std::to_array<Term>({
@@ -157,6 +176,8 @@ constexpr auto kSymptomsFr = std::to_array<Term>({
     {"perte de poids"},
     {"palpitations"},
     {"oscillopsie", true},
+    {"dysgueusie", true},
+    {"allodynie", true},
 });
 
 constexpr auto kSymptomsEs = std::to_array<Term>({
@@ -171,6 +192,8 @@ constexpr auto kSymptomsEs = std::to_array<Term>({
     {"pérdida de peso"},
     {"palpitaciones"},
     {"oscilopsia", true},
+    {"disgeusia", true},
+    {"alodinia", true},
 });
 
 constexpr auto kExaminationsEn = std::to_array<Term>({

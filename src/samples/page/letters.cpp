@@ -1,5 +1,7 @@
 #include "samples/page/letters.h"
 
+#include <algorithm>
+
 namespace millrace::samples {
 namespace {
 
@@ -99,20 +101,45 @@ std::vector<SheetWord> Letters::words_of(std::string_view line, const Style& sty
   return words;
 }
 
+// Breaks at spaces only: "mg/dL" and "Galectin-3" stay whole, and a fact's text is found as it is.
+std::vector<std::string_view> Letters::lines_of(std::string_view text, const Style& style,
+                                                double width_pt) const {
+  std::vector<std::string_view> lines;
+  const auto layout = line_layout(text, style);
+  PangoLayoutLine* shaped = pango_layout_get_line_readonly(layout.get(), 0);
+  const auto x_of = [&](std::size_t index) {
+    int x = 0;
+    pango_layout_line_index_to_x(shaped, static_cast<int>(index), FALSE, &x);
+    return points(x);
+  };
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t word = text.find_first_not_of(' ', i);
+    if (word == std::string_view::npos) break;
+    std::size_t after = text.find(' ', word);
+    if (after == std::string_view::npos) after = text.size();
+    if (end > begin && x_of(after) - x_of(begin) > width_pt) {
+      lines.push_back(text.substr(begin, end - begin));
+      begin = word;
+    }
+    end = after;
+    i = after;
+  }
+  lines.push_back(text.substr(begin, end - begin));
+  return lines;
+}
+
 MeasuredText Letters::measure(std::string_view text, const Style& style, double width_pt) {
   MeasuredText measured;
-  const auto layout = line_layout(text, style);
-  pango_layout_set_width(layout.get(), static_cast<int>(width_pt * PANGO_SCALE));
-  pango_layout_set_wrap(layout.get(), PANGO_WRAP_WORD_CHAR);
-  const int count = pango_layout_get_line_count(layout.get());
   measured.ascent = style.size_pt * 0.92;
   measured.line_height = style.size_pt * 1.24;
-  for (int i = 0; i < count; ++i) {
-    PangoLayoutLine* line = pango_layout_get_line_readonly(layout.get(), i);
-    std::string_view part = text.substr(static_cast<std::size_t>(line->start_index),
-                                        static_cast<std::size_t>(line->length));
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    measured.lines.push_back({std::string(part), width_of(part, style), words_of(part, style)});
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    for (const std::string_view line : lines_of(text.substr(from, end - from), style, width_pt)) {
+      measured.lines.push_back({std::string(line), width_of(line, style), words_of(line, style)});
+    }
+    from = end + 1;
   }
   return measured;
 }

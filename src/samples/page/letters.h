@@ -44,6 +44,8 @@ class Letters {
   GObject<PangoLayout> line_layout(std::string_view text, const Style& style) const;
 
  private:
+  std::vector<std::string_view> lines_of(std::string_view text, const Style& style,
+                                         double width_pt) const;
   std::vector<SheetWord> words_of(std::string_view line, const Style& style);
 
   GObject<PangoFontMap> fonts_;

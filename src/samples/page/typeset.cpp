@@ -130,7 +130,9 @@ void Typesetter::place(const Paragraph& paragraph) {
   const double left = document_.margin_pt + paragraph.indent_pt + marker;
   const double room = width() - paragraph.indent_pt - marker;
   const MeasuredText text = letters_.measure(paragraph.text.text(), paragraph.style, room);
-  need(text.height());
+  // A title does not stand alone at the foot of a page.
+  const bool is_title = paragraph.style.bold && paragraph.after_pt <= 4;
+  need(text.height() + (is_title ? 4.5 * text.line_height : 0));
   if (!paragraph.marker.empty()) {
     const MeasuredText mark = letters_.measure(paragraph.marker, paragraph.style, 40);
     put(mark.lines[0], paragraph.style, left - marker, y_, mark.ascent);

@@ -86,12 +86,12 @@ void scanner_grain(Image& image, Chance& chance, double strength) {
 }
 
 void gaussian_noise(Image& image, Chance& chance, double strength) {
-  const double sigma = 18 + 52 * strength;
+  const double sigma = 12 + 34 * strength;
   each_pixel(image, [&](int, int, double v) { return 15 + v * 0.88 + grain(chance) * sigma; });
 }
 
 void salt_and_pepper(Image& image, Chance& chance, double strength) {
-  const double share = 0.008 + 0.05 * strength;
+  const double share = 0.002 + 0.016 * strength;
   const auto limit = static_cast<std::uint64_t>(share * 65536);
   each_pixel(image, [&](int, int, double v) {
     const std::uint64_t bits = chance.next();
@@ -101,7 +101,7 @@ void salt_and_pepper(Image& image, Chance& chance, double strength) {
   // Dust is larger than a pixel.
   const int width = pixGetWidth(image.get());
   const int height = pixGetHeight(image.get());
-  const int specks = static_cast<int>(60 + 900 * strength);
+  const int specks = static_cast<int>(30 + 300 * strength);
   for (int i = 0; i < specks; ++i) {
     const int size = chance.whole(2, 5);
     BOX* box = boxCreate(chance.whole(0, width - 6), chance.whole(0, height - 6), size, size);
@@ -111,7 +111,7 @@ void salt_and_pepper(Image& image, Chance& chance, double strength) {
 }
 
 void low_contrast(Image& image, Chance& chance, double strength) {
-  const double black = 90 + 75 * strength;
+  const double black = 90 + 62 * strength;
   const double white = 225 - 20 * strength;
   const Clouds clouds(chance, 5);
   const double width = pixGetWidth(image.get());
@@ -185,8 +185,8 @@ void fax(Image& image, Chance& chance, double strength, bool thick) {
   const double down = (196 - 66 * strength) / dpi;
   Image small(
       pixScaleSmooth(image.get(), static_cast<l_float32>(across), static_cast<l_float32>(down)));
-  gaussian_noise(small, chance, 0.1 + 0.3 * strength);
-  const double threshold = thick ? 150 + 55 * strength : 128 - 40 * strength;
+  gaussian_noise(small, chance, 0.15 * strength);
+  const double threshold = thick ? 150 + 36 * strength : 128 - 40 * strength;
   each_pixel(small, [&](int, int, double v) { return v < threshold ? 0.0 : 255.0; });
   take(image, pixScaleToSize(small.get(), width, height));
   each_pixel(image, [&](int, int, double v) { return v < 128 ? 0.0 : 255.0; });

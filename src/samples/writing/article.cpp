@@ -83,13 +83,16 @@ Document write_article(Chance chance) {
   head("Background");
   text(Prose(kBackground[first]));
   text(Prose(kBackground[(first + 1) % kBackground.size()]));
+  text(Prose(kBackground[(first + 2) % kBackground.size()]));
   head("Patients");
   const std::size_t from = own.index(kCase.size());
-  const std::size_t cases = own.happens(0.5) ? 4 : 3;
+  const auto cases = static_cast<std::size_t>(own.whole(6, 8));
   for (std::size_t i = 0; i < cases; ++i) text(scribe.write(kCase[(from + i) % kCase.size()]));
   head("Discussion");
   const std::size_t start = own.index(kDiscussion.size());
-  for (std::size_t i = 0; i < 4; ++i) text(Prose(kDiscussion[(start + i) % kDiscussion.size()]));
+  for (std::size_t i = 0; i < kDiscussion.size(); ++i) {
+    text(Prose(kDiscussion[(start + i) % kDiscussion.size()]));
+  }
   head("Advice for patients");
   for (const std::string_view advice : kAdvice) text(Prose(advice));
   document.blocks.emplace_back(std::move(columns));

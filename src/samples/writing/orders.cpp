@@ -130,9 +130,9 @@ Document write_medication_list(Chance chance) {
   Table table;
   table.style = style;
   table.look = own.pick(std::array{TableLook::grid, TableLook::rules, TableLook::zebra});
-  table.columns = {{"Medication", 2.4, Align::left},
-                   {"Dose", 1.3, Align::left},
-                   {"Route", 1.4, Align::left},
+  table.columns = {{"Medication", 2.3, Align::left},
+                   {"Dose", 1.2, Align::left},
+                   {"Route", 1.9, Align::left},
                    {"Frequency", 2.2, Align::left},
                    {"Notes", 2.2, Align::left}};
   const int count = own.whole(6, 12);

@@ -64,6 +64,8 @@ Document write_record(Chance chance, int pages) {
     paragraph(scribe.any(phrases.openings));
     Prose history = scribe.any(phrases.history);
     paragraph(std::move(history.say(" ").add(scribe.any(phrases.denials))));
+    paragraph(scribe.chance().happens(0.7) ? scribe.any(phrases.allergies)
+                                           : scribe.any(phrases.no_allergies));
     heading("Findings");
     Prose findings = scribe.any(phrases.findings);
     paragraph(std::move(findings.say(" ").add(scribe.any(phrases.no_findings))));

@@ -333,8 +333,8 @@ Scribe::LabResult Scribe::lab_result(const LabTest& test, double abnormal_share)
   result.value = low + width * chance_.between(0.08, 0.92);
   if (chance_.happens(abnormal_share)) {
     const bool below = test.low > 0 && chance_.happens(0.4);
-    result.value =
-        below ? test.low * chance_.between(0.55, 0.96) : test.high * chance_.between(1.05, 1.9);
+    result.value = below ? std::max(test.low - width * chance_.between(0.1, 0.7), test.low * 0.5)
+                         : test.high + width * chance_.between(0.1, 0.9);
     result.flag = below ? "low" : "high";
   }
   const double scale = std::pow(10.0, test.decimals);
