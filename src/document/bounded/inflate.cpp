@@ -84,7 +84,7 @@ Result<void> UnpackBudget::add(std::uint64_t bytes) {
                   fmt::format("unpacks to more than {} bytes", limits_.unpacked_bytes_max));
   }
   total_ += bytes;
-  return ok();
+  return file_bytes_ == 0 ? ok() : check_ratio(file_bytes_, total_);
 }
 
 Result<void> UnpackBudget::check_ratio(std::uint64_t packed, std::uint64_t unpacked) const {

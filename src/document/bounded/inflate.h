@@ -43,9 +43,11 @@ bool is_zlib_header(std::string_view bytes);
 // What all streams of one file unpack to, together and each by itself.
 class UnpackBudget {
  public:
-  explicit UnpackBudget(const Limits& limits) : limits_(limits) {}
+  // `file_bytes`: what all of it comes from; 0 when that is not known.
+  explicit UnpackBudget(const Limits& limits, std::uint64_t file_bytes = 0)
+      : limits_(limits), file_bytes_(file_bytes) {}
 
-  // Counts `bytes` more. unpacked_bytes when that is too much for the file.
+  // Counts `bytes` more. unpacked_bytes or ratio when that is too much for the file.
   Result<void> add(std::uint64_t bytes);
   // ratio when `unpacked` is too much for what it came from.
   Result<void> check_ratio(std::uint64_t packed, std::uint64_t unpacked) const;
@@ -53,6 +55,7 @@ class UnpackBudget {
 
  private:
   const Limits& limits_;
+  std::uint64_t file_bytes_;
   std::uint64_t total_ = 0;
 };
 

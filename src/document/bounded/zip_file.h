@@ -38,6 +38,7 @@ class ZipFile {
   // polyglot, archive_entries, archive_entry_name, unpacked_bytes, ratio.
   static Result<ZipFile> open(std::string_view bytes, const Limits& limits);
 
+  std::uint64_t size() const { return bytes_.size(); }  // Of the archive.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   const ZipEntry* find(std::string_view name) const;  // Null when there is none.
 

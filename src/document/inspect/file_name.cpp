@@ -64,7 +64,8 @@ bool agrees(std::string_view expects, const ContentType& type) {
 bool is_deceiving(char32_t code) {
   // Marks that turn the direction of writing or have no width.
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-         (code >= 0x200b && code <= 0x200f) || code == 0xfeff || code < 0x20 || code == 0x7f;
+         (code >= 0x200b && code <= 0x200f) || code == 0xfeff || code == layout::kReplacement ||
+         code < 0x20 || code == 0x7f;
 }
 
 bool has_trick(std::string_view name) {

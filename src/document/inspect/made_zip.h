@@ -40,27 +40,44 @@ inline std::string deflated(std::string_view text, bool raw = false, int level =
   return packed;
 }
 
-// Zeros without the memory for them: the deflate data of `bytes` zeros.
+// The deflate data of `bytes` zeros, made of one megabyte of them over and over.
 inline std::string deflated_zeros(std::uint64_t bytes, bool raw = false) {
-  z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, raw ? -MAX_WBITS : MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-  std::string packed;
-  const std::string zeros(std::size_t{1} << 20, '\0');
-  std::string out(std::size_t{1} << 16, '\0');
-  for (int code = Z_OK; code != Z_STREAM_END;) {
-    const auto step = std::min<std::uint64_t>(bytes, zeros.size());
+  constexpr std::uint64_t kBlock = 1024 * 1024;
+  const auto flushed = [](std::uint64_t size) {
+    const std::string zeros(size, '\0');
+    z_stream stream = {};
+    deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+    std::string out(deflateBound(&stream, size) + 64, '\0');
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
-    stream.avail_in = static_cast<uInt>(step);
-    bytes -= step;
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(out.data());
-      stream.avail_out = static_cast<uInt>(out.size());
-      code = deflate(&stream, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
-      packed.append(out, 0, out.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
-  }
-  deflateEnd(&stream);
+    stream.avail_in = static_cast<uInt>(size);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, Z_FULL_FLUSH);
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    return out;
+  };
+  static const auto block = flushed(kBlock);
+  std::string packed = raw ? "" : "\x78\x9c";
+  for (std::uint64_t i = 0; i < bytes / kBlock; ++i) packed += block;
+  if (bytes % kBlock != 0) packed += flushed(bytes % kBlock);
+  packed += std::string("\x03\0", 2);                      // An empty last block.
+  if (!raw) packed += big(bytes % 65'521, 2) + big(1, 2);  // Adler's checksum of zeros.
   return packed;
+}
+
+// The checksum of that many zeros.
+inline std::uint32_t crc_of_zeros(std::uint64_t bytes) {
+  constexpr std::uint64_t kBlock = 1024 * 1024;
+  static const std::string zeros(kBlock, '\0');
+  const auto crc_of = [](std::uint64_t size) {
+    return crc32_z(0, reinterpret_cast<const Bytef*>(zeros.data()), size);
+  };
+  static const auto block = crc_of(kBlock);
+  uLong crc = 0;
+  for (std::uint64_t i = 0; i < bytes / kBlock; ++i) crc = crc32_combine(crc, block, kBlock);
+  return static_cast<std::uint32_t>(
+      crc32_combine(crc, crc_of(bytes % kBlock), static_cast<z_off_t>(bytes % kBlock)));
 }
 
 struct MadeEntry {

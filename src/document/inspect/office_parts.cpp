@@ -167,7 +167,7 @@ bool is_dde_formula(std::string_view formula) {
 }
 
 Result<void> check_office_parts(const ZipFile& zip, Findings& findings, const Limits& limits) {
-  UnpackBudget budget(limits);
+  UnpackBudget budget(limits, zip.size());
   for (const auto& entry : zip.entries()) {
     const auto name = layout::to_lower(entry.name);
     check_name(name, findings);

@@ -34,8 +34,8 @@ class PdfInspector {
       : bytes_(bytes),
         inspection_(inspection),
         limits_(inspection.limits),
-        budget_(inspection.limits),
-        content_budget_(inspection.limits) {}
+        budget_(inspection.limits, bytes.size()),
+        content_budget_(inspection.limits, bytes.size()) {}
 
   Result<void> run() {
     MR_TRY_VOID(check_object_count());
@@ -54,9 +54,6 @@ class PdfInspector {
     MR_TRY_VOID(check_objects());
     return inspect_pages();
   }
-
-  // Damaged files make qpdf guess; so much guessing that no page is left is not reading.
-  std::size_t warnings() const { return pdf_.numWarnings(); }
 
  private:
   Result<void> check_object_count() const {
@@ -92,7 +89,6 @@ class PdfInspector {
     };
     MR_TRY_VOID(filters_of(stream, limits_));
     if (is("/Subtype", "/Image")) return check_image(stream, limits_);
-    if (is("/Type", "/ObjStm") || is("/Type", "/XRef")) return ok();
     if (is("/Type", "/EmbeddedFile")) return check_embedded(stream);
     SignatureScan scan(inspection_.findings, SignaturePlace::document);
     const auto piped = pipe_counted(stream, budget_, [&](std::string_view piece) {

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kDictionaryWithin = 4'096;  // How far before its data a dictionary is read.
 
-// The text between "obj" and "stream", or as much of it as is near.
-std::string_view dictionary_before(std::string_view bytes, std::size_t at) {
-  const auto begin = at - std::min(at, kDictionaryWithin);
+// The text between "obj" and "stream", or as much of it as is near and behind `after`.
+std::string_view dictionary_before(std::string_view bytes, std::size_t at, std::size_t after) {
+  const auto begin = std::max(after, at - std::min(at, kDictionaryWithin));
   const auto text = bytes.substr(begin, at - begin);
   const auto object = text.rfind(" obj");
   return object == text.npos ? text : text.substr(object);
@@ -40,16 +40,18 @@ bool is_plain_image(std::string_view dictionary) {
 class RawStreams {
  public:
   RawStreams(std::string_view bytes, const Limits& limits)
-      : bytes_(bytes), limits_(limits), budget_(limits) {}
+      : bytes_(bytes), limits_(limits), budget_(limits, bytes.size()) {}
 
   Result<void> count_all() {
     constexpr std::string_view kKeyword = "stream";
+    std::size_t after = 0;  // Of the last one: every byte is looked at once.
     for (auto at = bytes_.find(kKeyword); at != bytes_.npos;
          at = bytes_.find(kKeyword, at + kKeyword.size())) {
       if (at >= 3 && bytes_.substr(at - 3, 3) == "end") continue;
       auto data = at + kKeyword.size();
       while (data < bytes_.size() && (bytes_[data] == '\r' || bytes_[data] == '\n')) ++data;
-      const auto dictionary = dictionary_before(bytes_, at);
+      const auto dictionary = dictionary_before(bytes_, at, std::min(after, at));
+      after = data;
       if (count_of(dictionary, "Decode") > 4 * std::size_t{limits_.pdf_filters_max}) {
         return refuse("pdf_filters", "a stream has too many filters");
       }
@@ -59,7 +61,7 @@ class RawStreams {
       MR_TRY(const auto consumed, count(packed, filters));
       at = data + consumed - std::min(consumed, kKeyword.size());
     }
-    return budget_.check_ratio(bytes_.size(), budget_.total());
+    return ok();
   }
 
  private:
@@ -99,13 +101,24 @@ class TakerPipeline final : public Pipeline {
   explicit TakerPipeline(const StreamTaker& take) : Pipeline("taker", nullptr), take_(take) {}
 
   void write(unsigned char const* data, size_t size) override {
-    outcome_ = take_({reinterpret_cast<const char*>(data), size});
-    if (!outcome_.has_value()) throw StopPiping();
+    buffer_.append(reinterpret_cast<const char*>(data), size);
+    if (buffer_.size() >= kPieceBytes) flush();
   }
-  void finish() override {}
+  void finish() override { flush(); }
   const Result<void>& outcome() const { return outcome_; }
 
  private:
+  // Some filters write byte by byte.
+  static constexpr std::size_t kPieceBytes = std::size_t{64} * 1024;
+
+  void flush() {
+    if (buffer_.empty()) return;
+    outcome_ = take_(buffer_);
+    buffer_.clear();
+    if (!outcome_.has_value()) throw StopPiping();
+  }
+
+  std::string buffer_;
   const StreamTaker& take_;
   Result<void> outcome_ = ok();
 };
