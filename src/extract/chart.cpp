@@ -15,7 +15,8 @@ constexpr Kinds kNames = bit(Is::drug) | bit(Is::analyte) | bit(Is::vital) | bit
                          bit(Is::vaccine);
 constexpr Kinds kWordKinds = kNames | bit(Is::common) | bit(Is::condition_head) | bit(Is::title) |
                              bit(Is::courtesy) | bit(Is::credential) | bit(Is::role) |
-                             bit(Is::organization) | bit(Is::form) | bit(Is::negated_before);
+                             bit(Is::organization) | bit(Is::form) | bit(Is::negated_before) |
+                             bit(Is::family_before);
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, text) != words.end();
@@ -110,6 +111,14 @@ class Charter {
         return piece(Piece::duration, used);
       if (is_pressure()) return pressure();
     }
+    // "2.0 L 10^9/L": a unit that begins with a number, behind a flag or a bare value.
+    const bool bare = !out_.empty() &&
+                      (out_.back().is(Piece::flag) ||
+                       (out_.back().is(Piece::quantity) && out_.back().quantity.unit.tokens == 0));
+    if (bare && tokens_[at_].is("10")) {
+      if (const auto unit = read_unit(tokens_, at_, text_); unit.tokens > 0)
+        return unit_piece(unit);
+    }
     auto range = read_range(tokens_, at_, text_, manner_.decimal);
     const bool compared = !tokens_[at_].is_number();
     // "< 5.0" is a range behind a value, and a value behind a name.
@@ -170,10 +179,17 @@ class Charter {
     return fold == "," || fold == ";";
   }
 
+  // "Si douleur" of "Si douleur thoracique": the last word of the phrase begins a longer name.
+  bool begins_name(std::size_t used) const {
+    const auto last = at_ + used - 1;
+    return used > 1 && Terms::get().longest(tokens_, last, kNames).tokens > 1;
+  }
+
   Item next_word() {
     const auto& token = tokens_[at_];
-    if (const auto used = read_frequency(tokens_, at_); used > 0)
+    if (const auto used = read_frequency(tokens_, at_); used > 0 && !begins_name(used)) {
       return piece(Piece::frequency, used);
+    }
     if (const auto used = read_duration(tokens_, at_); used > 0)
       return piece(Piece::duration, used);
     const auto route = Terms::get().longest(tokens_, at_, bit(Is::route));

@@ -11,6 +11,7 @@ namespace millrace::extract {
 using layout::clinical::Category;
 using layout::clinical::FactType;
 using layout::clinical::Polarity;
+using layout::clinical::Temporality;
 
 namespace {
 
@@ -39,11 +40,27 @@ std::string_view severity_in(const PageReading& page, TokenRange range) {
 }
 
 bool is_none(std::string_view name) {
-  const auto tokens = tokens_of(name);
-  return !tokens.empty() &&
-         one_of(tokens[0].fold, {"allergy", "allergies", "nka", "nkda", "nkfa", "allergie",
-                                 "allergien", "alergia", "alergias", "unvertraglichkeit",
-                                 "unvertraglichkeiten", "intolerances", "intolerancias"});
+  return std::ranges::any_of(tokens_of(name), [](const Token& token) {
+    return one_of(token.fold, {"allergy", "allergies", "nka", "nkda", "nkfa", "allergie",
+                               "allergien", "alergia", "alergias", "unvertraglichkeit",
+                               "unvertraglichkeiten", "intolerances", "intolerancias"});
+  });
+}
+
+// "Antécédents : embolie pulmonaire en 2011": what is listed as the past with a year is over.
+bool is_past_event(const Group& group, const Placed& head) {
+  if (group.passage == nullptr) return false;
+  const auto& tokens = group.page->tokens;
+  const auto end = head.tokens.end;
+  const bool dated = end + 1 < group.passage->tokens.end &&
+                     (tokens[end].is("en") || tokens[end].is("in")) &&
+                     tokens[end + 1].is_number() && tokens[end + 1].fold.size() == 4;
+  if (!dated) return false;
+  for (auto at = group.passage->tokens.first; at < head.tokens.first; ++at) {
+    if (one_of(tokens[at].fold, {"antecedents", "antecedentes", "history", "vorgeschichte"}))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -74,6 +91,7 @@ void FactWriter::write_conditions(const Group& group) {
       const auto severity = severity_of(group.page->tokens[first - 1].fold);
       if (!severity.empty()) fact.value["severity"] = severity;
     }
+    if (is_past_event(group, *cluster.head)) fact.assertion.temporality = Temporality::historical;
     // The first date behind a condition, unless that is where it ended.
     for (const auto* part : cluster.parts) {
       if (part->tokens.first < cluster.head->tokens.end) continue;

@@ -142,7 +142,10 @@ std::size_t read_q(std::span<const Token> tokens, std::size_t at) {
 // 8 hours", "8-stündlich", "tous les 2 jours"
 std::size_t read_interval(std::span<const Token> tokens, std::size_t at) {
   Reader reader(tokens, at);
-  if (reader.take({"toutes", "tous"})) {
+  // "c/8 h", "/8h"
+  if (reader.take({"c"})) {
+    if (!reader.take({"/"})) return 0;
+  } else if (reader.take({"toutes", "tous"})) {
     if (!reader.take({"les"})) return 0;
   } else if (!reader.take({"every", "each", "alle", "cada"})) {
     return 0;
@@ -320,7 +323,8 @@ std::string interval_of(std::string_view text) {
         fold[1] <= '9') {
       return "Q" + fold.substr(1, fold.size() - 2) + "H";
     }
-    const bool lead = one_of(fold, {"every", "alle", "cada", "les", "q"});
+    const bool slash = fold == "/" && i > 0 && tokens[i - 1].is("c");
+    const bool lead = slash || one_of(fold, {"every", "alle", "cada", "les", "q"});
     if (lead && i + 2 < tokens.size()) {
       const auto count = count_of(tokens[i + 1]);
       // "every 4 to 6 hours" is told by its first number.
@@ -391,9 +395,9 @@ std::string moment_of(std::string_view words) {
                                "manana", "desayuno", "mane", "qam", "lever", "ayunas");
   const bool evening =
       has_any(words, "evening", "dinner", "abends", "abend", "soir", "tarde", "cena", "qpm");
-  const bool night =
-      has_any(words, "night", "nightly", "bedtime", "bed", "nacht", "nachts", "schlafengehen",
-              "schlafen", "coucher", "nuit", "noche", "acostarse", "dormir", "qhs", "hs", "nocte");
+  const bool night = has_any(words, "night", "nightly", "bedtime", "before bed", "nacht", "nachts",
+                             "schlafengehen", "schlafen", "coucher", "nuit", "noche", "acostarse",
+                             "dormir", "qhs", "hs", "nocte");
   if (morning && (evening || night))
     return has_any(words, "noon", "mittags", "midi", "mediodia") ? "TID" : "BID";
   if (morning) return "QAM";

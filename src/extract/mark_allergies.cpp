@@ -93,7 +93,18 @@ class AllergyMarker {
     if (!code && !denies()) return;
     // "No allergies to X": X is what is denied.
     if (substance_after(i) > i && i + 1 < items_.size()) return;
-    marks_.add(Category::allergen, items_[i].tokens, kListed);
+    // "known drug allergies", "alergias medicamentosas conocidas"
+    auto first = i;
+    auto last = i;
+    while (first > 0 && i - first < 3 &&
+           (is_known_word(chart_.token(first - 1).fold) ||
+            one_of(chart_.token(first - 1).fold,
+                   {"bekannten", "food", "relevant", "other", "documented"})))
+      --first;
+    while (last + 1 < items_.size() && last - i < 3 && is_known_word(chart_.token(last + 1).fold))
+      ++last;
+    marks_.add(Category::allergen,
+               {.first = items_[first].tokens.first, .end = items_[last].tokens.end}, kListed);
   }
 
   bool denies() const {
@@ -108,15 +119,22 @@ class AllergyMarker {
     return false;
   }
 
+  static bool is_known_word(std::string_view fold) {
+    return one_of(fold, {"known", "bekannt", "bekannte", "connue", "connues", "conocida",
+                         "conocidas", "medicamentosa", "medicamentosas", "medicamenteuse",
+                         "medicamenteuses", "drug", "medication"});
+  }
+
   // The item that the substances begin with; `i` itself when none do.
   std::size_t substance_after(std::size_t i) const {
     auto next = i + 1;
+    while (next < items_.size() && next - i <= 3 && is_known_word(chart_.token(next).fold)) ++next;
     if (next < items_.size() && chart_.sign(next, ":"))
       return next + 1 < items_.size() ? next + 1 : i;
+    if (next > i + 1) return i;
     bool led = false;
     while (next < items_.size() && next - i <= 3 && leads_to_substance(chart_.token(next).fold) &&
-           (items_[next].is(Piece::word) || items_[next].is(Piece::term) ||
-            items_[next].is(Piece::form))) {
+           !items_[next].is(Piece::sign)) {
       led = true;
       ++next;
     }

@@ -265,6 +265,12 @@ constexpr auto kTails = std::to_array<std::string_view>({"was diagnosed",
                                                          "wird verneint",
                                                          "wurde festgestellt",
                                                          "besteht seit",
+                                                         "wurde berichtet",
+                                                         "wurden berichtet",
+                                                         "was reported",
+                                                         "were reported",
+                                                         "a ete signalee",
+                                                         "a ete signale",
                                                          "wurde nicht berichtet",
                                                          "wurden nicht berichtet",
                                                          "a ete diagnostique",
@@ -458,7 +464,7 @@ class ConditionMarker {
       const auto& item = items_[i];
       if (!item.is(Piece::term)) continue;
       if (item.is(Is::condition) && !(item.is(Is::analyte) && section_ == "lab_results")) {
-        marks_.add(Category::condition, tokens_of(eponym_before(i), i + 1), kListed);
+        marks_.add(Category::condition, tokens_of(eponym_before(i), eponym_after(i)), kListed);
       } else if (item.is(Is::procedure)) {
         auto end = i + 1;
         // "CT scan of the chest"
@@ -484,12 +490,28 @@ class ConditionMarker {
     return first;
   }
 
+  // "syndrome de Schnitzler", "maladie d'Erdheim"
+  std::size_t eponym_after(std::size_t i) const {
+    auto at = i + 1;
+    if (at >= items_.size() || !one_of(chart_.token(at).fold, {"de", "d", "du", "del", "of"}))
+      return i + 1;
+    ++at;
+    if (at < items_.size() && chart_.sign(at, "'")) ++at;
+    auto end = at;
+    while (end < items_.size() && end - at < 3 && items_[end].is(Piece::word) &&
+           items_[end].kinds == 0 && chart_.token(end).capital &&
+           marks_.is_free(items_[end].tokens))
+      ++end;
+    return end > at ? end : i + 1;
+  }
+
   bool is_lead(std::size_t end) const {
     std::string phrase;
     const auto last = items_[end].tokens.first;  // The token behind the phrase.
     for (std::size_t n = 1; n <= kLeadTokensMax && last >= chart_.passage->tokens.first + n; ++n) {
       const auto& token = chart_.page->tokens[last - n];
-      if (token.kind == TokenKind::punct && !token.is("'")) break;
+      if (token.is("'")) continue;
+      if (token.kind == TokenKind::punct) break;
       phrase = phrase.empty() ? token.key : token.key + ' ' + phrase;
       if (std::ranges::find(kLeads, phrase) != kLeads.end()) return true;
     }
@@ -503,8 +525,8 @@ class ConditionMarker {
       if (item.is(Piece::term) && (item.is(Is::drug) || item.is(Is::analyte) ||
                                    item.is(Is::vital) || item.is(Is::allergen)))
         return false;
-      if (item.is(Is::role) || item.is(Is::title) || item.is(Is::courtesy) ||
-          item.is(Is::organization))
+      if (item.is(Is::family_before) || item.is(Is::role) || item.is(Is::title) ||
+          item.is(Is::courtesy) || item.is(Is::organization))
         return false;
     }
     return chart_.token(first).fold.size() >= 4;
@@ -688,8 +710,9 @@ class ConditionMarker {
       while (first > 0 && i - first < 3 && items_[first - 1].is(Piece::word) &&
              !items_[first - 1].is(Is::common) && marks_.is_free(items_[first - 1].tokens))
         --first;
-      if (head && first == i) continue;
-      marks_.add(procedure ? Category::procedure : Category::condition, tokens_of(first, i + 1),
+      const auto end = procedure ? i + 1 : eponym_after(i);
+      if (head && first == i && end == i + 1) continue;
+      marks_.add(procedure ? Category::procedure : Category::condition, tokens_of(first, end),
                  kGuessed);
     }
   }

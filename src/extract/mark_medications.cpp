@@ -34,7 +34,13 @@ bool asks_for_medicine(const Chart& chart, std::size_t item) {
   };
   if (fold == "on")
     return one_of(before(1), {"started", "maintained", "placed", "restarted", "put"});
-  if (fold == "with") return before(1) == "treated" && before(2) != "be";
+  if (fold == "auf") return before(1) == "umstellung" || before(1) == "umgestellt";
+  if (fold == "par") return one_of(before(1), {"traitement", "traite", "traitee"});
+  if (fold == "con") return one_of(before(1), {"tratamiento", "tratado", "tratada"});
+  if (fold == "mit") return one_of(before(1), {"therapie", "behandlung", "behandelt"});
+  if (one_of(fold, {"retirado", "interrompu", "suspendido", "discontinued", "retire"})) return true;
+  if (fold == "with")
+    return before(1) == "treatment" || (before(1) == "treated" && before(2) != "be");
   return false;
 }
 

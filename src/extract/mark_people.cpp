@@ -97,8 +97,10 @@ class PeopleMarker {
 
   // "Invoice no. 2272-90944", "Fall-Nr.: 4711": whatever is numbered.
   void mark_numbered(std::size_t at) {
-    if (!one_of(tokens_[at].fold,
-                {"no", "nr", "number", "nummer", "numero", "num", "n", "id", "ref"}))
+    const auto& fold = tokens_[at].fold;
+    const bool compound = fold.size() > 4 && (fold.ends_with("nr") || fold.ends_with("nummer"));
+    if (!compound &&
+        !one_of(fold, {"no", "nr", "number", "numero", "num", "n", "n°", "nº", "id", "ref"}))
       return;
     if (at > start_ && one_of(tokens_[at - 1].fold, {"tel", "telefon", "phone", "fax", "telephone",
                                                      "telefono", "mobile", "room"}))
@@ -165,7 +167,11 @@ class PeopleMarker {
         const auto kinds = Terms::get().kinds_of(token.key);
         const bool other = (kinds & (bit(Is::common) | bit(Is::role) | bit(Is::credential) |
                                      bit(Is::organization))) != 0;
-        if (other && !(words == 0 && i + 1 < range_.end && tokens_[i + 1].capital)) break;
+        // "Dr. Marta Izquierdo": a name may be a word of the language, but not an all-day one.
+        const bool common = (kinds & ~bit(Is::common)) == 0;
+        const bool inside = words > 0 && words < 3 && common && token.fold.size() > 3;
+        const bool first = words == 0 && i + 1 < range_.end && tokens_[i + 1].capital;
+        if (other && !first && !inside) break;
         if (token.line != tokens_[at].line) break;
         end = i + 1;
         ++words;

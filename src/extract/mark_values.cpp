@@ -277,9 +277,13 @@ class ValueMarker {
   // -- marks --
 
   void mark(std::size_t value) {
+    // "Pentraxin 3 6.8 ng/mL": the first number is a part of the name.
+    const bool goes_on = value + 1 < items_.size() && items_[value + 1].is(Piece::quantity);
+    if (goes_on && is_ordinal(value)) return;
     const auto name = name_before(value);
     if (name.empty()) return;
-    const bool vital = (name.kinds & bit(Is::vital)) != 0 && name.term + 1 == name.end;
+    const bool vital =
+        (name.kinds & bit(Is::vital)) != 0 && name.term + 1 == name.end && is_measured(value);
     if (vital) {
       mark_vital(value, name);
     } else if (is_medicine(value, name)) {
@@ -287,6 +291,16 @@ class ValueMarker {
     } else if (is_lab(value, name)) {
       mark_lab(value, name);
     }
+  }
+
+  // A bare number is a vital sign only where it is said to be one: "Pulse: 72".
+  bool is_measured(std::size_t value) const {
+    const auto& item = items_[value];
+    if (item.is(Piece::pressure) || item.quantity.unit.tokens > 0 || section_ == "vital_signs")
+      return true;
+    return value > 0 &&
+           (chart_.sign(value - 1, ":") || chart_.sign(value - 1, "=") ||
+            (items_[value - 1].is(Piece::word) && is_connector(chart_.token(value - 1).fold)));
   }
 
   void mark_vital(std::size_t value, const Name& name) {

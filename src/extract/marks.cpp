@@ -25,6 +25,16 @@ bool is_name_word(const Item& item) {
   return item.is(Piece::term) || (item.is(Piece::word) && !item.is(Is::common));
 }
 
+// Whether a listed name ends with the range: "Bilirubin gesamt", "Insuffisance rénale chronique".
+bool ends_term(std::span<const Token> tokens, TokenRange range) {
+  const auto lowest = range.end - std::min(range.size(), kPhraseTokensMax);
+  for (auto first = lowest; first < range.end; ++first) {
+    const auto phrase = phrase_of(tokens.subspan(first, range.end - first));
+    if ((Terms::get().kinds_of(phrase) & kNameKinds) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Marks::is_free(TokenRange range) const {
@@ -88,7 +98,7 @@ TokenRange trimmed(const PageReading& page, TokenRange range) {
     const auto& last = tokens[range.end - 1];
     // "Chromogranin A" ends with a letter, not with an article.
     const bool letter = last.fold.size() == 1 && last.capital && range.size() > 1;
-    const bool named = (Terms::get().kinds_of(last.key) & kNameKinds) != 0;
+    const bool named = ends_term(tokens, range);
     const bool closed = last.is(")") && opens(range.end - 1);
     const bool idle = last.kind == TokenKind::punct ? !last.is("%") && !closed
                                                     : common(range.end - 1) && !letter && !named;

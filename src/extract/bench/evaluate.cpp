@@ -277,7 +277,7 @@ class Bench {
       if (!text_of(fact, "flag").empty())
         put(out, "flag", plain(name) + "|" + text_of(fact, "flag"), shown, novel, page);
     } else if (type == "allergy") {
-      put(out, "allergy", plain(name), shown, novel, page);
+      put(out, "allergy", plain(name) + assertion_key(fact).substr(0, 1), shown, novel, page);
       if (!text_of(fact, "reaction").empty())
         put(out, "reaction", plain(name) + "|" + plain(text_of(fact, "reaction")), shown, novel,
             page);
@@ -369,8 +369,7 @@ class Bench {
           break;
         }
         case FactType::AllergyIntolerance:
-          if (fact.assertion.polarity == layout::clinical::Polarity::negated) break;
-          put(out, "allergy", plain(name), shown, false, page);
+          put(out, "allergy", plain(name) + assertion_key(fact).substr(0, 1), shown, false, page);
           if (at("reaction").is_string())
             put(out, "reaction", plain(name) + "|" + plain(at("reaction").get_string()), shown,
                 false, page);
