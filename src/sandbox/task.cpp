@@ -115,6 +115,7 @@ class TaskPool::Impl : public std::enable_shared_from_this<Impl> {
   };
 
   awaitable<std::string> serve_once();
+  awaitable<void> serve_program(std::string* why);
   awaitable<void> watch_warm_up();
   awaitable<bool> take_place(CancelToken cancel);
   void give_place_back();
@@ -206,12 +207,13 @@ awaitable<std::string> TaskPool::Impl::serve_once() {
   program_ = *std::move(started);
   show();
   std::string why;
-  const auto serve = [this, &why]() -> awaitable<void> {
-    why = co_await program_->serve([this](WirePacket packet) { on_packet(std::move(packet)); });
-    decided_.set();
-  };
-  co_await both(serve(), watch_warm_up());
+  co_await both(serve_program(&why), watch_warm_up());
   co_return complaint_.empty() ? why : complaint_;
+}
+
+awaitable<void> TaskPool::Impl::serve_program(std::string* why) {
+  *why = co_await program_->serve([this](WirePacket packet) { on_packet(std::move(packet)); });
+  decided_.set();
 }
 
 awaitable<void> TaskPool::Impl::watch_warm_up() {
