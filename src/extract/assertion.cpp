@@ -33,15 +33,18 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
 class Judge {
  public:
   Judge(const PageReading& page, const Passage& passage, TokenRange mention,
-        std::span<const TokenRange> others)
+        std::span<const TokenRange> others, std::span<const TokenRange> neutral)
       : tokens_(std::span<const Token>(page.tokens).first(passage.tokens.end)),
         first_(passage.tokens.first),
         mention_(mention),
-        others_(others) {}
+        others_(others),
+        neutral_(neutral) {}
 
   Judgement run() {
     before();
+    const bool denied_before = found(Is::negated_before);
     after();
+    out_.denied_behind = found(Is::negated_before) && !denied_before;
     if (found(Is::family_before)) out_.subject = Subject::family;
     auto& assertion = out_.assertion;
     if (found(Is::negated_before)) assertion.polarity = Polarity::negated;
@@ -66,6 +69,10 @@ class Judge {
     std::size_t since[64] = {};  // Token behind the cue, by kind; 0: none.
     const auto tokens = tokens_.first(mention_.first);
     for (auto at = first_; at < mention_.first;) {
+      if (const auto next = past_neutral(at); next > at) {
+        at = next;
+        continue;
+      }
       // "X was stopped": said of X, not of what comes behind.
       if (is_behind_mention(at)) {
         const auto passive = Terms::get().longest(tokens, at, kAfter);
@@ -95,6 +102,14 @@ class Judge {
     keep(since, Is::historical_before, kShortReach);
     keep(since, Is::possible_before, kShortReach);
     keep(since, Is::probable_before, kShortReach);
+  }
+
+  // The end of the stretch without cues that this token is in; the token itself outside of all.
+  std::size_t past_neutral(std::size_t at) const {
+    for (const auto& range : neutral_) {
+      if (range.first <= at && at < range.end) return range.end;
+    }
+    return at;
   }
 
   bool is_behind_mention(std::size_t at) const {
@@ -144,6 +159,10 @@ class Judge {
   void after() {
     const auto end = end_of_after();
     for (auto at = mention_.end; at < end;) {
+      if (const auto next = past_neutral(at); next > at) {
+        at = next;
+        continue;
+      }
       const auto match = Terms::get().longest(tokens_, at, kAfter | kTurns);
       if (match.tokens == 0) {
         ++at;
@@ -167,6 +186,7 @@ class Judge {
   std::size_t first_;
   TokenRange mention_;
   std::span<const TokenRange> others_;
+  std::span<const TokenRange> neutral_;
   Kinds found_ = 0;
   Judgement out_;
 };
@@ -174,8 +194,9 @@ class Judge {
 }  // namespace
 
 Judgement judge(const PageReading& page, const Passage& passage, TokenRange mention,
-                std::span<const TokenRange> others, bool family, bool historical) {
-  auto out = Judge(page, passage, mention, others).run();
+                std::span<const TokenRange> others, std::span<const TokenRange> neutral,
+                bool family, bool historical) {
+  auto out = Judge(page, passage, mention, others, neutral).run();
   if (family) out.subject = Subject::family;
   if (historical && out.assertion.temporality == Temporality::current)
     out.assertion.temporality = Temporality::historical;

@@ -14,11 +14,14 @@ namespace millrace::extract {
 struct Judgement {
   layout::clinical::Subject subject = layout::clinical::Subject::patient;
   layout::clinical::Assertion assertion = {};
+  bool denied_behind = false;  // The denial stands behind the mention only.
 };
 
 // `others` are the mentions of the passage, in order: what is said behind the next one is said of
-// that one, unless both are listed together. `family` and `historical` are what the section says.
+// that one, unless both are listed together. `neutral` are stretches without cues ("if required" of
+// a frequency). `family` and `historical` are what the section says.
 Judgement judge(const PageReading& page, const Passage& passage, TokenRange mention,
-                std::span<const TokenRange> others, bool family, bool historical);
+                std::span<const TokenRange> others, std::span<const TokenRange> neutral,
+                bool family, bool historical);
 
 }  // namespace millrace::extract

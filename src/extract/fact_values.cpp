@@ -54,7 +54,10 @@ bool has_figures(std::string_view text) {
 }
 
 // "H", "low" … beside a value, outside of all entities.
-std::string_view flag_in(const Group& group, TokenRange range) {
+std::string_view flag_in(const Group& group, TokenRange range, std::size_t value_end) {
+  // In prose only what stands right behind the value marks it.
+  const bool prose = group.passage != nullptr && !group.passage->item;
+  if (prose) range = {.first = value_end, .end = std::min(range.end, value_end + 2)};
   for (auto at = range.first; at < range.end; ++at) {
     const auto flag = flag_of(group.page->tokens[at]);
     if (flag.empty()) continue;
@@ -119,6 +122,7 @@ void FactWriter::write_observations(const Group& group) {
   for (const auto& cluster : clusters) {
     auto fact = fact_of(FactType::Observation, group, *cluster.head);
     bool valued = false;
+    std::size_t value_end = cluster.tokens.end;
     for (const auto* part : cluster.parts) {
       if (part->category() == Category::reference_range) {
         if (fact.value["range"].is_null() && set_range(fact.value, *part)) rest_on(fact, *part);
@@ -132,6 +136,7 @@ void FactWriter::write_observations(const Group& group) {
           valued = true;
         }
         rest_on(fact, *part);
+        value_end = part->tokens.end;
         continue;
       }
       // The unit of a value, in a column of its own.
@@ -144,7 +149,8 @@ void FactWriter::write_observations(const Group& group) {
       rest_on(fact, *part);
     }
     if (!valued) continue;
-    if (const auto flag = flag_in(group, cluster.tokens); !flag.empty()) fact.value["flag"] = flag;
+    if (const auto flag = flag_in(group, cluster.tokens, value_end); !flag.empty())
+      fact.value["flag"] = flag;
     for (const auto& placed : group.entities) {
       if (placed.category() != Category::date || dates != 1) continue;
       if (const auto iso = iso_of(placed); !iso.empty()) {

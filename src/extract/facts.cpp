@@ -58,14 +58,22 @@ void FactWriter::judge_fact(Fact& fact, const Group& group, const Placed& head) 
       return;  // "negative" is a result, and nobody is denied.
   }
   std::vector<TokenRange> others;
+  std::vector<TokenRange> neutral;
   for (const auto& placed : group.entities) {
     if (placed.category() == head.category()) others.push_back(placed.tokens);
+    if (placed.category() == Category::frequency || placed.category() == Category::duration) {
+      neutral.push_back(placed.tokens);
+    }
   }
   const bool historical = group.page->section_of(*group.passage).historical;
-  const auto judged = judge(*group.page, *group.passage, head.tokens, others,
+  const auto judged = judge(*group.page, *group.passage, head.tokens, others, neutral,
                             group.section == "family_history", historical);
   fact.subject = judged.subject;
   fact.assertion = judged.assertion;
+  // "Gastroscopy ruled out an ulcer": what was found absent is not the examination.
+  if (fact.type == FactType::Procedure && judged.denied_behind) {
+    fact.assertion.polarity = layout::clinical::Polarity::affirmed;
+  }
 }
 
 void FactWriter::rest_on(Fact& fact, const Placed& placed) {

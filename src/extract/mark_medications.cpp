@@ -63,16 +63,28 @@ void mark_listed(const Chart& chart, Marks& marks) {
   }
 }
 
+// The verbs of taking: what follows them is taken, however it is written.
+bool is_taking(std::string_view fold) {
+  return one_of(fold, {"takes", "taking", "nimmt", "prend", "toma"});
+}
+
 void mark_unknown(const Chart& chart, Marks& marks) {
   for (std::size_t i = 0; i + 1 < chart.items.size(); ++i) {
     if (!asks_for_medicine(chart, i)) continue;
     const auto& next = chart.items[i + 1];
-    if (!next.is(Piece::word) || next.is(Is::common) || next.tokens.empty()) continue;
-    const auto end = name_end(chart, i + 1, 3);
-    const TokenRange tokens{.first = next.tokens.first, .end = chart.items[end - 1].tokens.end};
-    const bool capital = chart.token(i + 1).capital;
-    if (capital || Terms::get().sounds_like_drug(chart.token(i + 1).fold))
-      marks.add(Category::medication_name, tokens, kContextual);
+    if (!next.is(Piece::word) || next.kinds != 0) continue;
+    const auto& token = chart.token(i + 1);
+    const bool fits = token.capital || Terms::get().sounds_like_drug(token.fold) ||
+                      (is_taking(chart.token(i).fold) && token.fold.size() > 5);
+    if (!fits) continue;
+    auto end = i + 2;
+    while (end < chart.items.size() && end < i + 4 &&
+           ((chart.items[end].is(Piece::word) && chart.items[end].kinds == 0 &&
+             chart.token(end).capital) ||
+            (chart.items[end].is(Piece::form) && chart.token(end).caps)))
+      ++end;
+    marks.add(Category::medication_name,
+              {.first = next.tokens.first, .end = chart.items[end - 1].tokens.end}, kContextual);
   }
 }
 

@@ -132,6 +132,14 @@ class PeopleMarker {
     if (at - first >= 2) marks_.add(Category::person, {.first = first, .end = at}, kStructured);
   }
 
+  // Whether a colon follows soon: these words are a key.
+  bool leads_to_colon(std::size_t at) const {
+    for (auto i = at; i < range_.end && i < at + 4 && tokens_[i].line == tokens_[at].line; ++i) {
+      if (tokens_[i].is(":")) return true;
+    }
+    return false;
+  }
+
   // Whether a key of a form begins here: "Naomi Barlow   Lab no.: …".
   bool starts_pair(std::size_t at) const {
     const auto& pairs = page_.page->pairs;
@@ -169,7 +177,8 @@ class PeopleMarker {
                                      bit(Is::organization))) != 0;
         // "Dr. Marta Izquierdo": a name may be a word of the language, but not an all-day one.
         const bool common = (kinds & ~bit(Is::common)) == 0;
-        const bool inside = words > 0 && words < 3 && common && token.fold.size() > 3;
+        const bool inside =
+            words > 0 && words < 3 && common && token.fold.size() > 3 && !leads_to_colon(i);
         const bool first = words == 0 && i + 1 < range_.end && tokens_[i + 1].capital;
         if (other && !first && !inside) break;
         if (token.line != tokens_[at].line) break;

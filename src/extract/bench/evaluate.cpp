@@ -140,8 +140,47 @@ class Bench {
     return std::move(*map);
   }
 
+  // Plain text, set in letters of one width as a printer would.
+  static std::optional<layout::PageMap> text_page(const std::string& text, std::uint32_t number) {
+    constexpr double kLetter = 8;
+    constexpr double kLine = 18;
+    std::istringstream lines(text);
+    std::vector<layout::RawWord> raw;
+    double y = 60;
+    for (std::string line; std::getline(lines, line); y += kLine) {
+      for (std::size_t at = 0; at < line.size();) {
+        if (line[at] == ' ') {
+          ++at;
+          continue;
+        }
+        const auto end = std::min(line.find(' ', at), line.size());
+        const auto x = 60 + kLetter * static_cast<double>(at);
+        raw.push_back({.text = line.substr(at, end - at),
+                       .box = {.x0 = x,
+                               .y0 = y,
+                               .x1 = x + kLetter * static_cast<double>(end - at),
+                               .y1 = y + 12},
+                       .conf = 0.99});
+        at = end;
+      }
+    }
+    const auto height = std::max(1754.0, y + 60);
+    layout::PageInfo info{.page = number,
+                          .width_px = 1240,
+                          .height_px = static_cast<std::uint32_t>(height),
+                          .dpi = 150,
+                          .engine = "text"};
+    auto made = layout::to_raw_page(info, {.visible = {.x1 = 1240, .y1 = height}}, raw);
+    if (!made.has_value()) return std::nullopt;
+    auto map = layout::arrange(std::move(*made));
+    if (!map.has_value()) return std::nullopt;
+    return std::move(*map);
+  }
+
   static std::optional<layout::PageMap> layout_page(const json::Value& page, std::uint32_t number) {
     const auto* words = page.as_object().if_contains("words");
+    if (words != nullptr && words->is_array() && words->as_array().empty())
+      return text_page(text_of(page, "text"), number);
     if (words == nullptr || !words->is_array()) return std::nullopt;
     layout::PageInfo info{
         .page = number, .width_px = 1240, .height_px = 1754, .dpi = 150, .engine = "truth"};
