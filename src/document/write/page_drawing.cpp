@@ -7,7 +7,6 @@
 #include <cmath>
 #include <leptonica/allheaders.h>
 #include <memory>
-#include <pango/pangocairo.h>
 
 namespace millrace::document {
 namespace {
@@ -17,9 +16,6 @@ struct SurfaceFree {
 };
 struct CairoFree {
   void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
-struct ObjectFree {
-  void operator()(void* object) const { g_object_unref(object); }
 };
 using SurfacePtr = std::unique_ptr<cairo_surface_t, SurfaceFree>;
 using CairoPtr = std::unique_ptr<cairo_t, CairoFree>;
@@ -71,23 +67,19 @@ void set_colour(cairo_t* cairo, std::uint32_t colour, double alpha) {
 
 // Above the box, or in it when there is no room.
 void draw_label(cairo_t* cairo, const DrawnBox& box, double left, double top, double size) {
-  const std::unique_ptr<PangoLayout, ObjectFree> text(pango_cairo_create_layout(cairo));
-  auto* const font = pango_font_description_from_string("DejaVu Sans");
-  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
-  pango_layout_set_font_description(text.get(), font);
-  pango_font_description_free(font);
-  pango_layout_set_single_paragraph_mode(text.get(), TRUE);
-  pango_layout_set_text(text.get(), box.label.data(), static_cast<int>(box.label.size()));
-  int width = 0;
-  int height = 0;
-  pango_layout_get_pixel_size(text.get(), &width, &height);
+  choose_font(cairo, size);
+  cairo_font_extents_t font;
+  cairo_font_extents(cairo, &font);
+  cairo_text_extents_t text;
+  cairo_text_extents(cairo, box.label.c_str(), &text);
+  const double height = font.ascent + font.descent;
   const double y = top >= height + 1 ? top - height - 1 : top;
   set_colour(cairo, box.colour, 0.85);
-  cairo_rectangle(cairo, left, y, width + 4, height);
+  cairo_rectangle(cairo, left, y, text.x_advance + 4, height);
   cairo_fill(cairo);
   cairo_set_source_rgb(cairo, 1, 1, 1);
-  cairo_move_to(cairo, left + 2, y);
-  pango_cairo_show_layout(cairo, text.get());
+  cairo_move_to(cairo, left + 2, y + font.ascent);
+  cairo_show_text(cairo, box.label.c_str());
 }
 
 }  // namespace
