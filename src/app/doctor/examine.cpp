@@ -1,5 +1,6 @@
 #include "app/doctor/examine.h"
 
+#include "app/documents/document_worker.h"
 #include "app/exit_code.h"
 #include "app/schema.h"
 #include "base/version.h"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <unistd.h>
 
 namespace millrace::app {
 namespace {
@@ -37,6 +39,7 @@ class Examination {
     if (!store) return refused("schema", store.error());
     look_at_server(*store);
     look_at_work(*store);
+    look_at_documents();
     return std::move(findings_);
   }
 
@@ -55,6 +58,14 @@ class Examination {
       return;
     }
     found(judgement(*facts));
+  }
+
+  void look_at_documents() {
+    DocumentFacts facts{.enabled = context_.settings.boolean("documents.enabled"),
+                        .program = document_program(context_.settings).string()};
+    facts.program_there = ::access(facts.program.c_str(), X_OK) == 0;
+    if (facts.enabled && facts.program_there) facts.jail = sandbox::describe_jail();
+    found(judge_documents(facts));
   }
 
   // False when there is no schema to look into.

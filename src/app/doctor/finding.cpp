@@ -403,4 +403,36 @@ Finding judge_counters(const json::Array& mismatches) {
   return finding;
 }
 
+Finding judge_documents(const DocumentFacts& facts) {
+  Finding finding{.name = "documents"};
+  if (!facts.enabled) {
+    finding.explanation = "workers here take no documents (documents.enabled)";
+    return finding;
+  }
+  if (!facts.program_there) {
+    finding.state = State::warn;
+    finding.explanation = facts.program + " is not there: workers here take no documents";
+    finding.action = "install it beside millrace, or set documents.program";
+    return finding;
+  }
+  std::vector<std::string> used;
+  std::vector<std::string> missing;
+  for (const auto& feature : facts.jail) {
+    if (feature.used) {
+      used.push_back(feature.name);
+    } else if (feature.required) {
+      missing.push_back(fmt::format("{} ({})", feature.name, feature.detail));
+    }
+  }
+  if (!missing.empty() || facts.jail.empty()) {
+    finding.state = State::fail;
+    finding.explanation = facts.jail.empty() ? "the jail for documents cannot be tried"
+                                             : "documents cannot be confined: " + named(missing);
+    finding.action = "use a kernel with seccomp and Landlock; until then no document is read here";
+    return finding;
+  }
+  finding.explanation = "confined by " + named(used);
+  return finding;
+}
+
 }  // namespace millrace::app

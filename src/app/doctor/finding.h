@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "sandbox/jail.h"
 
 #include <chrono>
 #include <cstdint>
@@ -46,5 +47,14 @@ Finding judge_handlers(const json::Array& types, bool any_worker);
 Finding judge_limits(const json::Array& limits);
 Finding judge_queues(const json::Array& queues);
 Finding judge_counters(const json::Array& mismatches);
+
+// What this machine can do with documents.
+struct DocumentFacts {
+  bool enabled = true;
+  std::string program = {};
+  bool program_there = false;
+  sandbox::JailDescription jail = {};
+};
+Finding judge_documents(const DocumentFacts& facts);
 
 }  // namespace millrace::app

@@ -2,6 +2,7 @@
 
 #include "app/compute/worker_blobs.h"
 #include "app/context.h"
+#include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
 #include "provider/anthropic_chat.h"
 #include "provider/openai_chat.h"
@@ -22,25 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path document_program(const Settings& settings) {
-  const auto& chosen = settings.text("documents.program");
-  if (!chosen.empty()) return chosen;
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "millrace-document";
-}
-
-Result<pipeline::PipelineSet> load_pipelines(const Settings& settings) {
-  std::optional<fs::path> folder;
-  if (const auto& dir = settings.text("pipeline.dir"); !dir.empty()) folder = dir;
-  MR_TRY(auto loaded, pipeline::PipelineSet::load(folder));
-  if (!loaded.problems.empty()) {
-    return fail(Error{.kind = ErrorKind::invalid_argument,
-                      .message = loaded.problems.front(),
-                      .hint = "'millrace pipeline check' lists all problems"});
-  }
-  return std::move(loaded.set);
-}
-
 Result<std::int64_t> price_of(const Settings& settings, std::string_view name) {
   auto price = provider::parse_money(settings.text(name));
   if (!price) return fail_with_context(name, price.error());
@@ -55,8 +37,8 @@ Result<provider::ClamdOptions> clamd_options(const std::string& text) {
   } else {
     const auto colon = text.rfind(':');
     int port = 0;
-    const auto digits = colon == text.npos ? std::string_view()
-                                           : std::string_view(text).substr(colon + 1);
+    const auto digits =
+        colon == text.npos ? std::string_view() : std::string_view(text).substr(colon + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (error != std::errc{} || end != digits.data() + digits.size() || port < 1 || port > 65'535) {
       return fail(ErrorKind::invalid_argument, "documents.clamd must be unix:/path or host:port");
@@ -169,9 +151,9 @@ Result<fs::path> scratch_folder(const Settings& settings) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("documents.scratch_dir: cannot make {}: {}", folder.string(),
-                            error.message()));
+    return fail(
+        ErrorKind::invalid_argument,
+        fmt::format("documents.scratch_dir: cannot make {}: {}", folder.string(), error.message()));
   }
   return folder;
 }
@@ -180,11 +162,15 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                                              const HandlerParts& parts) {
   const auto& settings = context.settings;
   std::shared_ptr<DocumentWorker> made(new DocumentWorker());
-  MR_TRY(made->pipelines_, load_pipelines(settings));
+  MR_TRY(auto loaded, load_pipelines(settings));
+  for (const auto& warning : loaded.warnings) {
+    context.log.warn("pipeline", {{"warning", warning}});
+  }
+  made->pipelines_ = std::move(loaded.set);
   made->store_ = store::make_document_store(parts.pool);
-  MR_TRY(made->blobs_, WorkerBlobs::open(settings, {.client = parts.client,
-                                                    .clock = context.clock,
-                                                    .random = context.random}));
+  MR_TRY(made->blobs_,
+         WorkerBlobs::open(
+             settings, {.client = parts.client, .clock = context.clock, .random = context.random}));
   MR_TRY(auto folder, scratch_folder(settings));
   made->contents_ = std::make_unique<pipeline::ContentFiles>(
       made->blobs_->store(), made->threads_.get_executor(),
@@ -206,6 +192,12 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                              .threads = made->threads_.get_executor(),
                                              .clock = context.clock,
                                              .log = context.log});
+  auto& authors = made->services_->authors;
+  authors.client = &parts.client;
+  if (const auto dir = pipeline_folder(settings)) authors.folder = dir->string();
+  if (const auto path = context.environment.find("PATH"); path != context.environment.end()) {
+    authors.env["PATH"] = path->second;
+  }
   MR_TRY_VOID(made->add_openai(context, parts.client));
   MR_TRY_VOID(made->add_anthropic(context, parts.client));
   MR_TRY_VOID(made->add_vision(context, parts.client));
@@ -220,13 +212,16 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
 // Keeps what it needs alive.
 class SharedHandler final : public worker::Handler {
  public:
-  SharedHandler(std::shared_ptr<DocumentWorker> owner, std::string pipeline, std::string type)
-      : owner_(std::move(owner)),
-        handler_(owner_->services(), owner_->cache(), std::move(pipeline), std::move(type)) {}
+  SharedHandler(std::shared_ptr<DocumentWorker> owner, std::string type)
+      : owner_(std::move(owner)), handler_(owner_->services(), owner_->cache(), std::move(type)) {}
 
   awaitable<Outcome> run(std::shared_ptr<worker::JobContext> context) override {
     return handler_.run(std::move(context));
   }
+  std::chrono::milliseconds wait_limit(std::chrono::milliseconds run_timeout) const override {
+    return handler_.wait_limit(run_timeout);
+  }
+  std::chrono::milliseconds stop_grace() const override { return handler_.stop_grace(); }
 
  private:
   std::shared_ptr<DocumentWorker> owner_;  // Shared by the handlers of all stages.
@@ -238,7 +233,7 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
   if (stage.provider == pipeline::kLocalProvider || stage.provider == pipeline::kNoProvider) {
     return {};
   }
-  if (stage.kind == pipeline::RunKind::ocr) return "google:vision-api";
+  if (stage.provider == "google") return "google:vision-api";
   if (stage.provider == "openai" || stage.provider == "anthropic") {
     return stage.provider + ":" + settings.text(stage.provider + ".model");
   }
@@ -247,6 +242,13 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
 
 }  // namespace
 
+fs::path document_program(const Settings& settings) {
+  const auto& chosen = settings.text("documents.program");
+  if (!chosen.empty()) return chosen;
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "millrace-document";
+}
+
 bool takes_documents(const Settings& settings) {
   return settings.boolean("documents.enabled") &&
          ::access(document_program(settings).c_str(), X_OK) == 0;
@@ -254,9 +256,9 @@ bool takes_documents(const Settings& settings) {
 
 std::vector<std::pair<std::string, std::string>> document_types(const Settings& settings) {
   std::vector<std::pair<std::string, std::string>> types;
-  const auto pipelines = load_pipelines(settings);
-  if (!pipelines) return types;  // add_document_handlers says what is wrong.
-  for (auto& one : pipeline::document_job_types(*pipelines)) {
+  const auto loaded = load_pipelines(settings);
+  if (!loaded) return types;  // add_document_handlers says what is wrong.
+  for (auto& one : pipeline::document_job_types(loaded->set)) {
     types.emplace_back(std::move(one.job_type), std::move(one.queue));
   }
   return types;
@@ -264,10 +266,10 @@ std::vector<std::pair<std::string, std::string>> document_types(const Settings& 
 
 json::Object document_bindings(const Settings& settings) {
   json::Object bindings;
-  const auto pipelines = load_pipelines(settings);
-  if (!pipelines) return bindings;
-  for (const auto& name : pipelines->names()) {
-    for (const auto& stage : pipelines->find(name)->stages) {
+  const auto loaded = load_pipelines(settings);
+  if (!loaded) return bindings;
+  for (const auto& name : loaded->set.names()) {
+    for (const auto& stage : loaded->set.find(name)->stages) {
       const auto provider = limited_provider(settings, stage);
       bindings[stage.name] = provider.empty() ? json::Value(nullptr) : json::Value(provider);
     }
@@ -278,14 +280,25 @@ json::Object document_bindings(const Settings& settings) {
 Result<void> add_document_handlers(Context& context, const HandlerParts& parts,
                                    worker::HandlerRegistry& registry) {
   MR_TRY(auto owner, DocumentWorker::make(context, parts));
+  const auto add = [&](const std::string& type, const std::string& queue) -> Result<void> {
+    // The settings say otherwise, or it is in two queues.
+    if (registry.find(type) != nullptr) return {};
+    return registry.add(type, std::make_unique<SharedHandler>(owner, type), {.queue = queue});
+  };
   for (const auto& type : pipeline::document_job_types(owner->pipelines())) {
-    if (registry.find(type.job_type) != nullptr) continue;  // The settings say otherwise.
-    worker::HandlerOptions options{.queue = type.queue};
-    MR_TRY_VOID(registry.add(
-        type.job_type, std::make_unique<SharedHandler>(owner, type.pipeline, type.job_type),
-        options));
+    MR_TRY_VOID(add(type.job_type, type.queue));
   }
+  for (const auto& [type, queue] : context.kept_types) MR_TRY_VOID(add(type, queue));
   return {};
+}
+
+Result<json::Array> document_registration(const Settings& settings) {
+  MR_TRY(const auto loaded, load_pipelines(settings));
+  json::Object defaults;
+  if (!settings.get("queue_defaults.max_attempts").value.empty()) {
+    defaults["max_attempts"] = settings.integer("queue_defaults.max_attempts");
+  }
+  return pipeline::registration_of(loaded.set, defaults);
 }
 
 }  // namespace millrace::app
