@@ -88,7 +88,11 @@ class Judge {
         continue;
       }
       if (match.is(Is::ends_reach)) forget(since);
-      for (unsigned kind = 0; kind < 64 && !match.is(Is::no_cue); ++kind) {
+      if (const auto next = past_false_cue(tokens, at, match.tokens); next > at) {
+        at = next;
+        continue;
+      }
+      for (unsigned kind = 0; kind < 64; ++kind) {
         if ((match.kinds & kBefore & (Kinds{1} << kind)) == 0) continue;
         if (static_cast<Is>(kind) == Is::hypothetical_before && !supposes(at)) continue;
         since[kind] = at + match.tokens;
@@ -102,6 +106,16 @@ class Judge {
     keep(since, Is::historical_before, kShortReach);
     keep(since, Is::possible_before, kShortReach);
     keep(since, Is::probable_before, kShortReach);
+  }
+
+  // "There was no change": the negation is taken by a phrase that denies nothing.
+  static std::size_t past_false_cue(std::span<const Token> tokens, std::size_t at,
+                                    std::size_t size) {
+    for (auto i = at; i < at + size; ++i) {
+      const auto match = Terms::get().longest(tokens, i, bit(Is::no_cue));
+      if (match.tokens > 0 && i + match.tokens >= at + size) return i + match.tokens;
+    }
+    return at;
   }
 
   // The end of the stretch without cues that this token is in; the token itself outside of all.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 #include <utility>
 
 namespace millrace::extract {
@@ -31,9 +32,9 @@ constexpr auto kMonths = std::to_array<std::pair<std::string_view, int>>({
 });
 
 int month_named(std::string_view fold) {
-  if (fold.ends_with('.')) fold.remove_suffix(1);
-  const auto at = std::ranges::find(kMonths, fold, &std::pair<std::string_view, int>::first);
-  return at == kMonths.end() ? 0 : at->second;
+  static const std::unordered_map<std::string_view, int> kByName(kMonths.begin(), kMonths.end());
+  const auto at = kByName.find(fold);
+  return at == kByName.end() ? 0 : at->second;
 }
 
 std::optional<int> figures(std::string_view text, std::size_t size_max) {

@@ -8,8 +8,8 @@
 // that a model made.
 // What is not in a term list is found by where it stands: a strength and a frequency behind a word,
 // a row of a table of results, a line of a list of problems.
-// Cost: linear in the words of a page, well below a millisecond for an ordinary one. Output is
-// bounded by PassLimits. Pure functions: no I/O, no state but the term lists, which are read once.
+// Cost: linear in the words of a page, a millisecond or two for an ordinary one. Output is bounded
+// by PassLimits. Pure functions: no I/O, no state but the term lists, which are read once.
 #pragma once
 
 #include "layout/clinical/detection.h"

@@ -49,6 +49,12 @@ bool is_count(const Placed& dose) {
   return read_quantity(tokens, 0, dose.entity->text, Decimal::point).unit.kind == UnitClass::count;
 }
 
+// A unit in a column of its own.
+bool is_unit(const Placed& value) {
+  const auto tokens = tokens_of(std::string_view(value.entity->text));
+  return read_unit(tokens, 0, value.entity->text).tokens == tokens.size();
+}
+
 bool has_figures(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
@@ -116,11 +122,14 @@ void FactWriter::write_medications(const Group& group) {
 }
 
 void FactWriter::write_observations(const Group& group) {
-  const auto clusters =
+  auto clusters =
       clusters_of(group, Category::lab_name, {Category::lab_value, Category::reference_range});
   const auto dates = std::ranges::count(group.entities, Category::date, &Placed::category);
-  for (const auto& cluster : clusters) {
+  for (auto& cluster : clusters) {
     auto fact = fact_of(FactType::Observation, group, *cluster.head);
+    std::ranges::sort(cluster.parts, {}, [](const Placed* part) {
+      return std::pair(is_unit(*part), part->tokens.first);
+    });
     bool valued = false;
     std::size_t value_end = cluster.tokens.end;
     for (const auto* part : cluster.parts) {
@@ -129,7 +138,7 @@ void FactWriter::write_observations(const Group& group) {
         continue;
       }
       const auto& text = part->entity->text;
-      if (!valued) {
+      if (!valued && !is_unit(*part)) {
         valued = has_figures(text) && set_quantity(fact.value, "value", *part);
         if (!valued) {
           fact.value["text"] = name_text(text);

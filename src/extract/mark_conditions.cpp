@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <unordered_set>
 
 namespace millrace::extract {
 namespace {
@@ -292,6 +293,11 @@ constexpr auto kTails = std::to_array<std::string_view>({"was diagnosed",
                                                          "fue descartada",
                                                          "se descarto"});
 
+const std::unordered_set<std::string_view>& leads() {
+  static const std::unordered_set<std::string_view> kSet(kLeads.begin(), kLeads.end());
+  return kSet;
+}
+
 class ConditionMarker {
  public:
   ConditionMarker(const Chart& chart, Marks& marks)
@@ -513,7 +519,7 @@ class ConditionMarker {
       if (token.is("'")) continue;
       if (token.kind == TokenKind::punct) break;
       phrase = phrase.empty() ? token.key : token.key + ' ' + phrase;
-      if (std::ranges::find(kLeads, phrase) != kLeads.end()) return true;
+      if (leads().contains(phrase)) return true;
     }
     return false;
   }

@@ -93,6 +93,10 @@ TokenRange TableMarker::trimmed_cell(TokenRange cell) const {
   return cell;
 }
 
+std::span<const Token> TableMarker::within(const CellTokens& cell) const {
+  return std::span<const Token>(page_.tokens).first(cell.tokens.end);
+}
+
 bool TableMarker::has(Column role) const {
   return std::ranges::any_of(header_.roles, [role](const auto& one) { return one == role; });
 }
@@ -200,7 +204,7 @@ void TableMarker::mark_lab_row(const Passage& row, const std::vector<CellTokens>
     if (role == Column::value && !valued) {
       const bool number = first.is(Piece::quantity) || first.is(Piece::pressure);
       const auto range =
-          read_range(page_.tokens, cell.tokens.first, page_.page->text, manner_.decimal);
+          read_range(within(cell), cell.tokens.first, page_.page->text, manner_.decimal);
       auto tokens = number ? first.tokens : cell.tokens;
       // "<0.5" reads as a range where nothing stands before it.
       if (!number && range.tokens > 0)
@@ -209,14 +213,14 @@ void TableMarker::mark_lab_row(const Passage& row, const std::vector<CellTokens>
       if (!number && tokens.size() == 1 && !flag_of(page_.tokens[tokens.first]).empty()) continue;
       valued = marks.add(Category::lab_value, tokens, first.quantity.misread ? kGuessed : kListed);
     } else if (role == Column::unit) {
-      const auto unit = read_unit(page_.tokens, cell.tokens.first, page_.page->text);
+      const auto unit = read_unit(within(cell), cell.tokens.first, page_.page->text);
       if (unit.tokens > 0)
         marks.add(Category::lab_value,
                   {.first = cell.tokens.first, .end = cell.tokens.first + unit.tokens}, kListed);
     } else if (role == Column::range) {
       std::size_t at = cell.tokens.first;
       while (at < cell.tokens.end && (page_.tokens[at].is("(") || page_.tokens[at].is("["))) ++at;
-      const auto range = read_range(page_.tokens, at, page_.page->text, manner_.decimal);
+      const auto range = read_range(within(cell), at, page_.page->text, manner_.decimal);
       if (range.tokens > 0 && at + range.tokens <= cell.tokens.end)
         marks.add(Category::reference_range, {.first = at, .end = at + range.tokens}, kListed);
     }

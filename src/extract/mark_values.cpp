@@ -172,6 +172,7 @@ class ValueMarker {
     }
     for (auto i = name.first; i < name.end; ++i) {
       const auto& token = chart_.token(i);
+      if (items_[i].is(Piece::form)) continue;  // "XR"
       if (!token.is_word() || token.capital) {
         if (token.is_word()) name.first = i;
         return;

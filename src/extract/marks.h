@@ -6,6 +6,7 @@
 #include "layout/clinical/detection.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ class TableMarker {
   void mark_plain_row(const Passage& row, const std::vector<CellTokens>& cells, Marks& marks) const;
   std::optional<Column> role_of(const CellTokens& cell) const;
   TokenRange trimmed_cell(TokenRange cell) const;
+  std::span<const Token> within(const CellTokens& cell) const;  // Nothing is read past a cell.
   bool has(Column role) const;
 
   const PageReading& page_;

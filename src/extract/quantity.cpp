@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 namespace millrace::extract {
@@ -149,8 +150,13 @@ constexpr auto kAtoms = std::to_array<Atom>({
 });
 
 const Atom* atom_of(std::string_view fold) {
-  const auto at = std::ranges::find(kAtoms, fold, &Atom::text);
-  return at == kAtoms.end() ? nullptr : &*at;
+  static const auto kByText = [] {
+    std::unordered_map<std::string_view, const Atom*> map;
+    for (const auto& atom : kAtoms) map.emplace(atom.text, &atom);
+    return map;
+  }();
+  const auto at = kByText.find(fold);
+  return at == kByText.end() ? nullptr : at->second;
 }
 
 bool is_figure(char c) { return c >= '0' && c <= '9'; }

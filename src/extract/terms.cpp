@@ -108,6 +108,8 @@ std::string_view known_name(std::span<const std::string_view> names, std::string
   return at == names.end() ? std::string_view() : *at;
 }
 
+std::string_view first_word(std::string_view key) { return key.substr(0, key.find(' ')); }
+
 bool ends_with_any(std::string_view word, const std::vector<std::string>& endings,
                    std::size_t before_min) {
   return std::ranges::any_of(endings, [&](const std::string& ending) {
@@ -174,6 +176,10 @@ void Terms::add(std::string_view list, std::string_view label, std::string_view 
     return;
   }
   auto key = phrase_of(term);
+  auto& reach = longest_[std::string(first_word(key))];
+  const auto words = static_cast<std::size_t>(std::ranges::count(key, ' ')) + 1;
+  reach =
+      static_cast<std::uint8_t>(std::max<std::size_t>(reach, std::min(words, kPhraseTokensMax)));
   if (list == "condition_heads") {
     kinds_[key] |= bit(Is::condition_head);
   } else if (list == "headings") {
@@ -196,8 +202,12 @@ void Terms::add(std::string_view list, std::string_view label, std::string_view 
 
 Match Terms::longest(std::span<const Token> tokens, std::size_t at, Kinds among) const {
   Match match;
+  if (at >= tokens.size()) return match;
+  // Most words begin no phrase at all.
+  const auto reach = longest_.find(first_word(tokens[at].key));
+  if (reach == longest_.end()) return match;
   std::string key;
-  const auto last = std::min(tokens.size(), at + kPhraseTokensMax);
+  const auto last = std::min<std::size_t>(tokens.size(), at + reach->second);
   for (auto i = at; i < last; ++i) {
     if (i > at) key += ' ';
     key += tokens[i].key;

@@ -144,6 +144,7 @@ class Terms {
   void add(std::string_view list, std::string_view label, std::string_view term);
 
   Map<Kinds> kinds_;
+  Map<std::uint8_t> longest_;  // Words of the longest phrase that begins with a word.
   Map<std::string_view> headings_;
   Map<std::uint32_t> columns_;
   Map<std::string_view> documents_;
