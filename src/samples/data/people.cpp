@@ -84,7 +84,7 @@ constexpr std::string_view kDepartments[kLanguages][5] = {
 constexpr std::string_view kLaboratories[kLanguages][4] = {
     {"Northgate Pathology Services", "Calder Clinical Laboratories", "Meridian Diagnostics",
      "Wexbury Pathology Partnership"},
-    {"Labor Dr. Wittkamp & Kollegen", "MVZ Labordiagnostik Rheinau", "Zentrallabor Elbtal",
+    {"Labormedizin Wittkamp", "MVZ Labordiagnostik Rheinau", "Zentrallabor Elbtal",
      "Laborgemeinschaft Gremmen"},
     {"Laboratoire Beauclair", "Biologie médicale du Parc", "Laboratoire de la Loire",
      "Laboratoire Pellerin"},

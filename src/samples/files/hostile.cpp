@@ -46,12 +46,12 @@ constexpr std::string_view kPage =
 constexpr std::string_view kFont = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
 
 std::string script_pdf() {
-  return raw_pdf(
-      {"<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS "
-       "(app.alert\\('hello'\\);) >> >>",
-       std::string(kPages), std::string(kPage),
-       stream("", "BT /F1 12 Tf 72 760 Td (Please enable all features.) Tj ET"),
-       std::string(kFont)});
+  constexpr std::string_view kCatalogue =
+      "<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS "
+      "(app.alert\\('hello'\\);) >> >>";
+  return raw_pdf({std::string(kCatalogue), std::string(kPages), std::string(kPage),
+                  stream("", "BT /F1 12 Tf 72 760 Td (Please enable all features.) Tj ET"),
+                  std::string(kFont)});
 }
 
 // 96 MiB of spaces in less than 100 KB.
@@ -63,12 +63,13 @@ std::string bomb_pdf() {
 
 // Says that everything is encrypted, with a handler and a key that open nothing.
 std::string locked_pdf() {
-  std::string pdf =
-      raw_pdf({"<< /Type /Catalog /Pages 2 0 R >>", std::string(kPages), std::string(kPage),
-               stream("", "\x91\x02\x7F\x33 not for you"), std::string(kFont),
-               "<< /Filter /Standard /V 2 /R 3 /Length 128 /P -3904 /O "
-               "<6f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0> /U "
-               "<a1b2c3d4e5f60718293a4b5c6d7e8f90112233445566778899aabbccddeeff00> >>"});
+  constexpr std::string_view kHandler =
+      "<< /Filter /Standard /V 2 /R 3 /Length 128 /P -3904 /O "
+      "<6f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0> /U "
+      "<a1b2c3d4e5f60718293a4b5c6d7e8f90112233445566778899aabbccddeeff00> >>";
+  std::string pdf = raw_pdf({"<< /Type /Catalog /Pages 2 0 R >>", std::string(kPages),
+                             std::string(kPage), stream("", "\x91\x02\x7F\x33 not for you"),
+                             std::string(kFont), std::string(kHandler)});
   const std::string_view root = "/Root 1 0 R";
   pdf.insert(pdf.rfind(root) + root.size(),
              " /Encrypt 6 0 R /ID [<00112233445566778899aabbccddeeff> "
@@ -103,7 +104,7 @@ std::string giant_png() {
 
 std::string program() {
   std::string bytes = "MZ\x90";
-  bytes += std::string("\0\x03\0\0\0\x04\0\0\0\xFF\xFF\0\0\xB8", 15);
+  bytes += std::string("\0\x03\0\0\0\x04\0\0\0\xFF\xFF\0\0\xB8", 14);
   bytes.resize(60, '\0');
   bytes += std::string("\x80\0\0\0", 4);
   bytes.resize(128, '\0');

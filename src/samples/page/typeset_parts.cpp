@@ -6,41 +6,45 @@
 
 namespace millrace::samples {
 
+double Typesetter::emblem(Point at) {
+  // A ring with a drop: enough to be taken for a crest.
+  const double r = 17;
+  const double cx = at.x + r;
+  const double cy = at.y + r;
+  const double k = r * 0.5523;
+  page().curves.push_back({{{cx + r, cy},
+                            {cx + r, cy + k},
+                            {cx + k, cy + r},
+                            {cx, cy + r},
+                            {cx - k, cy + r},
+                            {cx - r, cy + k},
+                            {cx - r, cy},
+                            {cx - r, cy - k},
+                            {cx - k, cy - r},
+                            {cx, cy - r},
+                            {cx + k, cy - r},
+                            {cx + r, cy - k},
+                            {cx + r, cy}},
+                           2.2});
+  page().curves.push_back({{{cx, cy - 10},
+                            {cx + 12, cy + 3},
+                            {cx + 6, cy + 10},
+                            {cx, cy + 10},
+                            {cx - 6, cy + 10},
+                            {cx - 12, cy + 3},
+                            {cx, cy - 10}},
+                           1.0,
+                           false,
+                           true});
+  return 2 * r;
+}
+
 void Typesetter::place(const Letterhead& head) {
   const double left = document_.margin_pt;
   const double top = y_;
   double x = left;
   if (head.emblem && !head.centred) {
-    // A ring with a drop: enough to be taken for a crest.
-    const double r = 17;
-    const double cx = left + r;
-    const double cy = top + r;
-    const double k = r * 0.5523;
-    page().curves.push_back({{{cx + r, cy},
-                              {cx + r, cy + k},
-                              {cx + k, cy + r},
-                              {cx, cy + r},
-                              {cx - k, cy + r},
-                              {cx - r, cy + k},
-                              {cx - r, cy},
-                              {cx - r, cy - k},
-                              {cx - k, cy - r},
-                              {cx, cy - r},
-                              {cx + k, cy - r},
-                              {cx + r, cy - k},
-                              {cx + r, cy}},
-                             2.2});
-    page().curves.push_back({{{cx, cy - 10},
-                              {cx + 12, cy + 3},
-                              {cx + 6, cy + 10},
-                              {cx, cy + 10},
-                              {cx - 6, cy + 10},
-                              {cx - 12, cy + 3},
-                              {cx, cy - 10}},
-                             1.0,
-                             false,
-                             true});
-    x += 2 * r + 12;
+    x += emblem({left, top}) + 12;
   }
   const double aside_width = head.aside.empty() ? 0 : 170;
   const double room = width() - (x - left) - aside_width;
@@ -129,7 +133,8 @@ void Typesetter::place(const Checks& checks) {
   for (std::size_t i = 0; i < checks.boxes.size(); ++i) {
     const Checkbox& check = checks.boxes[i];
     const double x = document_.margin_pt + column * static_cast<double>(i % per_row);
-    const double y = y_ + row_height * static_cast<double>(i / per_row);
+    const std::size_t row = i / per_row;
+    const double y = y_ + row_height * static_cast<double>(row);
     const Rect box = {x, y + 2, x + size, y + 2 + size};
     page().rules.push_back({{box.x0, box.y0, box.x1, box.y0}, 0.8});
     page().rules.push_back({{box.x0, box.y1, box.x1, box.y1}, 0.8});

@@ -40,6 +40,7 @@ class Typesetter {
   void put_lines(const MeasuredText& text, const Style& style, double x, double y, double width);
   void put_text(std::string_view text, const Style& style, double x, double y, double width);
   void take_facts(const Prose& prose);
+  double emblem(Point at);  // Gives its width.
 
   struct Cells {
     std::vector<MeasuredText> texts;

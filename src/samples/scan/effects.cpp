@@ -48,7 +48,8 @@ class Clouds {
     const double fx = x - i;
     const double fy = y - k;
     const auto value = [&](int a, int b) {
-      return values_[static_cast<std::size_t>(b * (cells_ + 1) + a)];
+      return values_[static_cast<std::size_t>(b) * (static_cast<std::size_t>(cells_) + 1) +
+                     static_cast<std::size_t>(a)];
     };
     return (value(i, k) * (1 - fx) + value(i + 1, k) * fx) * (1 - fy) +
            (value(i, k + 1) * (1 - fx) + value(i + 1, k + 1) * fx) * fy;
@@ -171,7 +172,8 @@ void streaks(Image& image, Chance& chance, double strength) {
   for (int i = 0; i < count; ++i) {
     const int at = chance.whole(10, width - 12);
     const double depth = chance.between(30, 90 + 90 * strength);
-    for (int k = 0; k < chance.whole(1, 3); ++k) columns[static_cast<std::size_t>(at + k)] = depth;
+    const auto first = columns.begin() + at;
+    std::fill(first, first + chance.whole(1, 3), depth);
   }
   each_pixel(image, [&](int x, int, double v) { return v - columns[static_cast<std::size_t>(x)]; });
 }

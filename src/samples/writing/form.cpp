@@ -27,6 +27,25 @@ constexpr auto kVisit = std::to_array<std::string_view>(
 constexpr auto kNeeds = std::to_array<std::string_view>(
     {"Interpreter", "Wheelchair access", "Hearing aid", "Glasses", "Vegetarian meals", "None"});
 
+Fields medical_details(Scribe& scribe, const Style& style) {
+  Fields details;
+  details.style = style;
+  details.columns = 1;
+  details.boxed = true;
+  details.pairs = {
+      {"Reason for visit:", scribe.write("{symptom} for {num 2 9} days")},
+      {"Known conditions:", scribe.write("{cond}, {cond}")},
+      {"Allergies:",
+       scribe.write(scribe.chance().happens(0.7) ? "{allergy}"
+                                                 : "no [neg allergy|known allergies]")},
+      {"Medication:", scribe.write("{med}; {med}")},
+      {"Family history:", scribe.write("father: {fam cond}")},
+      {"Blood pressure:", scribe.write("{vital bp}")},
+      {"Weight:", scribe.write("{vital weight}")},
+  };
+  return details;
+}
+
 }  // namespace
 
 Document write_form(Chance chance) {
@@ -69,21 +88,7 @@ Document write_form(Chance chance) {
   section("3. Special needs");
   document.blocks.emplace_back(checks(own, style, kNeeds, 0.35));
   section("4. Medical details");
-  Fields details;
-  details.style = style;
-  details.columns = 1;
-  details.boxed = true;
-  details.pairs = {
-      {"Reason for visit:", scribe.write("{symptom} for {num 2 9} days")},
-      {"Known conditions:", scribe.write("{cond}, {cond}")},
-      {"Allergies:",
-       scribe.write(own.happens(0.7) ? "{allergy}" : "no [neg allergy|known allergies]")},
-      {"Medication:", scribe.write("{med}; {med}")},
-      {"Family history:", scribe.write("father: {fam cond}")},
-      {"Blood pressure:", scribe.write("{vital bp}")},
-      {"Weight:", scribe.write("{vital weight}")},
-  };
-  document.blocks.emplace_back(std::move(details));
+  document.blocks.emplace_back(medical_details(scribe, style));
   section("5. Declaration");
   document.blocks.emplace_back(Paragraph{
       .text = "I confirm that the details above are complete and agree that they are kept for my "

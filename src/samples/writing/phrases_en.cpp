@@ -54,9 +54,9 @@ constexpr auto kFindings = std::to_array({
 });
 
 constexpr auto kNoFindings = std::to_array({
-    "The chest radiograph showed no evidence of [neg condition|pneumothorax]."sv,
-    "Ultrasound of the legs excluded [neg condition|venous thrombosis]."sv,
-    "The electrocardiogram was in sinus rhythm, without signs of [neg condition|ischaemia]."sv,
+    "The [procedure|chest radiograph] showed no evidence of [neg condition|pneumothorax]."sv,
+    "[procedure|Ultrasound of the legs] excluded [neg condition|venous thrombosis]."sv,
+    "The [procedure|electrocardiogram] was in sinus rhythm, without signs of [neg condition|ischaemia]."sv,
     "There was no evidence of {neg cond}."sv,
     "{exam} on {date 14} was normal; in particular there was no [neg condition|pericardial effusion]."sv,
     "{exam} ruled out {neg cond}."sv,
@@ -80,7 +80,7 @@ constexpr auto kCourses = std::to_array({
 });
 
 constexpr auto kStopped = std::to_array({
-    "{hist med} was stopped on {date 9} because of dizzy spells in the morning."sv,
+    "{hist med} was stopped on {date 9} because of [condition|dizzy spells] in the morning."sv,
     "{his} previous treatment with {hist med} has been discontinued."sv,
     "{he} had taken {hist med} until {year} and does not wish to take it again."sv,
     "We have discontinued {hist drug} in view of the kidney function."sv,

@@ -32,7 +32,7 @@ constexpr auto kFindings = std::to_array({
     "En la exploración, peso {vital weight}, presión arterial {vital bp} y frecuencia cardíaca {vital pulse}. Abdomen blando."sv,
 });
 constexpr auto kNoFindings = std::to_array({
-    "La radiografía no mostró [neg condition|neumotórax]."sv,
+    "La [procedure|radiografía] no mostró [neg condition|neumotórax]."sv,
     "{exam} del {date 14} sin alteraciones; en particular, sin [neg condition|derrame pericárdico]."sv,
     "Sin datos de {neg cond}."sv,
 });

@@ -34,7 +34,7 @@ constexpr auto kFindings = std::to_array({
     "À l'examen : poids {vital weight}, tension artérielle {vital bp}, fréquence cardiaque {vital pulse}. Abdomen souple."sv,
 });
 constexpr auto kNoFindings = std::to_array({
-    "La radiographie ne montre pas de [neg condition|pneumothorax]."sv,
+    "La [procedure|radiographie] ne montre pas de [neg condition|pneumothorax]."sv,
     "{exam} du {date 14} sans anomalie, en particulier pas d'[neg condition|épanchement péricardique]."sv,
     "Aucun argument pour {neg cond}."sv,
 });
