@@ -274,6 +274,24 @@ TEST_F(RuntimeTest, AStatementThatFailsMakesTheAttemptARetry) {
   EXPECT_TRUE(store.end_of(id)->statements.empty());
 }
 
+// The sweep of content may win: asked again, the same statement would be refused for ever.
+TEST_F(RuntimeTest, AStatementWhoseContentIsGoneIsNotRepeatedAndCostsNoAttempt) {
+  gated().on_start = [](JobContext& context) {
+    context.in_settlement({{.sql = "select refer_to_content()", .params = {}}});
+  };
+  gated().open.set();
+  store.trouble["settle_with"] = {.calls = 1'000,
+                                  .error = {.kind = ErrorKind::unavailable,
+                                            .message = "content may have been removed",
+                                            .sqlstate = "MR037"}};
+  const auto id = store.add("gated");
+  start();
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::throttled);
+  EXPECT_EQ(store.end_of(id)->outcome.retry_after, 60s);
+  EXPECT_EQ(store.calls["settle_with"], 1);
+}
+
 TEST_F(RuntimeTest, ExtendsTheLeaseOfAJobWhoseOwnLimitComesNear) {
   store.job_lease = 20s;
   store.run_timeout = 120s;

@@ -25,6 +25,7 @@ constexpr auto kGatherMax = 3ms;
 constexpr std::size_t kKeptMax = 512;  // Places for results while there are none.
 constexpr int kGatherTurns = 40;       // Of the executor: jobs are run in bursts, each in a turn.
 constexpr auto kPauseMin = 50ms;
+constexpr auto kStalePause = 60s;
 constexpr auto kPauseMax = 2s;  // Work goes on within seconds after the database has come back.
 
 // A call that is being repeated, counted once while it lasts.
@@ -54,6 +55,10 @@ Outcome replacement(const Error& error) {
   }
   return Outcome::retry("settlement_failed", error.describe());
 }
+
+// Content that a statement refers to may have been removed meanwhile (MR037): the same statement
+// will never do, but the job, done again, stores it again. For some minutes that may not help yet.
+bool is_stale(const Error& error) { return error.sqlstate == "MR037"; }
 
 // A missing grant or function is no fault of the outcome: an operator will put it right.
 bool installation_broken(const Error& error) {
@@ -127,11 +132,13 @@ awaitable<Answer> Settler::settle_with(std::string worker_id, Settlement settlem
     const auto& error = answer.error();
     MR_SOMETIMES(error.kind == ErrorKind::in_doubt, "effects_repeated_in_doubt");
     if (error.kind == ErrorKind::lease_lost) co_return Answer::lease_lost;
-    if (!should_repeat(error)) {
+    if (!should_repeat(error) || is_stale(error)) {
       // Nothing was committed. Without its statements the outcome would be half of the truth.
       log_.warn("settlement_statement_failed",
                 {{"job_id", settlement.id}, {"error", error.describe()}});
-      settlement.outcome = Outcome::retry("settlement_statement_failed", error.describe());
+      settlement.outcome = is_stale(error)
+                               ? Outcome::throttled(error.describe(), kStalePause)
+                               : Outcome::retry("settlement_statement_failed", error.describe());
       repeating.end();
       co_return co_await settle(std::move(worker_id), std::move(settlement));
     }
