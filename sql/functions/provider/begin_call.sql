@@ -1,4 +1,4 @@
--- millrace.begin_call: a job is about to pay a provider: the intent, and what it may cost, are on record before anything is sent. Over the budget of the tenant for the day (UTC) nothing is
+-- millrace.begin_call: a job is about to pay a provider: the intent, and what it may cost, are on record before anything is sent. Over the budget of the tenant for the provider, all its models together, and the day (UTC) nothing is
 -- written and `allowed` is false. p_call: job_id, delivery_count, stage, provider, model, request_sha256, estimated_tokens, reserved_micros.
 create or replace function millrace.begin_call(p_call jsonb) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
@@ -8,6 +8,7 @@ declare
   v_day date := (v_now at time zone 'UTC')::date;
   v_tenant uuid := (select j.tenant_id from millrace.job_fact j where j.job_id = (p_call ->> 'job_id')::uuid);
   v_reserve bigint := (p_call ->> 'reserved_micros')::bigint;
+  v_payee text := millrace.payee(p_call ->> 'provider');
   v_budget bigint;
   v_spend millrace.provider_spend;
   v_id uuid := millrace.new_id();
@@ -15,11 +16,11 @@ begin
   if v_tenant is null then
     raise exception 'job % does not exist', p_call ->> 'job_id' using errcode = 'MR009';
   end if;
-  v_budget := coalesce((select b.micros_per_day from millrace.provider_budget b where b.tenant_id = v_tenant and b.provider = p_call ->> 'provider'),
+  v_budget := coalesce((select b.micros_per_day from millrace.provider_budget b where b.tenant_id = v_tenant and b.provider = v_payee),
                        nullif(millrace.config_bigint('budget.micros_per_day', 0), 0));
-  insert into millrace.provider_spend as s (tenant_id, provider, day) values (v_tenant, p_call ->> 'provider', v_day) on conflict do nothing;
+  insert into millrace.provider_spend as s (tenant_id, provider, day) values (v_tenant, v_payee, v_day) on conflict do nothing;
   update millrace.provider_spend s set reserved_micros = s.reserved_micros + v_reserve, calls = s.calls + 1
-   where s.tenant_id = v_tenant and s.provider = p_call ->> 'provider' and s.day = v_day
+   where s.tenant_id = v_tenant and s.provider = v_payee and s.day = v_day
      and (v_budget is null or s.reserved_micros + s.spent_micros + v_reserve <= v_budget)
   returning s.* into v_spend;
   if not found then

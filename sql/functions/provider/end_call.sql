@@ -14,7 +14,7 @@ begin
   if found and v_call.state <> 'unknown' then
     update millrace.provider_spend s
        set reserved_micros = greatest(0, s.reserved_micros - v_call.reserved_micros), spent_micros = s.spent_micros + coalesce(v_call.cost_micros, 0)
-     where s.tenant_id = v_call.tenant_id and s.provider = v_call.provider and s.day = v_call.day;
+     where s.tenant_id = v_call.tenant_id and s.provider = millrace.payee(v_call.provider) and s.day = v_call.day;
   end if;
 end;
 $$;
