@@ -96,6 +96,7 @@ Task<Outcome> run_spatial(StageJob job) {
   summary["tables"] = table_count;
   json::Object item;
   item["results"] = std::move(results);
+  item["pages_of"] = job.stage->name;
   item["summary"] = std::move(summary);
   co_return settled_stage(job, std::move(item));
 }
