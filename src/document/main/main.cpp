@@ -158,6 +158,12 @@ int run_main(int argc, char** argv) {
 }  // namespace millrace::document
 
 int main(int argc, char** argv) {
+  // Tesseract's library counts threads when it is loaded. One page is one process here, and threads
+  // that wait for each other would only be in the way of other pages.
+  if (std::getenv("OMP_THREAD_LIMIT") == nullptr) {
+    setenv("OMP_THREAD_LIMIT", "1", 1);
+    execv("/proc/self/exe", argv);
+  }
   try {
     return millrace::document::run_main(argc, argv);
   } catch (const std::exception& error) {

@@ -102,7 +102,62 @@ void box_columns(const Gray& in, Gray& out, int radius) {
   }
 }
 
+// What one pixel of the result is made of, along one side.
+struct Taps {
+  int first = 0;
+  std::vector<float> weights = {};
+};
+
+// A triangle as wide as a pixel of the coarser of both images.
+std::vector<Taps> taps_of(int from, int to) {
+  std::vector<Taps> out;
+  const double step = static_cast<double>(from) / to;
+  const double reach = std::max(1.0, step);
+  for (int i = 0; i < to; ++i) {
+    const double centre = (i + 0.5) * step;
+    Taps taps;
+    taps.first = std::max(0, static_cast<int>(std::floor(centre - reach)));
+    const int last = std::min(from - 1, static_cast<int>(std::ceil(centre + reach)));
+    float sum = 0;
+    for (int k = taps.first; k <= last; ++k) {
+      const double distance = std::abs(k + 0.5 - centre) / reach;
+      taps.weights.push_back(static_cast<float>(std::max(0.0, 1 - distance)));
+      sum += taps.weights.back();
+    }
+    for (auto& weight : taps.weights) weight /= sum;
+    out.push_back(std::move(taps));
+  }
+  return out;
+}
+
 }  // namespace
+
+Gray resized(const Gray& image, Size size) {
+  const auto down = taps_of(image.height, size.height);
+  const auto across = taps_of(image.width, size.width);
+  std::vector<float> column(static_cast<std::size_t>(image.width));
+  Gray out(size.width, size.height);
+  for (int y = 0; y < size.height; ++y) {
+    const auto& taps = down[static_cast<std::size_t>(y)];
+    std::ranges::fill(column, 0.0F);
+    for (std::size_t k = 0; k < taps.weights.size(); ++k) {
+      const auto* row = image.row(taps.first + static_cast<int>(k));
+      const float weight = taps.weights[k];
+      for (int x = 0; x < image.width; ++x) {
+        column[static_cast<std::size_t>(x)] += weight * static_cast<float>(row[x]);
+      }
+    }
+    for (int x = 0; x < size.width; ++x) {
+      const auto& wide = across[static_cast<std::size_t>(x)];
+      float sum = 0;
+      for (std::size_t k = 0; k < wide.weights.size(); ++k) {
+        sum += wide.weights[k] * column[static_cast<std::size_t>(wide.first) + k];
+      }
+      out.row(y)[x] = static_cast<std::uint8_t>(std::clamp(sum + 0.5F, 0.0F, 255.0F));
+    }
+  }
+  return out;
+}
 
 Gray reduced(const Gray& image, int factor) {
   if (factor <= 1) return image;
@@ -188,6 +243,31 @@ Gray blurred(const Gray& image, double sigma_px) {
     box_columns(b, a, radius);
   }
   return a;
+}
+
+Gray smoothed(const Gray& image, int passes) {
+  Gray out = image;
+  const auto width = static_cast<std::size_t>(image.width);
+  std::vector<std::uint16_t> column(width);
+  std::vector<std::uint8_t> above(width);
+  for (int pass = 0; pass < passes; ++pass) {
+    std::copy_n(out.row(0), width, above.begin());
+    for (int y = 0; y < out.height; ++y) {
+      auto* here = out.row(y);
+      const auto* below = out.row(std::min(y + 1, out.height - 1));
+      for (std::size_t x = 0; x < width; ++x) {
+        column[x] = static_cast<std::uint16_t>(above[x] + 2 * here[x] + below[x]);
+      }
+      std::copy_n(here, width, above.begin());
+      for (std::size_t x = 1; x + 1 < width; ++x) {
+        here[x] =
+            static_cast<std::uint8_t>((column[x - 1] + 2 * column[x] + column[x + 1] + 8) / 16);
+      }
+      here[0] = static_cast<std::uint8_t>((column[0] + 2) / 4);
+      here[width - 1] = static_cast<std::uint8_t>((column[width - 1] + 2) / 4);
+    }
+  }
+  return out;
 }
 
 std::vector<std::uint32_t> histogram(const Gray& image, int step) {

@@ -46,11 +46,18 @@ struct Size {
 };
 Gray warped(const Gray& image, const Projection& to_source, Size size, std::uint8_t outside);
 
+// Of another size; each pixel is the weighted mean of those that it covers.
+Gray resized(const Gray& image, Size size);
+
 // Clockwise by 0, 90, 180 or 270.
 Gray turned(const Gray& image, int turn_deg);
 
 // A bell of this width, by three boxes.
 Gray blurred(const Gray& image, double sigma_px);
+
+// A narrow bell: `passes` times a quarter of each neighbour. Its deviation is the root of half of
+// them.
+Gray smoothed(const Gray& image, int passes);
 
 // How many pixels have each value; every `step`th row and column.
 std::vector<std::uint32_t> histogram(const Gray& image, int step = 1);

@@ -1,6 +1,7 @@
 #include "document/ocr/level_page.h"
 
 #include "document/ocr/background.h"
+#include "document/ocr/ink.h"
 #include "document/ocr/page_quad.h"
 #include "document/ocr/slant.h"
 
@@ -15,7 +16,11 @@ constexpr int kLookLongSide = 1'700;
 constexpr double kLetterMin = 17;  // Below, letters are enlarged to kLetterWanted.
 constexpr double kLetterMax = 64;
 constexpr double kLetterWanted = 28;
-constexpr double kSkewMin = 0.12;  // Less is left to the base lines.
+constexpr double kGrainMin = 0.045;   // Of the contrast between ink and paper.
+constexpr double kSpecksMin = 0.002;  // Share of pixels.
+constexpr double kRuleMin = 5;        // Heights of letters from which a dark stretch is a rule.
+constexpr double kRowGap = 1.6;       // White left between pieces of a row, in small letters.
+constexpr double kSkewMin = 0.12;     // Less is left to the base lines.
 
 double distance(layout::Point p, layout::Point q) { return std::hypot(p.x - q.x, p.y - q.y); }
 
@@ -46,37 +51,61 @@ Gray evened(const Gray& image) {
   return background.is_even() ? image : background.remove_from(image);
 }
 
-int ink_threshold(const Gray& image) {
-  return std::clamp(otsu_threshold(histogram(image, 2)), 60, 225);
-}
-
-// Means of the dark and the bright pixels.
-struct Contrast {
-  int ink = 0;
-  int paper = 255;
-};
-
-Contrast contrast_of(const Gray& image) {
-  const auto counts = histogram(image, 2);
-  const int threshold = otsu_threshold(counts);
-  double dark = 0;
-  double dark_sum = 0;
-  double bright = 0;
-  double bright_sum = 0;
-  for (int i = 0; i < 256; ++i) {
-    const double count = counts[static_cast<std::size_t>(i)];
-    (i < threshold ? dark : bright) += count;
-    (i < threshold ? dark_sum : bright_sum) += count * i;
+// Marks, without what was drawn rather than written, and the lines that they make.
+void find_text(LevelPage& page, int passes_min) {
+  auto ink = find_ink(std::move(page.image), passes_min);
+  const double letter = letter_height(ink.marks, ink.image.height);
+  if (letter > 0) {
+    erase_rules(ink.image, ink.levels, static_cast<int>(std::max(40.0, kRuleMin * letter)));
+    ink.marks = find_marks(ink.image, ink.levels.threshold).list;
   }
-  return {.ink = static_cast<int>(dark == 0 ? 0 : dark_sum / dark),
-          .paper = static_cast<int>(bright == 0 ? 255 : bright_sum / bright)};
-}
-
-void find_text(LevelPage& page) {
-  auto marks = find_marks(page.image, ink_threshold(page.image));
-  page.marks = std::move(marks.list);
+  page.image = std::move(ink.image);
+  page.paper = ink.levels.paper;
+  page.marks = std::move(ink.marks);
   page.letter_px = letter_height(page.marks, page.image.height);
   page.lines = find_text_lines(page.marks, page.letter_px);
+}
+
+// Whether line `j` stands on the same row as those of `row`, in letters of the same size, and one
+// of the two is short.
+bool belongs_beside(const LevelPage& page, const Row& row, std::size_t j) {
+  constexpr std::size_t kShort = 14;
+  const auto& other = page.lines[j];
+  bool short_one = other.marks.size() <= kShort;
+  for (const auto i : row) {
+    const auto& line = page.lines[i];
+    const double apart = std::abs(line.foot - other.foot);
+    const double ratio = line.small / other.small;
+    const bool side_by_side = other.x0 > line.x1 || other.x1 < line.x0;
+    if (!side_by_side || apart > 0.3 * std::min(line.small, other.small)) return false;
+    if (ratio < 0.75 || ratio > 1.33) return false;
+    short_one = short_one || line.marks.size() <= kShort;
+  }
+  return short_one;
+}
+
+// Each column of pixels on the line's own foot, so that slightly slanted lines come out level and
+// their letters stay upright, which is what they are.
+void copy_piece(const LevelPage& page, const RowImage::Piece& piece, double top, Gray& image) {
+  const auto& line = page.lines[piece.line];
+  const int from = static_cast<int>(piece.x0);
+  const int to = std::min(image.width, static_cast<int>(piece.x1));
+  const bool level = std::abs(line.slope) * (piece.x1 - piece.x0) < 1.5;
+  const int first = static_cast<int>(std::floor(line.foot + top));
+  for (int x = from; x < to; ++x) {
+    const int source_x = x + static_cast<int>(piece.shift);
+    if (source_x < 0 || source_x >= page.image.width) continue;
+    const double high = level ? first : line.foot_at(source_x + 0.5) + top;
+    const int whole = static_cast<int>(std::floor(high));
+    const int part = static_cast<int>((high - whole) * 256);
+    for (int y = 0; y < image.height; ++y) {
+      const int above = std::clamp(whole + y, 0, page.image.height - 1);
+      const int below = std::clamp(whole + y + 1, 0, page.image.height - 1);
+      const int a = page.image.row(above)[source_x];
+      const int b = page.image.row(below)[source_x];
+      image.row(y)[x] = static_cast<std::uint8_t>(a + ((b - a) * part >> 8));
+    }
+  }
 }
 
 }  // namespace
@@ -95,10 +124,10 @@ Lie look_at(const Gray& image) {
                     .height = std::max(1, static_cast<int>(sheet.height / factor))};
     small = warped(small, Projection::scale(factor, factor).then(to_small), size, 255);
   }
-  small = evened(small);
-  const auto marks = find_marks(small, ink_threshold(small));
-  const double height = letter_height(marks.list, small.height);
-  const auto slant = find_slant(marks.list, height);
+  const auto ink = find_ink(evened(small), 0);
+  lie.contrast = ink.levels.paper - ink.levels.ink;
+  const double height = letter_height(ink.marks, small.height);
+  const auto slant = find_slant(ink.marks, height);
   lie.letter_px = height * factor;
   lie.turn_deg = slant.turn_deg;
   lie.skew_deg = slant.skew_deg;
@@ -140,7 +169,12 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   LevelPage page;
   page.to_source = from_source.inverse();
   const bool as_it_is = !lie.quad && !skewed && scale == 1;
-  Gray cleaned = noise.specks > 0.002 ? without_specks(image) : Gray();
+  Gray cleaned;
+  if (noise.grain > kGrainMin * std::max(20, lie.contrast)) {
+    cleaned = without_grain(image, noise.grain);
+  } else if (noise.specks > kSpecksMin) {
+    cleaned = without_specks(image);
+  }
   const Gray& clean = cleaned.empty() ? image : cleaned;
   if (as_it_is) {
     page.image = turned(clean, lie.turn_deg);
@@ -153,16 +187,12 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
                page.to_source.then(Projection::scale(1.0 / reduce, 1.0 / reduce)), size, 255);
   }
   page.image = evened(page.image);
-  const auto contrast = contrast_of(page.image);
-  const double grain = noise.grain / std::max(20, contrast.paper - contrast.ink);
-  if (grain > 0.03) {
-    page.image = blurred(page.image, grain > 0.1 ? 1.4 : 0.9);
-  }
-  if (contrast.paper - contrast.ink < 130) {
-    const auto again = contrast_of(page.image);
-    page.image = stretched(page.image, again.ink, again.paper);
-  }
-  find_text(page);
+  const auto levels = ink_levels(page.image);
+  const int contrast = std::max(20, levels.paper - levels.ink);
+  const double grain = noise.grain / contrast;
+  const int passes = grain > 0.05 ? 1 : 0;
+  if (contrast < 130) page.image = stretched(page.image, levels.ink, levels.paper);
+  find_text(page, passes);
   return page;
 }
 
@@ -171,42 +201,56 @@ LevelPage turned_over(const LevelPage& page) {
   out.image = turned(page.image, 180);
   out.to_source =
       Projection::quarter_turn(180, page.image.width, page.image.height).then(page.to_source);
-  find_text(out);
+  out.paper = page.paper;
+  find_text(out, 0);
   return out;
 }
 
-LineImage cut_line(const LevelPage& page, const TextLine& line) {
-  const double pad = 0.25 * line.small + 2;
-  const double top = std::min(line.top - 2, -1.5 * line.small);
-  const double bottom = std::max(line.bottom + 2, 0.5 * line.small);
-  const Size size{.width = std::max(8, static_cast<int>(std::lround(line.x1 - line.x0 + 2 * pad))),
-                  .height = std::max(8, static_cast<int>(std::lround(bottom - top)))};
-  const double left = std::floor(line.x0 - pad);
-  const double high = std::floor(line.foot_at(line.x0 - pad) + top);
-  LineImage out;
-  if (std::abs(line.slope) * size.width < 1.5) {
-    const double y = std::floor(line.foot + top);
-    out.to_level = Projection::shift(left, y);
-    out.image = Gray(size.width, size.height);
-    const int x0 = static_cast<int>(left);
-    for (int row = 0; row < size.height; ++row) {
-      const int from = std::clamp(static_cast<int>(y) + row, 0, page.image.height - 1);
-      for (int x = 0; x < size.width; ++x) {
-        const int px = std::clamp(x0 + x, 0, page.image.width - 1);
-        out.image.row(row)[x] = page.image.row(from)[px];
-      }
+std::vector<Row> group_rows(const LevelPage& page) {
+  std::vector<Row> rows;
+  std::vector<bool> taken(page.lines.size(), false);
+  for (std::size_t i = 0; i < page.lines.size(); ++i) {
+    if (taken[i]) continue;
+    Row row = {i};
+    const auto& first = page.lines[i];
+    // Lines are sorted by their feet: those of the same row are close by.
+    for (auto j = i + 1; j < page.lines.size(); ++j) {
+      const auto& other = page.lines[j];
+      if (other.foot - first.foot > first.small) break;
+      if (!taken[j] && belongs_beside(page, row, j)) row.push_back(j);
     }
-    return out;
+    for (const auto j : row) taken[j] = true;
+    std::ranges::sort(row, {}, [&](std::size_t j) { return page.lines[j].x0; });
+    rows.push_back(std::move(row));
   }
-  // Sheared: letters of a slightly slanted line stay upright, which is what they are.
-  const auto shear = Projection::between(
-      {layout::Point{.x = 0, .y = 0}, {.x = 1, .y = 0}, {.x = 1, .y = 1}, {.x = 0, .y = 1}},
-      {layout::Point{.x = left, .y = high},
-       {.x = left + 1, .y = high + line.slope},
-       {.x = left + 1, .y = high + line.slope + 1},
-       {.x = left, .y = high + 1}});
-  out.to_level = shear.value_or(Projection());
-  out.image = warped(page.image, out.to_level, size, 245);
+  return rows;
+}
+
+RowImage cut_row(const LevelPage& page, const Row& row) {
+  double top = 0;
+  double bottom = 0;
+  double small = 0;
+  for (const auto i : row) {
+    const auto& line = page.lines[i];
+    small = std::max(small, line.small);
+    top = std::min(top, std::max(std::min(line.top - 2, -1.5 * line.small), -2.4 * line.small));
+    bottom = std::max(bottom, std::min(std::max(line.bottom + 2, 0.5 * line.small), line.small));
+  }
+  const double pad = std::floor(0.3 * small + 3);
+  const double gap = std::floor(kRowGap * small);
+  RowImage out;
+  double x = 0;
+  for (const auto i : row) {
+    const auto& line = page.lines[i];
+    const double left = std::floor(line.x0 - pad);
+    const double width = std::ceil(line.x1 - line.x0 + 2 * pad);
+    out.pieces.push_back({.line = i, .x0 = x, .x1 = x + width, .shift = left - x});
+    x += width + gap;
+  }
+  out.image = Gray(std::max(8, static_cast<int>(x - gap)),
+                   std::max(8, static_cast<int>(std::lround(bottom - top))),
+                   static_cast<std::uint8_t>(page.paper));
+  for (const auto& piece : out.pieces) copy_piece(page, piece, top, out.image);
   return out;
 }
 

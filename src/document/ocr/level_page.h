@@ -20,6 +20,7 @@ struct Lie {
   int turn_deg = 0;                       // Of the sheet.
   double skew_deg = 0;                    // After that.
   double letter_px = 0;                   // Height of letters in the image; 0 when there are none.
+  int contrast = 255;                     // Between paper and ink, in even light.
   bool sure = false;                      // Whether lines run this way at all.
 };
 
@@ -28,6 +29,7 @@ Lie look_at(const Gray& image);
 struct LevelPage {
   Gray image = {};
   Projection to_source = {};
+  int paper = 255;
   std::vector<Mark> marks = {};
   double letter_px = 0;
   std::vector<TextLine> lines = {};
@@ -44,11 +46,20 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
 // Upside down. Marks and lines are found anew.
 LevelPage turned_over(const LevelPage& page);
 
-// The image of one line, foot and small letters where the recogniser expects them.
-struct LineImage {
+// The image of a row: one line, or several short ones that stand level, side by side with less
+// white between them. A recogniser reads "11" better when the row around it is there.
+struct RowImage {
+  struct Piece {
+    std::size_t line = 0;  // Of the page's lines.
+    double x0 = 0;         // Where it lies in the image, pixels.
+    double x1 = 0;
+    double shift = 0;  // From there to x of the level page.
+  };
   Gray image = {};
-  Projection to_level = {};
+  std::vector<Piece> pieces = {};
 };
-LineImage cut_line(const LevelPage& page, const TextLine& line);
+using Row = std::vector<std::size_t>;  // Indexes of lines, from left to right.
+std::vector<Row> group_rows(const LevelPage& page);
+RowImage cut_row(const LevelPage& page, const Row& row);
 
 }  // namespace millrace::document

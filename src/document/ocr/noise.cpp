@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <vector>
 
 namespace millrace::document {
 namespace {
@@ -27,6 +28,101 @@ Around around(const std::uint8_t* above, const std::uint8_t* here, const std::ui
                             high3(below[x - 1], below[x], below[x + 1]),
                             std::max<int>(here[x - 1], here[x + 1])})};
 }
+
+constexpr int kSearch = 3;     // Places around, in pixels.
+constexpr int kPatch = 2;      // Around a place, that is compared.
+constexpr int kBandRows = 48;  // Rows at once.
+// How far patches may differ and still count, in squares of the grain. Differences that only grain
+// makes are two; what is more averages edges of letters with each other.
+constexpr double kAlike = 12;
+
+// Weighted sums of a band of rows.
+class BandSums {
+ public:
+  explicit BandSums(int width)
+      : width_(static_cast<std::size_t>(width)),
+        values_(width_ * kBandRows),
+        weights_(width_ * kBandRows),
+        squares_(width_ * (kBandRows + 2 * kPatch)),
+        columns_(width_) {}
+
+  void begin(const Gray& image, int top, int rows) {
+    for (int y = 0; y < rows; ++y) {
+      const auto* in = image.row(top + y);
+      for (std::size_t x = 0; x < width_; ++x) {
+        values_[at(y, x)] = in[x];
+        weights_[at(y, x)] = 1;
+      }
+    }
+  }
+
+  void add(const Gray& image, int top, int rows, int dx, int dy, float scale) {
+    for (int y = -kPatch; y < rows + kPatch; ++y) difference(image, top, y, dx, dy);
+    std::ranges::fill(columns_, 0);
+    for (int y = -kPatch; y < kPatch; ++y) add_row(y, 1);
+    for (int y = 0; y < rows; ++y) {
+      add_row(y + kPatch, 1);
+      weigh(image.row(std::clamp(top + y + dy, 0, image.height - 1)), y, dx, scale);
+      add_row(y - kPatch, -1);
+    }
+  }
+
+  void finish(Gray& out, int top, int rows) const {
+    for (int y = 0; y < rows; ++y) {
+      auto* to = out.row(top + y);
+      for (std::size_t x = 0; x < width_; ++x) {
+        to[x] = static_cast<std::uint8_t>(values_[at(y, x)] / weights_[at(y, x)] + 0.5F);
+      }
+    }
+  }
+
+ private:
+  std::size_t width_;
+  std::vector<float> values_;
+  std::vector<float> weights_;
+  std::vector<std::int32_t> squares_;  // Of the difference to the place beside, row by row.
+  std::vector<std::int32_t> columns_;
+
+  std::size_t at(int y, std::size_t x) const { return static_cast<std::size_t>(y) * width_ + x; }
+
+  void difference(const Gray& image, int top, int y, int dx, int dy) {
+    const auto* a = image.row(std::clamp(top + y, 0, image.height - 1));
+    const auto* b = image.row(std::clamp(top + y + dy, 0, image.height - 1));
+    auto* to = squares_.data() + at(y + kPatch, 0);
+    const int width = image.width;
+    const int from = std::max(0, -dx);
+    const int end = std::min(width, width - dx);
+    for (int x = 0; x < from; ++x) to[x] = (a[x] - b[0]) * (a[x] - b[0]);
+    for (int x = from; x < end; ++x) {
+      const std::int32_t d = a[x] - b[x + dx];
+      to[x] = d * d;
+    }
+    for (int x = end; x < width; ++x) to[x] = (a[x] - b[width - 1]) * (a[x] - b[width - 1]);
+  }
+
+  void add_row(int y, int sign) {
+    const auto* row = squares_.data() + at(y + kPatch, 0);
+    for (std::size_t x = 0; x < width_; ++x) columns_[x] += sign * row[x];
+  }
+
+  void weigh(const std::uint8_t* beside, int y, int dx, float scale) {
+    const int width = static_cast<int>(width_);
+    auto* values = values_.data() + at(y, 0);
+    auto* weights = weights_.data() + at(y, 0);
+    const int from = std::max(kPatch, -dx);
+    const int end = std::min(width - kPatch, width - dx);
+    for (int x = from; x < end; ++x) {
+      const std::int32_t patch =
+          columns_[static_cast<std::size_t>(x - 2)] + columns_[static_cast<std::size_t>(x - 1)] +
+          columns_[static_cast<std::size_t>(x)] + columns_[static_cast<std::size_t>(x + 1)] +
+          columns_[static_cast<std::size_t>(x + 2)];
+      const float like = std::max(0.0F, 1 - static_cast<float>(patch) * scale);
+      const float weight = like * like;
+      weights[x] += weight;
+      values[x] += weight * static_cast<float>(beside[x + dx]);
+    }
+  }
+};
 
 }  // namespace
 
@@ -77,14 +173,12 @@ Gray without_specks(const Gray& image) {
       for (int x = 1; x + 1 < in.width; ++x) {
         std::array<std::uint8_t, 8> near = {a[x - 1], a[x],     a[x + 1], b[x - 1],
                                             b[x + 1], c[x - 1], c[x],     c[x + 1]};
-        // A pair of specks leaves one neighbour alike, so the second in order decides.
-        int dark = 0;
-        int bright = 0;
+        // A speck of two pixels has one neighbour that is like it.
+        int alike = 0;
         for (const auto value : near) {
-          dark += value + kSpeckGap > b[x] && value < b[x] + kSpeckGap ? 1 : 0;
+          alike += value + kSpeckGap > b[x] && value < b[x] + kSpeckGap ? 1 : 0;
         }
-        bright = dark;
-        if (bright > (round == 0 ? 1 : 1)) continue;
+        if (alike > 1) continue;
         std::ranges::nth_element(near, near.begin() + 4);
         to[x] = near[4];
       }
@@ -94,8 +188,23 @@ Gray without_specks(const Gray& image) {
 }
 
 Gray without_grain(const Gray& image, double grain) {
-  (void)grain;
-  return image;
+  // Non-local means: the mean of the pixels around, each as far as the place that it stands in
+  // looks like this one. Rows go through in bands, so that everything stays in the cache.
+  if (image.width < 16 || image.height < 16) return image;
+  Gray out(image.width, image.height);
+  const double alike = kAlike * grain * grain * (2 * kPatch + 1) * (2 * kPatch + 1);
+  BandSums sums(image.width);
+  for (int top = 0; top < image.height; top += kBandRows) {
+    const int rows = std::min(kBandRows, image.height - top);
+    sums.begin(image, top, rows);
+    for (int dy = -kSearch; dy <= kSearch; ++dy) {
+      for (int dx = -kSearch; dx <= kSearch; ++dx) {
+        if (dx != 0 || dy != 0) sums.add(image, top, rows, dx, dy, static_cast<float>(1 / alike));
+      }
+    }
+    sums.finish(out, top, rows);
+  }
+  return out;
 }
 
 }  // namespace millrace::document

@@ -1,6 +1,7 @@
 #include "document/ocr/page_reader.h"
 
 #include "document/ocr/level_page.h"
+#include "document/ocr/row_words.h"
 #include "layout/code_points.h"
 
 #include <algorithm>
@@ -11,95 +12,142 @@
 namespace millrace::document {
 namespace {
 
+constexpr double kUprightSure = 4;    // Deviations from chance.
+constexpr double kReadsBadly = 0.72;  // Mean confidence below which the page is tried otherwise.
+constexpr double kOnItsSide = 0.5;    // The same for trying it on its side.
+constexpr double kWordsToTell = 8;    // Characters.
+constexpr double kLetterLarge = 36;   // Height of letters when they are tried larger.
+
 struct Reading {
   std::vector<OcrWord> words = {};
   double weight = 0;  // Characters.
   double sum = 0;     // Confidences by length.
   double confidence() const { return weight == 0 ? 0 : sum / weight; }
+  // Sure characters: what counts when two readings of a page are compared.
+  double worth() const { return sum * confidence(); }
 };
 
-// The marks whose middle lies within the word: what the engine says of edges is within a few
-// pixels, what the page shows is exact.
-layout::Box box_of(const LevelPage& page, const TextLine& line, double x0, double x1) {
-  layout::Box box{.x0 = x0, .y0 = line.foot_at(x0) - 1.4 * line.small, .x1 = x1, .y1 = line.foot};
-  bool any = false;
-  for (const auto i : line.marks) {
-    const auto& mark = page.marks[i];
-    if (mark.centre_x() < x0 || mark.centre_x() > x1) continue;
-    const layout::Box own{.x0 = static_cast<double>(mark.x0),
-                          .y0 = static_cast<double>(mark.y0),
-                          .x1 = static_cast<double>(mark.x1),
-                          .y1 = static_cast<double>(mark.y1)};
-    box = any ? layout::unite(box, own) : own;
-    any = true;
+void read_row(const LevelPage& page, const Row& row, LineReader& reader, Reading& out) {
+  const auto cut = cut_row(page, row);
+  if (std::getenv("MR_OCR_ROWS") != nullptr) {
+    static int n = 0;
+    auto* f = std::fopen(("row" + std::to_string(n++) + ".pgm").c_str(), "wb");
+    std::fprintf(f, "P5 %d %d 255\n", cut.image.width, cut.image.height);
+    std::fwrite(cut.image.pixels.data(), 1, cut.image.pixels.size(), f);
+    std::fclose(f);
+    std::fprintf(stderr, "row %d:", n - 1);
+    for (auto& p : cut.pieces) std::fprintf(stderr, " [%.0f %.0f]", p.x0, p.x1);
+    for (auto& w : reader.read(cut.image))
+      std::fprintf(stderr, " %s(%.0f-%.0f %.2f)", w.text.c_str(), w.x0, w.x1, w.conf);
+    std::fprintf(stderr, "\n");
   }
-  return box;
-}
-
-void read_line(const LevelPage& page, const TextLine& line, LineReader& reader, Reading& out) {
-  const auto cut = cut_line(page, line);
-  const auto words = reader.read(cut.image);
-  for (const auto& word : words) {
-    const auto from = cut.to_level({.x = word.x0, .y = 0});
-    const auto to = cut.to_level({.x = word.x1, .y = 0});
+  for (auto& word : row_words(page, cut, reader.read(cut.image))) {
     const auto length = static_cast<double>(layout::count_code_points(word.text));
-    out.words.push_back(
-        {.text = word.text, .conf = word.conf, .box = box_of(page, line, from.x, to.x)});
     out.weight += length;
     out.sum += length * word.conf;
+    out.words.push_back(std::move(word));
   }
 }
 
-Reading read_lines(const LevelPage& page, LineReader& reader) {
+Reading read_rows(const LevelPage& page, LineReader& reader) {
   Reading out;
-  for (const auto& line : page.lines) read_line(page, line, reader, out);
+  for (const auto& row : group_rows(page)) read_row(page, row, reader, out);
   return out;
 }
 
 // The longest lines, which say most about whether a page can be read this way.
 Reading read_some(const LevelPage& page, LineReader& reader, std::size_t count) {
-  std::vector<const TextLine*> lines;
-  for (const auto& line : page.lines) lines.push_back(&line);
-  std::ranges::sort(lines, [](const TextLine* a, const TextLine* b) {
-    return a->marks.size() != b->marks.size() ? a->marks.size() > b->marks.size() : a < b;
+  Row lines(page.lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = i;
+  std::ranges::sort(lines, [&](std::size_t a, std::size_t b) {
+    const auto size_a = page.lines[a].marks.size();
+    const auto size_b = page.lines[b].marks.size();
+    return size_a != size_b ? size_a > size_b : a < b;
   });
   Reading out;
   for (std::size_t i = 0; i < std::min(count, lines.size()); ++i) {
-    read_line(page, *lines[i], reader, out);
+    read_row(page, {lines[i]}, reader, out);
   }
   return out;
+}
+
+// A page as it was read, and how it lay.
+struct Attempt {
+  Lie lie = {};
+  LevelPage page = {};
+  Reading reading = {};
+};
+
+Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const LevelOptions& options,
+                LineReader& reader) {
+  Attempt out{.lie = lie, .page = make_level(image, lie, noise, options)};
+  const double up = upright_evidence(out.page.marks, out.page.lines);
+  bool over = up < 0;
+  if (std::abs(up) < kUprightSure) {
+    const auto flipped = turned_over(out.page);
+    over = read_some(flipped, reader, 3).worth() > read_some(out.page, reader, 3).worth();
+  }
+  if (over) {
+    out.page = turned_over(out.page);
+    out.lie.turn_deg = (out.lie.turn_deg + 180) % 360;
+  }
+  out.reading = read_rows(out.page, reader);
+  return out;
+}
+
+// A page that reads badly may lie on its side after all, or its letters may be too small.
+void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, Attempt& best) {
+  const auto consider = [&](Attempt other) {
+    if (other.reading.worth() > 1.1 * best.reading.worth()) best = std::move(other);
+  };
+  const bool nothing = best.reading.weight < kWordsToTell;
+  if (!best.lie.sure || nothing || best.reading.confidence() < kOnItsSide) {
+    auto lie = best.lie;
+    lie.turn_deg = (lie.turn_deg + 90) % 360;
+    consider(attempt(image, lie, noise, {}, reader));
+  }
+  if (best.page.letter_px > 0 && best.page.letter_px < kLetterLarge) {
+    consider(attempt(image, best.lie, noise,
+                     {.letter_px = best.lie.letter_px * kLetterLarge / best.page.letter_px},
+                     reader));
+  }
 }
 
 }  // namespace
 
 OcrPage read_page(const Gray& image, LineReader& reader) {
   const auto noise = measure_noise(image);
-  auto lie = look_at(image);
-  auto page = make_level(image, lie, noise);
-  const double up = upright_evidence(page.marks, page.lines);
-  bool over = up < 0;
-  if (std::abs(up) < 4) {
-    const auto flipped = turned_over(page);
-    over = read_some(flipped, reader, 3).confidence() > read_some(page, reader, 3).confidence();
-  }
-  if (over) {
-    page = turned_over(page);
-    lie.turn_deg += 180;
-  }
-  const auto reading = read_lines(page, reader);
+  auto best = attempt(image, look_at(image), noise, {}, reader);
+  if (best.reading.confidence() < kReadsBadly) try_otherwise(image, noise, reader, best);
+  auto& [lie, page, reading] = best;
   if (std::getenv("MR_OCR_DEBUG") != nullptr) {
     std::fprintf(stderr,
                  "noise specks %.4f grain %.2f quad %d turn %d skew %.2f letter %.1f level %dx%d "
-                 "letter %.1f lines %zu up %.1f conf %.3f\n",
+                 "letter %.1f lines %zu conf %.3f contrast %d\n",
                  noise.specks, noise.grain, lie.quad ? 1 : 0, lie.turn_deg, lie.skew_deg,
                  lie.letter_px, page.image.width, page.image.height, page.letter_px,
-                 page.lines.size(), up, reading.confidence());
+                 page.lines.size(), reading.confidence(), lie.contrast);
   }
-  OcrPage out{.turn_deg = lie.turn_deg % 360,
+  if (const char* dump = std::getenv("MR_OCR_DUMP"); dump != nullptr) {
+    auto shown = page.image;
+    for (const auto& line : page.lines) {
+      for (int x = std::max(0, (int)line.x0); x < std::min(shown.width, (int)line.x1); ++x) {
+        for (double d : {line.top, line.bottom, -line.small, 0.0}) {
+          const int y = std::clamp((int)(line.foot_at(x) + d), 0, shown.height - 1);
+          shown.row(y)[x] = 128;
+        }
+      }
+    }
+    auto* f = std::fopen(dump, "wb");
+    std::fprintf(f, "P5 %d %d 255\n", shown.width, shown.height);
+    std::fwrite(shown.pixels.data(), 1, shown.pixels.size(), f);
+    std::fclose(f);
+  }
+  OcrPage out{.turn_deg = lie.turn_deg,
               .skew_deg = lie.skew_deg,
               .confidence = reading.confidence(),
               .level = {.width = page.image.width, .height = page.image.height},
-              .words = reading.words};
+              .words = std::move(reading.words)};
   out.to_upright =
       page.to_source.then(Projection::quarter_turn(out.turn_deg, image.width, image.height));
   return out;

@@ -19,7 +19,8 @@ namespace millrace::document {
 struct OcrWord {
   std::string text;
   double conf = 0;
-  layout::Box box = {};  // Pixels of the level page.
+  layout::Box box = {};   // What its marks cover, pixels of the level page.
+  layout::Box slot = {};  // The same from ascender to descender of its line: words of a line agree.
 };
 
 struct OcrPage {

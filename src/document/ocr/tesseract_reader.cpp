@@ -40,7 +40,8 @@ class TesseractReader final : public LineReader {
       words.push_back({.text = text.get(),
                        .conf = std::clamp(at->Confidence(tesseract::RIL_WORD) / 100.0, 0.0, 1.0),
                        .x0 = static_cast<double>(left),
-                       .x1 = static_cast<double>(right)});
+                       .x1 = static_cast<double>(right),
+                       .centres = centres_of(*at)});
     } while (at->Next(tesseract::RIL_WORD));
     return words;
   }
@@ -50,6 +51,21 @@ class TesseractReader final : public LineReader {
   }
 
  private:
+  static std::vector<double> centres_of(const tesseract::ResultIterator& word) {
+    std::vector<double> out;
+    tesseract::ResultIterator at(word);
+    do {
+      int left = 0;
+      int top = 0;
+      int right = 0;
+      int bottom = 0;
+      if (!at.BoundingBox(tesseract::RIL_SYMBOL, &left, &top, &right, &bottom)) return {};
+      out.push_back((left + right) / 2.0);
+    } while (!at.IsAtFinalElement(tesseract::RIL_WORD, tesseract::RIL_SYMBOL) &&
+             at.Next(tesseract::RIL_SYMBOL));
+    return out;
+  }
+
   std::string language_;
   tesseract::TessBaseAPI api_;
 };

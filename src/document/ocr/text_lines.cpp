@@ -8,6 +8,7 @@ namespace millrace::document {
 namespace {
 
 constexpr double kGapMax = 1.9;      // Between letters of a line, in their heights.
+constexpr double kBulletGap = 3.5;   // Between a bullet and its line.
 constexpr double kOverlapMin = 0.4;  // Of the smaller one's height.
 
 double median(std::vector<double> values) {
@@ -187,8 +188,11 @@ void attach_small(const std::vector<Mark>& marks, std::vector<TextLine>& lines, 
                                                [&](std::size_t i) { return lines[i].foot; });
     for (auto at = from; at != order.end() && lines[*at].foot < mark.y1 + 4 * h; ++at) {
       const auto& line = lines[*at];
-      if (mark.x1 < line.x0 - 1.2 * h || mark.x0 > line.x1 + 1.2 * h) continue;
       const double above = line.foot_at(mark.centre_x()) - mark.centre_y();
+      // Dashes and dots before a line, at the height of small letters, are bullets.
+      const bool bullet = above > 0.2 * line.small && above < 0.85 * line.small;
+      const double before = bullet ? kBulletGap * h : 1.2 * h;
+      if (mark.x1 < line.x0 - before || mark.x0 > line.x1 + 1.2 * h) continue;
       if (above > 2.1 * line.small || above < -0.6 * line.small) continue;
       const double distance = std::abs(above - 0.5 * line.small);
       if (distance < best) {

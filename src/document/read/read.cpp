@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace millrace::document {
@@ -73,17 +75,34 @@ Result<layout::PageMap> arranged(layout::RawPage raw) {
   return page;
 }
 
+// Fractions of the level page.
+layout::Box slot_of(const OcrPage& read, const OcrWord& word) {
+  return layout::rounded({.x0 = word.slot.x0 / read.level.width,
+                          .y0 = word.slot.y0 / read.level.height,
+                          .x1 = word.slot.x1 / read.level.width,
+                          .y1 = word.slot.y1 / read.level.height});
+}
+
+using Corners = std::tuple<double, double, double, double>;
+Corners corners_of(const layout::Box& box) { return {box.x0, box.y0, box.x1, box.y1}; }
+
 // Words of the level page go back to where they stand on the page as it came. They were put in
-// order while everything was level, which is easier than on a page that slants.
+// order by the slots of their lines, while everything was level: that is easier than by the boxes
+// of words of different height on a page that slants.
 void put_back(layout::PageMap& page, const OcrPage& read, Size upright) {
+  std::map<Corners, const OcrWord*> by_slot;
+  for (const auto& word : read.words) by_slot[corners_of(slot_of(read, word))] = &word;
   for (auto& word : page.words) {
-    const auto& box = word.box;
-    const double w = read.level.width;
-    const double h = read.level.height;
-    layout::Quad quad = {layout::Point{.x = box.x0 * w, .y = box.y0 * h},
-                         {.x = box.x1 * w, .y = box.y0 * h},
-                         {.x = box.x1 * w, .y = box.y1 * h},
-                         {.x = box.x0 * w, .y = box.y1 * h}};
+    const auto found = by_slot.find(corners_of(word.box));
+    layout::Box box{.x0 = word.box.x0 * read.level.width,
+                    .y0 = word.box.y0 * read.level.height,
+                    .x1 = word.box.x1 * read.level.width,
+                    .y1 = word.box.y1 * read.level.height};
+    if (found != by_slot.end()) box = found->second->box;
+    layout::Quad quad = {layout::Point{.x = box.x0, .y = box.y0},
+                         {.x = box.x1, .y = box.y0},
+                         {.x = box.x1, .y = box.y1},
+                         {.x = box.x0, .y = box.y1}};
     for (auto& corner : quad) corner = read.to_upright(corner);
     const double slant = std::atan2(quad[1].y - quad[0].y, quad[1].x - quad[0].x) * 57.29578;
     for (auto& corner : quad) {
@@ -106,16 +125,11 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
   raw.info = {.page = request.page,
               .width_px = static_cast<std::uint32_t>(read.level.width),
               .height_px = static_cast<std::uint32_t>(read.level.height),
-              .dpi = picture.dpi,
+              .dpi = rounded(picture.dpi, 100),
               .rotation_deg = (picture.turn_deg + read.turn_deg) % 360,
               .engine = reader->name()};
   for (const auto& word : read.words) {
-    raw.words.push_back({.text = word.text,
-                         .box = {.x0 = word.box.x0 / read.level.width,
-                                 .y0 = word.box.y0 / read.level.height,
-                                 .x1 = word.box.x1 / read.level.width,
-                                 .y1 = word.box.y1 / read.level.height},
-                         .conf = word.conf});
+    raw.words.push_back({.text = word.text, .box = slot_of(read, word), .conf = word.conf});
   }
   MR_TRY(auto page, arranged(std::move(raw)));
   page.info.width_px = static_cast<std::uint32_t>(upright.width);

@@ -1,0 +1,34 @@
+// Alphabet: what the codes of a network mean.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::document {
+
+struct Character {
+  std::string text;      // UTF-8; a space for the space.
+  std::int32_t id = -1;  // In the language's word lists.
+};
+
+class Alphabet {
+ public:
+  // invalid_argument unless each code is one character: scripts with more are Tesseract's.
+  static Result<Alphabet> parse(std::string_view characters, std::string_view codes,
+                                std::size_t code_count);
+
+  const Character& of(std::size_t code) const { return by_code_[code]; }
+  std::size_t characters() const { return count_; }
+  bool is_space(std::size_t code) const { return by_code_[code].text == " "; }
+
+ private:
+  std::vector<Character> by_code_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace millrace::document

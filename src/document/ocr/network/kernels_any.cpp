@@ -1,0 +1,2 @@
+#define MR_KERNELS kernels_any
+#include "document/ocr/network/kernels.inc"

@@ -1,0 +1,219 @@
+#include "document/ocr/row_words.h"
+
+#include "layout/code_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace millrace::document {
+namespace {
+
+constexpr double kJunkLine = 0.42;   // Mean confidence below which a line is no text.
+constexpr double kJunkShort = 0.62;  // The same for lines of one or two characters.
+constexpr double kSpaceMin = 0.33;   // Least white between words, in small letters.
+
+struct Gap {
+  double x0 = 0;
+  double x1 = 0;
+  double width() const { return x1 - x0; }
+  double centre() const { return (x0 + x1) / 2; }
+};
+
+// White between the marks of a line, wherever no mark is above or below.
+std::vector<Gap> gaps_of(const LevelPage& page, const TextLine& line) {
+  std::vector<Gap> out;
+  double reach = -1;
+  for (const auto i : line.marks) {  // From left to right.
+    const auto& mark = page.marks[i];
+    if (reach >= 0 && mark.x0 > reach) {
+      out.push_back({.x0 = reach, .x1 = static_cast<double>(mark.x0)});
+    }
+    reach = std::max<double>(reach, mark.x1);
+  }
+  return out;
+}
+
+// Words of one line, on the level page.
+std::vector<LineWord> words_of_piece(const RowImage& row, std::size_t piece,
+                                     const std::vector<LineWord>& words) {
+  std::vector<LineWord> out;
+  for (const auto& word : words) {
+    const double centre = (word.x0 + word.x1) / 2;
+    std::size_t nearest = 0;
+    for (std::size_t i = 0; i < row.pieces.size(); ++i) {
+      if (centre >= row.pieces[i].x0 - 1) nearest = i;
+    }
+    if (nearest != piece) continue;
+    out.push_back(word);
+    out.back().x0 += row.pieces[piece].shift;
+    out.back().x1 += row.pieces[piece].shift;
+    for (auto& x : out.back().centres) x += row.pieces[piece].shift;
+  }
+  return out;
+}
+
+double first_centre(const LineWord& word) {
+  return word.centres.empty() ? word.x0 : word.centres.front();
+}
+double last_centre(const LineWord& word) {
+  return word.centres.empty() ? word.x1 : word.centres.back();
+}
+
+// The widest of the gaps between two places.
+std::optional<Gap> widest_between(const std::vector<Gap>& gaps, double from, double to) {
+  std::optional<Gap> best;
+  for (const auto& gap : gaps) {
+    const bool between = gap.x1 > from && gap.x0 < to;
+    if (between && (!best || gap.width() > best->width())) best = gap;
+  }
+  return best;
+}
+
+// How wide spaces are on this line, as far as the engine saw them; 0 when it saw none.
+double usual_space(const std::vector<Gap>& gaps, const std::vector<LineWord>& words) {
+  std::vector<double> widths;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto gap = widest_between(gaps, last_centre(words[i - 1]), first_centre(words[i]));
+    if (gap) widths.push_back(gap->width());
+  }
+  if (widths.empty()) return 0;
+  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
+  std::ranges::nth_element(widths, middle);
+  return *middle;
+}
+
+std::vector<std::string> characters_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto bytes = layout::decode_at(text, at).bytes;
+    out.push_back(text.substr(at, bytes));
+    at += bytes;
+  }
+  return out;
+}
+
+// The word cut where the page shows a space that the engine did not.
+void split(const LineWord& word, const std::vector<Gap>& gaps, double space, double small,
+           std::vector<LineWord>& out) {
+  const auto characters = characters_of(word.text);
+  if (word.centres.size() != characters.size() || characters.size() < 2) {
+    out.push_back(word);
+    return;
+  }
+  double widest = 0;  // Of the gaps that are none.
+  std::vector<std::size_t> cuts;
+  for (const auto& gap : gaps) {
+    if (gap.centre() <= word.centres.front() || gap.centre() >= word.centres.back()) continue;
+    const bool wide = space > 0 ? gap.width() >= 0.85 * space && gap.width() >= kSpaceMin * small
+                                : gap.width() >= 0.6 * small;
+    if (!wide) {
+      widest = std::max(widest, gap.width());
+      continue;
+    }
+    const auto after = std::ranges::lower_bound(word.centres, gap.centre());
+    cuts.push_back(static_cast<std::size_t>(after - word.centres.begin()));
+  }
+  // Letters as far apart as this everywhere: a wide typeface, not spaces.
+  if (cuts.empty() || (space == 0 && widest > 0.45 * small)) {
+    out.push_back(word);
+    return;
+  }
+  cuts.push_back(characters.size());
+  std::size_t begin = 0;
+  for (const auto end : cuts) {
+    if (end <= begin) continue;
+    LineWord part{.conf = word.conf};
+    for (auto i = begin; i < end; ++i) {
+      part.text += characters[i];
+      part.centres.push_back(word.centres[i]);
+    }
+    part.x0 = part.centres.front();
+    part.x1 = part.centres.back();
+    out.push_back(std::move(part));
+    begin = end;
+  }
+}
+
+// The marks between two places: what the engine says of edges is within a few pixels, what the page
+// shows is exact.
+layout::Box box_between(const LevelPage& page, const TextLine& line, const LineWord& word,
+                        double from, double to) {
+  layout::Box box{.x0 = std::min(word.x0, word.x1 - 1),
+                  .y0 = line.foot_at(word.x0) - 1.4 * line.small,
+                  .x1 = word.x1,
+                  .y1 = line.foot_at(word.x1)};
+  bool any = false;
+  for (const auto i : line.marks) {
+    const auto& mark = page.marks[i];
+    if (mark.centre_x() < from || mark.centre_x() > to) continue;
+    const layout::Box own{.x0 = static_cast<double>(mark.x0),
+                          .y0 = static_cast<double>(mark.y0),
+                          .x1 = static_cast<double>(mark.x1),
+                          .y1 = static_cast<double>(mark.y1)};
+    box = any ? layout::unite(box, own) : own;
+    any = true;
+  }
+  return box;
+}
+
+bool has_letter_or_digit(const std::string& text) {
+  return std::ranges::any_of(layout::to_code_points(text), [](char32_t code) {
+    return layout::is_letter(code) || layout::is_digit(code);
+  });
+}
+
+// What an engine makes of scribbles, dirt and remains of rules.
+bool is_junk(const std::vector<LineWord>& words) {
+  double weight = 0;
+  double sum = 0;
+  bool written = false;
+  for (const auto& word : words) {
+    const auto length = static_cast<double>(layout::count_code_points(word.text));
+    weight += length;
+    sum += length * word.conf;
+    written = written || has_letter_or_digit(word.text);
+  }
+  if (weight == 0) return true;
+  if (words.size() == 1 && words.front().text == "|") return true;
+  return sum / weight < (weight <= 2 || !written ? kJunkShort : kJunkLine);
+}
+
+}  // namespace
+
+std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
+                               const std::vector<LineWord>& words) {
+  std::vector<OcrWord> out;
+  for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
+    const auto seen = words_of_piece(row, piece, words);
+    if (is_junk(seen)) continue;
+    const auto& line = page.lines[row.pieces[piece].line];
+    const auto gaps = gaps_of(page, line);
+    const double space = usual_space(gaps, seen);
+    std::vector<LineWord> parts;
+    for (const auto& word : seen) split(word, gaps, space, line.small, parts);
+    double from = line.x0 - line.small;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      double to = line.x1 + line.small;
+      if (i + 1 < parts.size()) {
+        const double last = last_centre(parts[i]);
+        const double next = first_centre(parts[i + 1]);
+        const auto gap = widest_between(gaps, last, next);
+        to = gap ? gap->centre() : (last + next) / 2;
+      }
+      const auto box = box_between(page, line, parts[i], from, to);
+      const double foot = line.foot_at((box.x0 + box.x1) / 2);
+      out.push_back({.text = parts[i].text,
+                     .conf = parts[i].conf,
+                     .box = box,
+                     .slot = {.x0 = box.x0,
+                              .y0 = foot - 1.4 * line.small,
+                              .x1 = box.x1,
+                              .y1 = foot + 0.3 * line.small}});
+      from = to;
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace::document
