@@ -51,6 +51,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_restore_check_command(root);
   add_enqueue_command(root);
   add_jobs_commands(root);
+  add_documents_commands(root);
   add_dlq_commands(root);
   add_batch_commands(root);
   add_cron_commands(root);

@@ -73,21 +73,6 @@ Task<Reply> facts(Call& call, DocumentServices services) {
   co_return cut_page("facts", rows, page.limit, "id");
 }
 
-// Drawn since the document ended: one of an earlier run shows what was read then. PostgreSQL writes
-// both times in the zone of one session, so that their texts compare as they do.
-bool is_drawn(const json::Object& document, std::int64_t page) {
-  if (is_under_way(document)) return false;
-  const auto* ended = document.if_contains("finished_at");
-  const auto* outputs = document.if_contains("outputs");
-  if (ended == nullptr || !ended->is_string() || outputs == nullptr) return false;
-  for (const auto& value : outputs->as_array()) {
-    const auto& output = value.as_object();
-    if (output.at("kind") != "image" || output.at("page") != page) continue;
-    return output.at("created_at").as_string() > ended->get_string();
-  }
-  return false;
-}
-
 Task<Reply> ask_image(Call& call, DocumentServices services) {
   const auto page = call.parameters.integer("page").value_or(0);
   MR_CO_TRY(const auto document, co_await find_document(call, services));
@@ -183,6 +168,20 @@ Task<json::Object> find_document(Call& call, DocumentServices services) {
 bool is_under_way(const json::Object& document) {
   const auto* state = document.if_contains("state");
   return state != nullptr && (*state == "processing" || *state == "uploaded");
+}
+
+// PostgreSQL writes both times in the zone of one session, so that their texts compare as they do.
+bool is_drawn(const json::Object& document, std::int64_t page) {
+  if (is_under_way(document)) return false;
+  const auto* ended = document.if_contains("finished_at");
+  const auto* outputs = document.if_contains("outputs");
+  if (ended == nullptr || !ended->is_string() || outputs == nullptr) return false;
+  for (const auto& value : outputs->as_array()) {
+    const auto& output = value.as_object();
+    if (output.at("kind") != "image" || output.at("page") != page) continue;
+    return output.at("created_at").as_string() > ended->get_string();
+  }
+  return false;
 }
 
 std::vector<Operation> document_operations(DocumentServices services,

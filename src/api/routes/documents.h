@@ -35,6 +35,9 @@ std::vector<Operation> document_staff_operations(DocumentServices services);
 Task<json::Object> find_document(Call& call, DocumentServices services);
 // Whether a stage of it is under way, or its first job waits.
 bool is_under_way(const json::Object& document);
+// Whether there is a picture of the page as it was read last: drawn since the document ended. One
+// of an earlier run shows what was read then.
+bool is_drawn(const json::Object& document, std::int64_t page);
 
 // "5.00" of a currency as millionths: at most nine digits before the point and six behind it.
 Result<std::int64_t> parse_amount(std::string_view text);

@@ -1,4 +1,6 @@
+#include "api/routes/documents.h"
 #include "app/commands/commands.h"
+#include "app/commands/document_desk.h"
 #include "app/commands/job_spec.h"
 #include "app/context.h"
 #include "app/exit_code.h"
@@ -140,6 +142,62 @@ void add_clear(Command& limits) {
   });
 }
 
+Cell show_amount(const json::Value& value, const json::Object&) {
+  if (!value.is_int64()) return show_value(value);
+  const auto micros = value.as_int64();
+  // Cents, and what is smaller only where there is such.
+  auto text = fmt::format("{}.{:06}", micros / 1'000'000, micros % 1'000'000);
+  while (text.ends_with('0') && text[text.size() - 3] != '.') text.pop_back();
+  return {text, micros == 0 ? Style::dim : Style::plain};
+}
+
+void add_budget(Command& limits) {
+  auto provider = std::make_shared<std::string>();
+  auto amount = std::make_shared<std::string>();
+  auto& command = limits.add("budget", "What the tenant may spend on a provider in a day (UTC)");
+  command.argument("PROVIDER", *provider, "Provider, such as openai");
+  command.option("--per-day", "AMOUNT", *amount,
+                 "In the currency of prices, such as 5.00; none: the general budget again");
+  command.action([provider, amount](Context& context) -> Result<int> {
+    if (amount->empty()) return fail(ErrorKind::invalid_argument, "--per-day is required");
+    std::optional<std::int64_t> micros;
+    if (*amount != "none") {
+      auto parsed = api::parse_amount(*amount);
+      if (!parsed) return fail_with_context("--per-day", parsed.error());
+      micros = *parsed;
+    }
+    MR_TRY(auto desk, DocumentDesk::open(context));
+    MR_TRY_VOID(desk->set_budget(*provider, micros));
+    context.note(fmt::format("the budget of {} is {}", *provider,
+                             micros ? *amount + " a day" : std::string("the general one")));
+    return kExitOk;
+  });
+}
+
+void add_spend(Command& limits) {
+  auto days = std::make_shared<std::int64_t>(7);
+  auto& command = limits.add("spend", "What providers cost, by day (UTC)");
+  command.option("--days", "N", *days, "So many, with today (default 7)");
+  command.action([days](Context& context) -> Result<int> {
+    if (*days < 1 || *days > 366) {
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("--days: {} is not between 1 and 366", *days));
+    }
+    MR_TRY(auto desk, DocumentDesk::open(context));
+    MR_TRY(const auto rows, desk->spend(static_cast<int>(*days)));
+    print_rows(context, rows,
+               {{"DAY", "day"},
+                {"PROVIDER", "provider"},
+                {"CALLS", "calls", true, show_count},
+                {"SPENT", "spent_micros", true, show_amount},
+                {"RESERVED", "reserved_micros", true, show_amount},
+                {"BUDGET", "budget_micros", true, show_amount},
+                {"TENANT", "tenant_id"}},
+               "nothing was spent");
+    return kExitOk;
+  });
+}
+
 }  // namespace
 
 void add_limits_commands(Command& root) {
@@ -148,6 +206,8 @@ void add_limits_commands(Command& root) {
   add_set(limits);
   add_override(limits);
   add_clear(limits);
+  add_budget(limits);
+  add_spend(limits);
 }
 
 }  // namespace millrace::app
