@@ -115,7 +115,7 @@ class Charter {
     const bool bare = !out_.empty() &&
                       (out_.back().is(Piece::flag) ||
                        (out_.back().is(Piece::quantity) && out_.back().quantity.unit.tokens == 0));
-    if (bare && tokens_[at_].is("10")) {
+    if (bare && tokens_[at_].fold.starts_with("10")) {
       if (const auto unit = read_unit(tokens_, at_, text_); unit.tokens > 0)
         return unit_piece(unit);
     }

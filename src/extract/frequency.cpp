@@ -121,13 +121,15 @@ std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
 // "q8h", "q 8 h", "q8-12h"
 std::size_t read_q(std::span<const Token> tokens, std::size_t at) {
   const std::string_view fold = tokens[at].fold;
-  if (!fold.starts_with('q')) return 0;
+  // OCR takes a q for a g now and then.
+  if (!fold.starts_with('q') && !fold.starts_with('g')) return 0;
   const auto rest = fold.substr(1);
   if (!rest.empty() && rest.ends_with('h') && rest.size() <= 3 && rest.size() >= 2 &&
       std::ranges::all_of(rest.substr(0, rest.size() - 1),
                           [](char c) { return c >= '0' && c <= '9'; })) {
     return 1;
   }
+  if (fold.front() == 'g') return 0;
   if (fold == "q" && at + 2 < tokens.size() && tokens[at + 1].is_number() &&
       is_period(tokens[at + 2].fold)) {
     return 3;
@@ -319,8 +321,8 @@ std::string interval_of(std::string_view text) {
   const auto tokens = tokens_of(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto& fold = tokens[i].fold;
-    if (fold.size() >= 3 && fold[0] == 'q' && fold.back() == 'h' && fold[1] >= '0' &&
-        fold[1] <= '9') {
+    if (fold.size() >= 3 && (fold[0] == 'q' || fold[0] == 'g') && fold.back() == 'h' &&
+        fold[1] >= '0' && fold[1] <= '9') {
       return "Q" + fold.substr(1, fold.size() - 2) + "H";
     }
     const bool slash = fold == "/" && i > 0 && tokens[i - 1].is("c");

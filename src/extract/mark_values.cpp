@@ -165,7 +165,9 @@ class ValueMarker {
     if (name.empty()) return;
     constexpr auto kValued = bit(Is::drug) | bit(Is::analyte) | bit(Is::vital);
     const bool listed = (name.kinds & kValued) != 0;
-    if (chart_.passage->item && name.first == 0) return;
+    // A line of results begins with all of a name ("Serum creatinine"); medicines are listed whole.
+    const bool whole = chart_.passage->item && name.first == 0;
+    if (whole && (name.kinds & bit(Is::drug)) == 0) return;
     if (listed) {
       name.first = name.term;
       return;
@@ -233,7 +235,10 @@ class ValueMarker {
                                     "values",      "value",      "valores",    "rango",
                                     "de",          "interval",   "intervalle", "intervalo",
                                     "normale",     "goal",       "bereich"}));
-      if (!between) break;
+      // A unit that OCR spoiled.
+      const bool spoiled = item.is(Piece::word) && chart_.token(i).fold.size() <= 4 &&
+                           chart_.passage->item && section_ == "lab_results";
+      if (!between && !spoiled) break;
     }
     return 0;
   }

@@ -170,37 +170,43 @@ std::string_view text_of(const Token& token, std::string_view text) {
   return text.substr(token.bytes.begin, token.bytes.size());
 }
 
+// The power of ten behind "10": 3, 6, 9 or 12, in any way of raising it. OCR makes a four or a
+// quote of the small hat ("1049/L").
+std::string power_of(std::string_view rest) {
+  static constexpr auto kSigns = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"³", "3"}, {"⁶", "6"}, {"⁹", "9"}, {"¹²", "12"}});
+  for (const auto& [sign, figures] : kSigns) {
+    if (rest == sign) return std::string(figures);
+  }
+  if (rest.size() > 1 && !is_figure(rest[0])) rest.remove_prefix(1);
+  if (rest.size() > 1 && rest[0] == '4') rest.remove_prefix(1);
+  const bool power = rest == "3" || rest == "6" || rest == "9" || rest == "12";
+  return power ? std::string(rest) : std::string();
+}
+
 // "10^9", "10*9", "10e9", "x10^9", "x 10³": how many tokens, and the code.
 std::pair<std::size_t, std::string> read_power(std::span<const Token> tokens, std::size_t at) {
   auto i = at;
   if (i < tokens.size() && (tokens[i].is("x") || tokens[i].is("*"))) ++i;
   if (i >= tokens.size()) return {};
-  const auto& base = tokens[i];
-  std::string_view whole = base.fold;
+  std::string_view whole = tokens[i].fold;
   if (whole.starts_with('x')) whole.remove_prefix(1);
-  const auto raised = [](std::string_view rest) -> std::string {
-    static constexpr auto kSigns =
-        std::to_array<std::pair<std::string_view, char>>({{"³", '3'}, {"⁶", '6'}, {"⁹", '9'}});
-    for (const auto& [sign, figure] : kSigns) {
-      if (rest == sign) return {figure};
-    }
-    if (rest == "¹²") return "12";
-    if (!rest.empty() && (rest[0] == 'e' || rest[0] == '^' || rest[0] == '*'))
-      rest.remove_prefix(1);
-    const bool plain = !rest.empty() && rest.size() <= 2 && std::ranges::all_of(rest, is_figure);
-    return plain ? std::string(rest) : std::string();
-  };
   if (!whole.starts_with("10")) return {};
-  if (const auto power = raised(whole.substr(2)); !power.empty()) {
+  if (const auto power = power_of(whole.substr(2)); !power.empty()) {
     return {i + 1 - at, "10*" + power};  // "x109", "x10e9"
   }
   if (whole != "10" || i + 1 >= tokens.size() || !tokens[i + 1].glued) return {};
-  if (const auto power = raised(tokens[i + 1].fold); !power.empty() && !tokens[i + 1].is_number()) {
-    return {i + 2 - at, "10*" + power};
+  if (!tokens[i + 1].is_number()) {
+    if (const auto power = power_of(tokens[i + 1].fold); !power.empty()) {
+      return {i + 2 - at, "10*" + power};
+    }
   }
-  const bool sign = tokens[i + 1].is("^") || tokens[i + 1].is("*") || tokens[i + 1].is("e");
-  if (!sign || i + 2 >= tokens.size() || !tokens[i + 2].is_number()) return {};
-  if (const auto power = raised(tokens[i + 2].fold); !power.empty()) {
+  // One sign, whatever it was, between the ten and its power.
+  const bool sign =
+      tokens[i + 1].kind == TokenKind::punct && !tokens[i + 1].is("/") && !tokens[i + 1].is("-");
+  if (!(sign || tokens[i + 1].is("e")) || i + 2 >= tokens.size() || !tokens[i + 2].glued) return {};
+  if (const auto power = power_of(tokens[i + 2].fold);
+      !power.empty() && tokens[i + 2].is_number()) {
     return {i + 3 - at, "10*" + power};
   }
   return {};
@@ -267,7 +273,9 @@ Part read_denominator(std::span<const Token> tokens, std::size_t at) {
   std::string number;
   if (i < tokens.size() && tokens[i].is_number() && same_line(tokens, i)) number = tokens[i++].fold;
   if (i >= tokens.size() || !same_line(tokens, i)) return {};
-  const auto* atom = atom_of(tokens[i].fold);
+  // OCR reads "U/L" as "U/I".
+  const std::string_view fold = tokens[i].fold;
+  const auto* atom = atom_of(fold == "i" ? "l" : fold == "di" ? "dl" : fold == "mi" ? "ml" : fold);
   if (atom == nullptr) return {};
   ++i;
   if (open && i < tokens.size() && tokens[i].is(")")) ++i;

@@ -276,6 +276,11 @@ class Reader {
       flush();
       open(before_inline_, range.first, false);
     }
+    if (inline_block_ && *inline_block_ == block && ends_inline(line)) {
+      inline_block_.reset();
+      flush();
+      open(before_inline_, range.first, false);
+    }
     const auto heading = heading_of(line);
     if (heading.form == HeadingForm::alone) {
       flush();
@@ -309,6 +314,13 @@ class Reader {
     }
     flush();
     begin_passage(line, range);
+  }
+
+  // "Allergies: latex." is done with when a list begins, or another sentence on a line of its own.
+  bool ends_inline(std::size_t line) const {
+    if (lines_[line].marker > 0) return true;
+    const bool sentence = open_passage_ && out_.tokens[pending_.end - 1].is(".");
+    return sentence && !starts_small(line);
   }
 
   bool continues_inline(std::size_t line) const {

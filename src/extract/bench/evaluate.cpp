@@ -2,7 +2,8 @@
 // says is true. Not a part of the product.
 //
 // Takes a folder of millrace-samples with its truth.json. Pages are laid out from the words of the
-// truth, or read from --pages DIR: <file>.jsonl with one spatial/1 page a line, as OCR gave it.
+// truth, or read from --pages DIR: <file>.jsonl with one spatial/1 page a line, as OCR gave it, or
+// <file>.N.tsv as Tesseract writes them.
 // Names are compared folded. One predicted fact answers every equal fact of the truth.
 #include "base/json.h"
 #include "extract/dates.h"
@@ -17,6 +18,7 @@
 #include "layout/page_json.h"
 #include "layout/raw_page.h"
 #include "layout/reading_order.h"
+#include "layout/sources/tesseract.h"
 #include "layout/spatial_map.h"
 
 #include <boost/json/array.hpp>
@@ -126,6 +128,11 @@ class Bench {
         auto page = layout::parse_page_json(line);
         if (page.has_value()) pages.push_back(std::move(*page));
       }
+      for (std::uint32_t number = 1; pages.empty() || number > 1; ++number) {
+        auto page = tsv_page(*pages_ / fmt::format("{}.{}.tsv", name, number), number);
+        if (!page) break;
+        pages.push_back(std::move(*page));
+      }
     } else {
       std::uint32_t number = 0;
       for (const auto& page : file.as_object().at("pages").as_array()) {
@@ -136,6 +143,17 @@ class Bench {
     }
     if (pages.empty()) return std::nullopt;
     auto map = layout::merge_pages(std::move(pages));
+    if (!map.has_value()) return std::nullopt;
+    return std::move(*map);
+  }
+
+  static std::optional<layout::PageMap> tsv_page(const std::filesystem::path& path,
+                                                 std::uint32_t number) {
+    if (!std::filesystem::exists(path)) return std::nullopt;
+    auto raw = layout::parse_tesseract_tsv(read_text(path));
+    if (!raw.has_value() || raw->empty()) return std::nullopt;
+    raw->front().info.page = number;
+    auto map = layout::arrange(std::move(raw->front()));
     if (!map.has_value()) return std::nullopt;
     return std::move(*map);
   }
