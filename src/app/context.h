@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millrace::app {
@@ -41,6 +42,9 @@ struct Context {
   Logger log = Logger::silent();
   MetricRegistry metrics;          // Of this process.
   http::Tracer* tracer = nullptr;  // Nothing: not traced. Set by Telemetry, which owns it.
+  // Job types, each with its queue, of versions of pipelines that no file has any more and documents
+  // still use. Set by prepare_queues.
+  std::vector<std::pair<std::string, std::string>> kept_types;
 
   bool json() const { return global.json; }
 

@@ -90,13 +90,16 @@ struct HandledType {
   std::string queue;  // Empty: as the type is registered.
 };
 
-// Also what make_registry adds by itself.
+// Also what make_registry adds by itself. A type of documents may be in several queues.
 std::vector<HandledType> all_types(const Settings& settings) {
   std::vector<HandledType> types;
   for (const auto& config : all_handlers(settings)) types.push_back({config.type, config.queue});
   if (!takes_documents(settings)) return types;
+  const auto configured = types.size();
   for (auto& [type, queue] : document_types(settings)) {
-    const bool taken = std::ranges::any_of(types, [&](const auto& one) { return one.type == type; });
+    const auto end = types.begin() + static_cast<std::ptrdiff_t>(configured);
+    const bool taken =
+        std::any_of(types.begin(), end, [&](const auto& one) { return one.type == type; });
     if (!taken) types.push_back({type, queue});
   }
   return types;
@@ -191,11 +194,14 @@ std::vector<std::string> handled_types(const Settings& settings) {
   std::vector<std::string> types;
   for (const auto& one : all_types(settings)) types.push_back(one.type);
   std::ranges::sort(types);
+  const auto same = std::ranges::unique(types);
+  types.erase(same.begin(), same.end());
   return types;
 }
 
-Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings,
+Result<std::vector<worker::QueueChoice>> prepare_queues(Context& context,
                                                         store::AdminStore& store) {
+  const auto& settings = context.settings;
   for (const auto& queue : settings.queues()) {
     MR_TRY(const bool exists, queue_is_there(store, queue.name));
     if (exists) continue;
@@ -208,6 +214,8 @@ Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings
     if (!made) return fail_with_context(fmt::format("queue '{}'", queue.name), made.error());
   }
   if (takes_documents(settings)) {
+    MR_TRY(const auto pipelines, document_registration(settings));
+    MR_TRY(context.kept_types, store.register_pipelines(pipelines));
     auto bound = store.bind_providers(document_bindings(settings));
     if (!bound && !not_for_us(bound.error())) return fail(bound.error());
   }
@@ -238,6 +246,7 @@ Result<std::vector<worker::QueueChoice>> prepare_queues(const Settings& settings
     }
     names.insert(queue.empty() ? "default" : queue);
   }
+  for (const auto& [type, queue] : context.kept_types) names.insert(queue);
   for (const auto& name : names) choices.push_back({.name = name});
   return choices;
 }

@@ -1,7 +1,7 @@
 // Children: the pool of confined children, started when the first document comes.
 //
-// A worker that never sees a document pays nothing for it. Threading: run() from any thread. Lifetime:
-// as sandbox::TaskPool; the executor's thread outlives it.
+// A worker that never sees a document pays nothing for it. Threading: run() from any thread.
+// Lifetime: as sandbox::TaskPool; the executor's thread outlives it.
 #pragma once
 
 #include "sandbox/task.h"

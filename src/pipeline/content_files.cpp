@@ -68,9 +68,9 @@ Result<sandbox::UniqueFd> ContentFiles::scratch() const {
   sandbox::UniqueFd file(
       ::open(state_->options.folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.valid()) {
-    return fail(ErrorKind::unavailable, fmt::format("cannot make a scratch file in {}: {}",
-                                                    state_->options.folder.string(),
-                                                    reason(errno)));
+    return fail(ErrorKind::unavailable,
+                fmt::format("cannot make a scratch file in {}: {}", state_->options.folder.string(),
+                            reason(errno)));
   }
   return file;
 }
@@ -99,8 +99,8 @@ Task<sandbox::UniqueFd> ContentFiles::State::fetch(store::ContentRef content) {
     MR_CO_TRY(const auto read, co_await reader->read(buffer));
     if (read == 0) break;
     const int fd = file.get();
-    MR_CO_TRY_VOID(co_await blob::on_disk(
-        disk, [fd, piece = std::span<const std::byte>(buffer).first(read)] {
+    MR_CO_TRY_VOID(
+        co_await blob::on_disk(disk, [fd, piece = std::span<const std::byte>(buffer).first(read)] {
           return write_all(fd, piece);
         }));
   }
@@ -201,8 +201,8 @@ json::Object describe_content(const blob::BlobInfo& info, std::string_view conte
 
 Task<json::Object> keep_content(blob::BlobStore& blobs, std::string bytes,
                                 std::string content_type) {
-  MR_CO_TRY(const auto writer, co_await blobs.create({.content_type = content_type,
-                                                      .size_bytes = bytes.size()}));
+  MR_CO_TRY(const auto writer,
+            co_await blobs.create({.content_type = content_type, .size_bytes = bytes.size()}));
   if (!bytes.empty()) {
     MR_CO_TRY_VOID(co_await writer->write(std::as_bytes(std::span(bytes))));
   }

@@ -24,7 +24,7 @@ namespace millrace::pipeline {
 class ContentFiles {
  public:
   struct Options {
-    std::filesystem::path folder;  // Where the files without names lie; must exist.
+    std::filesystem::path folder;          // Where the files without names lie; must exist.
     std::uint64_t bytes_max = 2ULL << 30;  // Kept; one that is larger is kept alone.
     std::size_t files_max = 64;
   };

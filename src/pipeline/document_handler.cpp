@@ -13,14 +13,19 @@
 namespace millrace::pipeline {
 namespace {
 
+// How long a job waits for a worker that can do what this one cannot.
+constexpr std::chrono::seconds kElsewhere(30);
+constexpr std::chrono::seconds kStopGrace(3);
+constexpr std::string_view kOutputsQueue = "fast_queue";
 constexpr JsonLimits kDefinitionLimits{.max_bytes = 1024 * 1024, .max_depth = 32};
 
-json::Object begin_with(const Pipeline& pipeline, std::string_view stage) {
+// As millrace.put_pipeline takes it.
+json::Object kept_form(const Pipeline& pipeline) {
   json::Object object;
   object["name"] = pipeline.name;
   object["version"] = pipeline.version;
   object["hash"] = pipeline.hash;
-  object["stage"] = stage;
+  object["first_job"] = job_of(pipeline.stages.front());
   object["definition"] = pipeline_to_json(pipeline);
   return object;
 }
@@ -33,9 +38,9 @@ Task<Outcome> dispatch(StageJob job) {
   if (type == kOutputsType) co_return co_await run_outputs(std::move(job));
   if (type == kImageType) co_return co_await run_image(std::move(job));
   if (job.stage == nullptr) {
-    co_return Outcome::permanent(
-        "unknown_stage", fmt::format("pipeline {} {} has no stage {}", job.pipeline->name,
-                                     job.pipeline->version, type));
+    co_return Outcome::permanent("unknown_stage",
+                                 fmt::format("pipeline {} {} has no stage {}", job.pipeline->name,
+                                             job.pipeline->version, type));
   }
   const bool spread = job.stage->each == Each::page && !job.work.page;
   if (spread) co_return co_await run_spread(std::move(job));
@@ -54,7 +59,7 @@ Task<Outcome> dispatch(StageJob job) {
       co_return co_await run_narrate(std::move(job));
     case RunKind::exec:
     case RunKind::http:
-      break;
+      co_return co_await run_authors(std::move(job));
   }
   co_return Outcome::permanent("unknown_stage",
                                fmt::format("stage {} is not run by this worker", type));
@@ -83,11 +88,14 @@ Task<std::shared_ptr<const Pipeline>> PipelineCache::find(Services& services, st
 }
 
 DocumentHandler::DocumentHandler(Services& services, std::shared_ptr<PipelineCache> cache,
-                                 std::string pipeline, std::string job_type)
-    : services_(services),
-      cache_(std::move(cache)),
-      pipeline_(std::move(pipeline)),
-      job_type_(std::move(job_type)) {}
+                                 std::string job_type)
+    : services_(services), cache_(std::move(cache)), job_type_(std::move(job_type)) {}
+
+std::chrono::milliseconds DocumentHandler::wait_limit(std::chrono::milliseconds run_timeout) const {
+  return run_timeout + run_timeout / 4 + kStopGrace;
+}
+
+std::chrono::milliseconds DocumentHandler::stop_grace() const { return kStopGrace; }
 
 awaitable<Outcome> DocumentHandler::run(std::shared_ptr<worker::JobContext> context) {
   auto outcome = co_await run_stage(context);
@@ -96,49 +104,76 @@ awaitable<Outcome> DocumentHandler::run(std::shared_ptr<worker::JobContext> cont
   co_return outcome_of(outcome.error(), job_type_);
 }
 
+Task<store::DocumentWork> DocumentHandler::find_work(worker::JobContext& context) {
+  const auto id = context.job().id;
+  MR_CO_TRY(auto work,
+            co_await steadily(context, [&] { return services_.store.document_work(id); }));
+  if (work.document) co_return work;
+  const auto* current = services_.pipelines.find(work.file.pipeline);
+  const auto form = current == nullptr ? json::Object() : kept_form(*current);
+  co_return co_await steadily(context, [&] { return services_.store.begin_document(id, form); });
+}
+
 Task<Outcome> DocumentHandler::run_stage(std::shared_ptr<worker::JobContext> context) {
-  const auto id = context->job().id;
-  const auto* current = services_.pipelines.find(pipeline_);
-  const bool first = current != nullptr && !current->stages.empty() &&
-                     current->stages.front().name == job_type_;
-  MR_CO_TRY(auto work, co_await steadily(*context, [&]() -> Task<store::DocumentWork> {
-              if (first) {
-                co_return co_await services_.store.begin_document(id,
-                                                                  begin_with(*current, job_type_));
-              }
-              co_return co_await services_.store.document_work(id);
-            }));
+  MR_CO_TRY(auto work, co_await find_work(*context));
   if (!work.document) {
-    co_return Outcome::permanent("not_begun", "the document of this job was never scanned");
+    co_return Outcome::throttled(
+        fmt::format("pipeline {} is not among those of this worker", work.file.pipeline),
+        kElsewhere);
   }
   const auto hash = work.document->pipeline_hash;
-  MR_CO_TRY(auto pipeline, co_await steadily(*context, [&] { return cache_->find(services_, hash); }));
-  const auto* stage = pipeline->find(job_type_);
+  auto pipeline = co_await steadily(*context, [&] { return cache_->find(services_, hash); });
+  if (!pipeline && pipeline.error().kind == ErrorKind::invalid_argument) {
+    // A newer worker wrote it, and can do it.
+    co_return Outcome::throttled(pipeline.error().message, kElsewhere);
+  }
+  if (!pipeline) co_return fail(pipeline.error());
+  const auto* stage = (*pipeline)->find(job_type_);
   StageJob job{.services = services_,
                .context = std::move(context),
                .work = std::move(work),
-               .pipeline = std::move(pipeline),
+               .pipeline = *std::move(pipeline),
                .stage = stage};
   co_return co_await dispatch(std::move(job));
 }
 
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines) {
-  std::vector<DocumentJobType> types;
-  std::set<std::string, std::less<>> seen;
-  for (const auto& name : pipelines.names()) {
-    const auto* pipeline = pipelines.find(name);
-    for (const auto& stage : pipeline->stages) {
-      if (!seen.insert(stage.name).second) continue;
-      types.push_back({.job_type = stage.name,
-                       .queue = stage.queue,
-                       .pipeline = name,
-                       .timeout = stage.timeout});
-    }
+  std::set<DocumentJobType> types;
+  for (const auto& loaded : pipelines.all()) {
+    for (const auto& stage : loaded.pipeline.stages) types.insert({stage.name, stage.queue});
   }
   for (const auto type : {kOutputsType, kImageType}) {
-    types.push_back({.job_type = std::string(type), .queue = "fast_queue", .pipeline = "guardian"});
+    types.insert({.job_type = std::string(type), .queue = std::string(kOutputsQueue)});
   }
-  return types;
+  return {types.begin(), types.end()};
+}
+
+json::Array registration_of(const PipelineSet& pipelines, const json::Object& defaults) {
+  json::Array out;
+  for (const auto& name : pipelines.names()) {
+    const auto& pipeline = *pipelines.find(name);
+    auto object = kept_form(pipeline);
+    json::Array queues;
+    std::set<std::string_view> named;
+    const auto add = [&](const std::string& queue, const json::Object& said) {
+      if (!named.insert(queue).second) return;
+      auto policy = said;
+      for (const auto& member : defaults) {
+        if (!policy.contains(member.key())) policy[member.key()] = member.value();
+      }
+      queues.push_back(json::Object{{"name", queue}, {"policy", std::move(policy)}});
+    };
+    for (const auto& queue : pipeline.queues) add(queue.name, queue.policy);
+    json::Array types;
+    for (const auto& stage : pipeline.stages) {
+      add(stage.queue, {});
+      types.push_back(json::Object{{"job_type", stage.name}, {"queue", stage.queue}});
+    }
+    object["queues"] = std::move(queues);
+    object["job_types"] = std::move(types);
+    out.push_back(std::move(object));
+  }
+  return out;
 }
 
 }  // namespace millrace::pipeline

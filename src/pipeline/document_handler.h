@@ -1,10 +1,11 @@
 // DocumentHandler: runs every job of a document pipeline: finds out which document, page, pipeline
 // version and stage a job is about, and lets the stage do it.
 //
-// Flow: job → DocumentStore::document_work → Stage of the version the document began with →
-// stages/… → an Outcome, with the statements that write the result in the settlement of the job. A
-// job of a stage per page that names no page makes the jobs of the pages.
-// Threading: as worker::Handler. Lifetime: services outlive it.
+// Flow: job → DocumentStore::document_work → Stage of the version the document is bound to (the
+// file says which pipeline; several may have stages of one name) → stages/… → an Outcome, with the
+// statements that write the result in the settlement of the job. A job of a stage per page that
+// names no page makes the jobs of the pages. Threading: as worker::Handler. Lifetime: services
+// outlive it.
 #pragma once
 
 #include "pipeline/services.h"
@@ -30,28 +31,36 @@ class PipelineCache {
 
 class DocumentHandler final : public worker::Handler {
  public:
-  // `job_type`: a stage of `pipeline`, or the outputs, or the picture of a page.
-  DocumentHandler(Services& services, std::shared_ptr<PipelineCache> cache, std::string pipeline,
-                  std::string job_type);
+  // `job_type`: a stage of any pipeline, or the outputs, or the picture of a page.
+  DocumentHandler(Services& services, std::shared_ptr<PipelineCache> cache, std::string job_type);
 
   awaitable<Outcome> run(std::shared_ptr<worker::JobContext> context) override;
+  // Programs and addresses of authors have the run timeout as their own limit, which ends first.
+  std::chrono::milliseconds wait_limit(std::chrono::milliseconds run_timeout) const override;
+  std::chrono::milliseconds stop_grace() const override;
 
  private:
   Task<Outcome> run_stage(std::shared_ptr<worker::JobContext> context);
+  // The document of the job, bound to its pipeline when this is its first one.
+  Task<store::DocumentWork> find_work(worker::JobContext& context);
 
   Services& services_;
   std::shared_ptr<PipelineCache> cache_;  // Shared by the handlers of all stages.
-  std::string pipeline_;
   std::string job_type_;
 };
 
-// All job types of the pipelines in the set, with their queues: what a worker registers.
+// A job type of documents and a queue that its jobs may lie in.
 struct DocumentJobType {
   std::string job_type;
   std::string queue;
-  std::string pipeline;
-  std::chrono::milliseconds timeout{};
+
+  friend auto operator<=>(const DocumentJobType&, const DocumentJobType&) = default;
 };
+// Of all versions in the set, and of what every document needs; each pair once, sorted.
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines);
+
+// What millrace.register_pipelines takes: the version that new documents get of every pipeline in
+// the set, and its queues and job types. `defaults` are policies of queues that do not say them.
+json::Array registration_of(const PipelineSet& pipelines, const json::Object& defaults);
 
 }  // namespace millrace::pipeline

@@ -37,8 +37,8 @@ std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
   if (name == kLocalProvider || name == kNoProvider) return nullptr;
   const auto found = job.services.models.find(name);
   if (found == job.services.models.end()) {
-    return std::unexpected(Outcome::blocked(
-        name, fmt::format("provider {} is not configured on this worker", name)));
+    return std::unexpected(
+        Outcome::blocked(name, fmt::format("provider {} is not configured on this worker", name)));
   }
   return &found->second;
 }
@@ -57,7 +57,8 @@ awaitable<std::expected<PassAnswers, Outcome>> ask_model(StageJob& job, const Mo
               .estimated_tokens = estimate.total(),
               .reserved_micros = provider::cost_of(estimate, service.price)});
     if (!permit) {
-      co_return std::unexpected(Outcome::throttled(permit.error().message, std::chrono::seconds(1)));
+      co_return std::unexpected(
+          Outcome::throttled(permit.error().message, std::chrono::seconds(1)));
     }
     if (!permit->allowed) co_return std::unexpected(over_budget(service.provider, *permit));
     auto answer = co_await service.chat->chat(std::move(chat), job.context->token());
@@ -66,11 +67,10 @@ awaitable<std::expected<PassAnswers, Outcome>> ask_model(StageJob& job, const Mo
       co_return std::unexpected(provider::to_outcome(answer.error(), service.provider));
     }
     const auto usage = answer->usage.reported ? answer->usage : estimate;
-    co_await end_paid_call(job, *permit, nullptr,
-                           {.usage = usage,
-                            .finish = answer->finish,
-                            .response_id = answer->response_id},
-                           service.price);
+    co_await end_paid_call(
+        job, *permit, nullptr,
+        {.usage = usage, .finish = answer->finish, .response_id = answer->response_id},
+        service.price);
     answers.model = answer->model;
     answers.tokens_in += usage.input;
     answers.tokens_out += usage.output;

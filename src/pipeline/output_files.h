@@ -1,5 +1,5 @@
-// OutputFiles: the files that a document is handed out as, written side by side while its pages go by
-// one at a time.
+// OutputFiles: the files that a document is handed out as, written side by side while its pages go
+// by one at a time.
 #pragma once
 
 #include "blob/blob_store.h"

@@ -27,8 +27,7 @@ Task<store::DocumentStore::CallPermit> begin_paid_call(StageJob& job, PaidCall c
   object["request_sha256"] = call.request_sha256;
   object["estimated_tokens"] = call.estimated_tokens;
   object["reserved_micros"] = call.reserved_micros;
-  co_return co_await steadily(*job.context,
-                              [&] { return job.services.store.begin_call(object); });
+  co_return co_await steadily(*job.context, [&] { return job.services.store.begin_call(object); });
 }
 
 Outcome over_budget(std::string_view provider, const store::DocumentStore::CallPermit& permit) {
@@ -57,11 +56,11 @@ awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit pe
   if (failure != nullptr) object["error"] = failure->error_type;
   object["finish"] = end.finish;
   object["response_id"] = failure == nullptr ? end.response_id : failure->response_id;
-  auto told = co_await steadily(
-      *job.context, [&] { return job.services.store.end_call(permit.call, object); });
+  auto told = co_await steadily(*job.context,
+                                [&] { return job.services.store.end_call(permit.call, object); });
   if (!told) {
-    job.services.log.warn("call_not_settled", {{"call_id", permit.call.to_string()},
-                                               {"error", told.error().message}});
+    job.services.log.warn("call_not_settled",
+                          {{"call_id", permit.call.to_string()}, {"error", told.error().message}});
   }
 }
 

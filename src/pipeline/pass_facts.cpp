@@ -70,8 +70,7 @@ json::Object row_of(const clinical::Fact& fact, const clinical::RoutedFact& rout
 }  // namespace
 
 PageFacts page_facts(const clinical::Extraction& extraction, const clinical::Detection& detection,
-                     const layout::SpatialMap& map,
-                     std::span<const clinical::RoutedFact> routed) {
+                     const layout::SpatialMap& map, std::span<const clinical::RoutedFact> routed) {
   PageFacts made;
   json::Array routes;
   for (std::size_t i = 0; i < extraction.facts.size(); ++i) {

@@ -17,7 +17,8 @@ inline constexpr std::size_t kPassBytesMax = std::size_t{32} * 1024 * 1024;
 
 struct PageFacts {
   std::string stored;  // The extraction with the routes of its facts, canonical.
-  json::Array rows;    // As millrace.put_facts takes them; those that were dropped are not among them.
+  json::Array
+      rows;  // As millrace.put_facts takes them; those that were dropped are not among them.
 };
 
 PageFacts page_facts(const layout::clinical::Extraction& extraction,

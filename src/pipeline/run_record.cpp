@@ -121,9 +121,8 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
   const auto failed = std::ranges::count(record.pages, "failed", &store::PageState::state);
   manifest.state = failed == 0 ? "completed" : "partial";
   manifest.inputs = {info.source};
-  manifest.pipeline = {.name = job.pipeline->name,
-                       .version = job.pipeline->version,
-                       .sha256 = job.pipeline->hash};
+  manifest.pipeline = {
+      .name = job.pipeline->name, .version = job.pipeline->version, .sha256 = job.pipeline->hash};
   for (const auto& stage : job.pipeline->stages) {
     manifest.stages.push_back(manifest_stage(job, record, stage));
   }

@@ -18,6 +18,10 @@
 #include <map>
 #include <string>
 
+namespace millrace::http {
+class Client;
+}
+
 namespace millrace::pipeline {
 
 // A model that pipeline files may name as provider.
@@ -27,6 +31,13 @@ struct ModelService {
   std::string model;
   provider::Price price = {};
   int max_output_tokens = 8'192;
+};
+
+// For stages that are programs or addresses of the pipeline's author.
+struct AuthorServices {
+  http::Client* client = nullptr;  // Null: there is no network here.
+  std::string folder = {};         // Of the pipeline files: programs lie and run in it.
+  std::map<std::string, std::string> env = {};  // All that a program gets besides the job's own.
 };
 
 struct Services {
@@ -43,6 +54,7 @@ struct Services {
   std::string vision_provider = {};             // "google:vision-api"
   provider::Price vision_price = {};
   provider::Clamd* clamd = nullptr;
+  AuthorServices authors = {};
 };
 
 }  // namespace millrace::pipeline

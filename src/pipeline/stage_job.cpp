@@ -52,13 +52,13 @@ Task<layout::PageMap> load_page(Services& services, const store::StageResult& re
 Result<const store::StageResult*> result_of(const StageJob& job, RunKind kind) {
   const auto* source = stage_doing(*job.pipeline, kind);
   if (source == nullptr) {
-    return fail(ErrorKind::not_found,
-                fmt::format("pipeline {} has no stage \"{}\"", job.pipeline->name, to_string(kind)));
+    return fail(ErrorKind::not_found, fmt::format("pipeline {} has no stage \"{}\"",
+                                                  job.pipeline->name, to_string(kind)));
   }
   const auto found = job.work.results.find(source->name);
   if (found == job.work.results.end()) {
-    return fail(ErrorKind::not_found, fmt::format("page {} has no result of stage {}", job.page(),
-                                                  source->name));
+    return fail(ErrorKind::not_found,
+                fmt::format("page {} has no result of stage {}", job.page(), source->name));
   }
   return &found->second;
 }
@@ -100,13 +100,17 @@ std::string reuse_key(const StageJob& job) {
     if (!std::exchange(first, false)) text += '|';
     const std::string_view name = input.as_string();
     constexpr std::string_view kPrevious = "previous:";
+    constexpr std::string_view kWhole = "document:";
     if (name == "content") {
       text += from_hex(job.work.page ? job.work.page->content_sha256 : std::string());
       continue;
     }
     const bool previous = name.starts_with(kPrevious);
-    const auto& results = previous ? job.work.previous : job.work.results;
-    const auto found = results.find(previous ? name.substr(kPrevious.size()) : name);
+    const bool whole = name.starts_with(kWhole);
+    const auto& results = previous ? job.work.previous : whole ? job.work.whole : job.work.results;
+    const auto found = results.find(previous ? name.substr(kPrevious.size())
+                                    : whole  ? name.substr(kWhole.size())
+                                             : name);
     if (found != results.end()) text += from_hex(found->second.content.sha256);
   }
   return sha256_hex(text);

@@ -60,6 +60,8 @@ Task<Outcome> run_extract(StageJob job);
 Task<Outcome> run_narrate(StageJob job);
 Task<Outcome> run_outputs(StageJob job);
 Task<Outcome> run_image(StageJob job);
+// By a program or an address of the author's.
+Task<Outcome> run_authors(StageJob job);
 // A stage per page that has been reached: its pages are begun.
 Task<Outcome> run_spread(StageJob job);
 

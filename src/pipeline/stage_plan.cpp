@@ -34,8 +34,7 @@ json::Object job_fields(const Stage& stage) {
   json::Object job;
   job["queue"] = stage.queue;
   if (stage.max_attempts) job["max_attempts"] = *stage.max_attempts;
-  job["run_timeout_seconds"] =
-      std::chrono::duration<double>(stage.timeout).count();
+  job["run_timeout_seconds"] = std::chrono::duration<double>(stage.timeout).count();
   return job;
 }
 
@@ -46,14 +45,22 @@ json::Object outputs_job() {
   return job;
 }
 
-json::Object job_of(const Stage& stage) {
-  auto job = job_fields(stage);
-  job["job_type"] = stage.name;
-  return job;
+// Of an author's stage: what it says it requires.
+json::Array required_inputs(const Pipeline& pipeline, const Stage& stage) {
+  json::Array inputs;
+  for (const auto& required : stage.required) {
+    const auto* maker = pipeline.maker(stage.name, required);
+    if (maker == nullptr || maker->kind == RunKind::scan) continue;
+    json::Value input(makes_page_results(*maker) ? maker->name : "document:" + maker->name);
+    if (std::ranges::find(inputs, input) == inputs.end()) inputs.push_back(std::move(input));
+  }
+  if (inputs.empty()) inputs.emplace_back("content");
+  return inputs;
 }
 
 // What the result of a page depends on besides stage and version.
 json::Array inputs_of(const Pipeline& pipeline, const Stage& stage) {
+  if (is_authors(stage)) return required_inputs(pipeline, stage);
   if (stage.kind == RunKind::ocr) return {"content"};
   json::Array inputs;
   const auto add = [&](RunKind kind, bool previous) {
@@ -65,14 +72,25 @@ json::Array inputs_of(const Pipeline& pipeline, const Stage& stage) {
   // A section may go on from the page before.
   add(RunKind::spatial, stage.kind == RunKind::detect);
   if (stage.kind == RunKind::extract) add(RunKind::detect, false);
-  if (stage.kind == RunKind::exec || stage.kind == RunKind::http) {
-    if (place_of(pipeline, stage.name) > 0) add(RunKind::extract, false);
-  }
   if (inputs.empty()) inputs.emplace_back("content");
   return inputs;
 }
 
 }  // namespace
+
+bool is_authors(const Stage& stage) {
+  return stage.kind == RunKind::exec || stage.kind == RunKind::http;
+}
+
+bool makes_page_results(const Stage& stage) {
+  return stage.each == Each::page || stage.kind == RunKind::spatial;
+}
+
+json::Object job_of(const Stage& stage) {
+  auto job = job_fields(stage);
+  job["job_type"] = stage.name;
+  return job;
+}
 
 const Stage* stage_doing(const Pipeline& pipeline, RunKind kind) {
   const auto found = std::ranges::find(pipeline.stages, kind, &Stage::kind);

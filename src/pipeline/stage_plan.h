@@ -25,6 +25,14 @@ json::Object job_after(const Pipeline& pipeline, std::string_view stage);
 // The stage before it when that works page by page: its pages have ended. Null: it does not.
 const Stage* pages_before(const Pipeline& pipeline, std::string_view stage);
 
+// The job of the stage, for the whole document, as millrace.enqueue_jobs takes it.
+json::Object job_of(const Stage& stage);
+
+// A program or an address of the author's, not one of ours.
+bool is_authors(const Stage& stage);
+// Its results are of single pages: it works page by page, or looks at all and tells of each.
+bool makes_page_results(const Stage& stage);
+
 // The first stage that does this; null: none does.
 const Stage* stage_doing(const Pipeline& pipeline, RunKind kind);
 

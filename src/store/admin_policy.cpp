@@ -62,6 +62,17 @@ Result<void> AdminStore::bind_providers(const json::Object& bindings) {
   return {};
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> AdminStore::register_pipelines(
+    const json::Array& pipelines) {
+  MR_TRY(const auto kept,
+         call("select k ->> 'job_type' as job_type, k ->> 'queue' as queue"
+              "  from millrace.register_pipelines($1::jsonb) k order by 1, 2",
+              pg::Params().add_json(json::Value(pipelines))));
+  std::vector<std::pair<std::string, std::string>> types;
+  for (const auto row : kept) types.emplace_back(row.text("job_type"), row.text("queue"));
+  return types;
+}
+
 Result<void> AdminStore::set_job_type(const std::string& job_type, const json::Object& policy) {
   MR_TRY_VOID(call("select millrace.set_job_type($1, $2::jsonb)",
                    pg::Params().add(job_type).add_json(policy)));

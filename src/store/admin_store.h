@@ -141,6 +141,9 @@ class AdminStore {
   Result<void> set_queue(const std::string& queue, const json::Object& policy);
   // Whose limits jobs count against: type to "provider:endpoint", or null.
   Result<void> bind_providers(const json::Object& bindings);
+  // Of a worker that starts; as millrace.register_pipelines. Answers types with their queues.
+  Result<std::vector<std::pair<std::string, std::string>>> register_pipelines(
+      const json::Array& pipelines);
   Result<void> set_job_type(const std::string& job_type, const json::Object& policy);
   Result<void> ensure_job_types(const std::vector<std::string>& types, const std::string& queue);
   Result<void> pause_queue(const std::string& queue, const std::string& reason);

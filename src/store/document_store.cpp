@@ -78,6 +78,7 @@ Result<DocumentWork> read_work(std::string_view text) {
   MR_TRY(out.file.tenant, TenantId::parse(text_of(*file, "tenant_id")));
   MR_TRY(out.file.patient, Uuid::parse(text_of(*file, "patient_id")));
   out.file.name = text_of(*file, "file_name");
+  out.file.pipeline = text_of(*file, "pipeline");
   out.file.created_at = text_of(*file, "created_at");
   out.file.content = content_of(*file);
   out.document = state_of(work);
@@ -90,6 +91,7 @@ Result<DocumentWork> read_work(std::string_view text) {
   }
   out.results = results_of(work, "results");
   out.previous = results_of(work, "previous");
+  out.whole = results_of(work, "whole");
   const auto* quarantined = work.if_contains("quarantined");
   out.quarantined = quarantined != nullptr && quarantined->is_bool() && quarantined->get_bool();
   return out;
@@ -101,7 +103,12 @@ class PgDocumentStore final : public DocumentStore {
 
   Task<DocumentWork> begin_document(JobId job, json::Object pipeline) override {
     pg::Params params;
-    params.add(job).add_json(pipeline);
+    params.add(job);
+    if (pipeline.empty()) {
+      params.add_null();
+    } else {
+      params.add_json(pipeline);
+    }
     MR_CO_TRY(const auto text,
               co_await ask(MR_POINT("begin_document"), "select millrace.begin_document($1, $2)",
                            std::move(params)));

@@ -49,6 +49,7 @@ struct DocumentWork {
     TenantId tenant;
     Uuid patient;
     std::string name;
+    std::string pipeline;  // That it was sent into.
     std::string created_at;
     ContentRef content;
   } file;
@@ -75,6 +76,7 @@ struct DocumentWork {
   std::optional<Page> page = {};  // Of a job that is about one.
   std::map<std::string, StageResult, std::less<>> results = {};   // By stage: of the page, or of all.
   std::map<std::string, StageResult, std::less<>> previous = {};  // Of the page before.
+  std::map<std::string, StageResult, std::less<>> whole = {};  // Of the document, for a page's job.
   bool quarantined = false;
 };
 
@@ -97,7 +99,8 @@ class DocumentStore {
  public:
   virtual ~DocumentStore() = default;
 
-  // `pipeline`: name, version, hash, stage, definition. MR039 where the file is gone.
+  // `pipeline`: name, version, hash, first_job, definition; empty: this worker does not have it.
+  // Without a document where nobody told of the pipeline. MR039 where the file is gone.
   virtual Task<DocumentWork> begin_document(JobId job, json::Object pipeline) = 0;
   virtual Task<DocumentWork> document_work(JobId job) = 0;
   // In the order of pages, behind `after`; of at most `pages_max` pages.

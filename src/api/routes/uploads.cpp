@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -151,6 +152,14 @@ Task<Reply> put_upload(Call& call, UploadEngine& engine) {
   co_return co_await receive_body(call, engine, std::move(fields));
 }
 
+// Whether there is one of that name, the database says.
+bool is_pipeline_name(std::string_view text) {
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return text.size() <= 63 && lower(text.front()) && std::ranges::all_of(text, [&](char c) {
+           return lower(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+         });
+}
+
 std::vector<Parameter> upload_parameters() {
   constexpr auto kUuid = R"({"type":"string","format":"uuid"})";
   constexpr auto kDigest = R"({"type":"string","minLength":1,"maxLength":1000})";
@@ -161,8 +170,9 @@ std::vector<Parameter> upload_parameters() {
            .description = "Of a service: the user whose file it is, where patient_id does not say.",
            .schema = kUuid},
           {.name = "pipeline",
-           .description = "What begins with it: guardian (a scan; the default), or ingest.",
-           .schema = R"({"enum":["guardian","ingest"]})"},
+           .description = "What happens to it: guardian (the default), ingest, or a pipeline of "
+                          "your own that a worker has.",
+           .schema = R"({"type":"string","pattern":"^[a-z][a-z0-9_-]{0,62}$"})"},
           {.name = "file_name",
            .description = "As people call it.",
            .schema = R"({"type":"string","minLength":1,"maxLength":1000})"},
@@ -195,8 +205,9 @@ Result<store::NewUpload> new_file(const Call& call, const FileFields& fields) {
                 fmt::format("idempotency_key must have {} bytes at most", kKeyMaxBytes));
   }
   upload.pipeline = fields.pipeline.value_or(std::string());
-  if (!upload.pipeline.empty() && upload.pipeline != "guardian" && upload.pipeline != "ingest") {
-    return fail(ErrorKind::invalid_argument, "pipeline must be guardian or ingest");
+  if (!upload.pipeline.empty() && !is_pipeline_name(upload.pipeline)) {
+    return fail(ErrorKind::invalid_argument,
+                "pipeline must be a name: a letter, then a-z 0-9 _ -, 63 at most");
   }
   upload.file_name = clean_file_name(fields.file_name);
   upload.content_type = fields.content_type;

@@ -1,6 +1,7 @@
 // pipeline: definitions looked at and checked. Needs no database.
 #include "app/commands/commands.h"
 #include "app/context.h"
+#include "app/documents/pipelines.h"
 #include "app/exit_code.h"
 #include "base/duration.h"
 #include "base/file.h"
@@ -39,27 +40,33 @@ struct CheckReport {
   };
   std::vector<Row> rows;
   std::vector<std::string> problems;
+  std::vector<std::string> warnings;
 
   void add(const std::string& file, const Pipeline& pipeline) {
     rows.push_back({file, pipeline.name, pipeline.version, pipeline.hash, pipeline.stages.size()});
   }
 };
 
-void check_file(const std::string& file, CheckReport& report) {
+void check_file(const Context& context, const std::string& file, CheckReport& report) {
   const auto text = read_file(file, pipeline::kPipelineFileMaxBytes);
   if (!text) {
     report.problems.push_back(fmt::format("{}: {}", file, text.error().message));
     return;
   }
-  const auto checked = pipeline::parse_pipeline(*text);
+  // Its programs lie beside it, as those of pipeline.dir do.
+  const auto known = surroundings(context.settings, fs::absolute(file).parent_path());
+  const auto checked = pipeline::parse_pipeline(*text, known);
   for (const auto& problem : checked.problems) report.problems.push_back(problem.text(file));
+  for (const auto& warning : checked.warnings) report.warnings.push_back(warning.text(file));
   if (checked.pipeline) report.add(file, *checked.pipeline);
 }
 
 // A folder stands for its files, and these are compared with each other.
-Result<void> check_folder(const std::optional<fs::path>& folder, CheckReport& report) {
-  MR_TRY(const auto loaded, PipelineSet::load(folder));
+Result<void> check_folder(const Context& context, const std::optional<fs::path>& folder,
+                          CheckReport& report) {
+  MR_TRY(const auto loaded, PipelineSet::load(folder, surroundings(context.settings, folder)));
   for (const auto& problem : loaded.problems) report.problems.push_back(problem);
+  for (const auto& warning : loaded.warnings) report.warnings.push_back(warning);
   for (const auto& one : loaded.set.all()) report.add(one.file, one.pipeline);
   return {};
 }
@@ -77,14 +84,20 @@ int tell(const Context& context, const CheckReport& report) {
     }
     json::Array problems;
     for (const auto& problem : report.problems) problems.emplace_back(problem);
-    context.print_json(
-        json::Object{{"pipelines", std::move(files)}, {"problems", std::move(problems)}});
+    json::Array warnings;
+    for (const auto& warning : report.warnings) warnings.emplace_back(warning);
+    context.print_json(json::Object{{"pipelines", std::move(files)},
+                                    {"problems", std::move(problems)},
+                                    {"warnings", std::move(warnings)}});
     return code;
   }
   for (const auto& row : report.rows) {
     context.print(fmt::format("{}: {} {}, {} stage{}, {}\n", printable(row.file), row.name,
                               row.version, row.stages, row.stages == 1 ? "" : "s",
                               row.hash.substr(0, 12)));
+  }
+  for (const auto& warning : report.warnings) {
+    fmt::print(stderr, "{} (warning)\n", printable(warning));
   }
   for (const auto& problem : report.problems) fmt::print(stderr, "{}\n", printable(problem));
   if (!report.problems.empty()) {
@@ -96,13 +109,13 @@ int tell(const Context& context, const CheckReport& report) {
 
 Result<int> run_check(Context& context, const std::vector<std::string>& files) {
   CheckReport report;
-  if (files.empty()) MR_TRY_VOID(check_folder(folder_of(context), report));
+  if (files.empty()) MR_TRY_VOID(check_folder(context, folder_of(context), report));
   for (const auto& file : files) {
     std::error_code code;
     if (fs::is_directory(file, code)) {
-      MR_TRY_VOID(check_folder(file, report));
+      MR_TRY_VOID(check_folder(context, file, report));
     } else {
-      check_file(file, report);
+      check_file(context, file, report);
     }
   }
   return tell(context, report);
@@ -182,7 +195,7 @@ Result<int> run_show(Context& context, const std::string& name) {
     table.add({stage.name, stage.title, stage.run, std::string(to_string(stage.each)),
                stage.after.empty() ? "-" : fmt::format("{}", fmt::join(stage.after, ", ")),
                stage.queue, format_duration(stage.timeout),
-               stage.retry.max_attempts ? fmt::format("{}", *stage.retry.max_attempts) : "queue's",
+               stage.max_attempts ? fmt::format("{}", *stage.max_attempts) : "queue's",
                stage.provider});
   }
   context.print(table.render(context.terminal));
@@ -223,7 +236,8 @@ void add_pipeline_commands(Command& root) {
   check.argument("FILE", *files, "Files or folders (default: pipeline.dir, and the built-in ones)",
                  false);
   check.files();
-  check.footer("Exit code 1 when there are problems.");
+  check.footer("Exit code 1 when there are problems. A warning is none: a provider without a key, or a\n"
+               "program that is not there, may be on the machines of the workers.");
   check.action([files](Context& context) { return run_check(context, *files); });
 
   auto name = std::make_shared<std::string>();

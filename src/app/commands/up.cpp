@@ -130,7 +130,7 @@ class Up {
     auto worker = worker_options(context_);
     if (!options_.no_worker) {
       MR_TRY_VOID(store_->refuse_foreign_lanes());
-      MR_TRY(worker.queues, prepare_queues(context_.settings, *store_));
+      MR_TRY(worker.queues, prepare_queues(context_, *store_));
     }
     EngineOptions engine;
     engine.database = database_;

@@ -157,7 +157,7 @@ Result<int> run_worker(Context& context, const Options& options) {
   {
     MR_TRY(auto store, context.connect_to(database));
     MR_TRY_VOID(store.refuse_foreign_lanes());
-    MR_TRY(worker.queues, prepare_queues(context.settings, store));
+    MR_TRY(worker.queues, prepare_queues(context, store));
   }
   auto content = ready_content(context, database, worker.queues);
   const auto processes = static_cast<int>(context.settings.integer("worker.processes"));

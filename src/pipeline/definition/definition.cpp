@@ -132,17 +132,11 @@ std::vector<const Stage*> Pipeline::ancestors(std::string_view stage) const {
   return out;
 }
 
-std::vector<const Stage*> Pipeline::inputs(std::string_view stage) const {
-  std::vector<const Stage*> out;
-  const auto* self = find(stage);
-  if (self == nullptr) return out;
+const Stage* Pipeline::maker(std::string_view stage, std::string_view output) const {
   for (const auto* earlier : ancestors(stage)) {
-    const bool read = std::ranges::any_of(earlier->outputs, [&](const auto& output) {
-      return std::ranges::find(self->required, output) != self->required.end();
-    });
-    if (read) out.push_back(earlier);
+    if (std::ranges::find(earlier->outputs, output) != earlier->outputs.end()) return earlier;
   }
-  return out;
+  return nullptr;
 }
 
 std::string result_fingerprint(const Stage& stage) {

@@ -19,7 +19,7 @@
 
 namespace millrace::pipeline {
 
-// What does the work of a stage. The first six are built in.
+// What does the work of a stage. The first six are built in, the others are their author's.
 enum class RunKind { scan, ocr, spatial, detect, extract, narrate, exec, http };
 
 std::string_view to_string(RunKind kind);
@@ -47,18 +47,6 @@ struct StageLimits {
   friend bool operator==(const StageLimits&, const StageLimits&) = default;
 };
 
-// Nothing: the queue's policy holds.
-struct RetryPolicy {
-  std::optional<std::int64_t> max_attempts = {};
-  std::optional<std::chrono::milliseconds> backoff_base = {};
-  std::optional<double> backoff_factor = {};
-  std::optional<std::chrono::milliseconds> backoff_cap = {};
-  std::optional<double> jitter_low = {};
-  std::optional<double> jitter_high = {};
-
-  friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
-};
-
 inline constexpr std::string_view kNoProvider = "none";
 inline constexpr std::string_view kLocalProvider = "local";
 
@@ -73,8 +61,7 @@ struct Stage {
   std::string provider = std::string(kNoProvider);
   std::chrono::milliseconds timeout{};                         // Of one job.
   std::optional<std::chrono::milliseconds> call_timeout = {};  // Of one call to the provider.
-  RetryPolicy retry = {};
-  std::optional<std::int64_t> concurrency_max = {};  // Jobs of the stage at once, of all documents.
+  std::optional<std::int64_t> max_attempts = {};               // Nothing: the queue's.
   OnPageFailure on_page_failure = OnPageFailure::go_on;
   StageLimits limits = {};
   std::vector<std::string> required = {};  // What it reads of earlier stages: "words", "map".
@@ -107,8 +94,8 @@ struct Pipeline {
   std::vector<const Stage*> followers(std::string_view stage) const;
   // Everything that comes before it, at any distance, in order.
   std::vector<const Stage*> ancestors(std::string_view stage) const;
-  // The stages that make what it requires, in order; the scan where it requires pages.
-  std::vector<const Stage*> inputs(std::string_view stage) const;
+  // The stage before it that makes this; null: none does.
+  const Stage* maker(std::string_view stage, std::string_view output) const;
 
   friend bool operator==(const Pipeline&, const Pipeline&) = default;
 };

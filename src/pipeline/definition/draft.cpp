@@ -45,8 +45,7 @@ class StageReader {
     read_after(stage, before);
     read_provider(stage);
     read_times(stage);
-    read_retry(stage);
-    stage.concurrency_max = in_.integer("concurrency_max", {1, 100'000});
+    stage.max_attempts = in_.integer("max_attempts", {1, 1000});
     read_on_page_failure(stage);
     read_limits(stage);
     read_flow(stage);
@@ -174,35 +173,14 @@ class StageReader {
     }
     const auto& kind = stage_kind(stage.kind);
     stage.provider = provider.value_or(std::string(kind.provider));
-    if (stage.provider != kNoProvider && !kind.takes_provider) {
-      in_.wrong("provider",
-                fmt::format("must be \"none\" for run = \"{}\", which asks nobody", stage.run));
-    }
   }
 
   void read_times(Stage& stage) {
     stage.timeout = in_.duration("timeout", {seconds(1), hours(24)}).value_or(kTimeoutDefault);
     stage.call_timeout = in_.duration("call_timeout", {milliseconds(100), hours(24)});
-    if (!stage.call_timeout) return;
-    if (stage.provider == kNoProvider && notes_.run_known) {
-      in_.wrong("call_timeout", "is of calls to a provider, and this stage has none");
-    }
-  }
-
-  void read_retry(Stage& stage) {
-    auto& retry = stage.retry;
-    retry.max_attempts = in_.integer("max_attempts", {1, 1000});
-    retry.backoff_base = in_.duration("backoff_base", {milliseconds(0), hours(24 * 7)});
-    retry.backoff_factor = in_.number("backoff_factor", {1, 100});
-    retry.backoff_cap = in_.duration("backoff_cap", {milliseconds(0), hours(24 * 7)});
-    retry.jitter_low = in_.number("jitter_low", {0, 10});
-    retry.jitter_high = in_.number("jitter_high", {0, 10});
-    if (retry.backoff_base && retry.backoff_cap && *retry.backoff_cap < *retry.backoff_base) {
-      in_.wrong("backoff_cap", "must not be shorter than backoff_base");
-    }
-    if (retry.jitter_low && retry.jitter_high && *retry.jitter_high < *retry.jitter_low) {
-      in_.wrong("jitter_high", "must not be below jitter_low");
-    }
+    if (!stage.call_timeout || !notes_.run_known || stage_kind(stage.kind).calls_provider()) return;
+    in_.wrong("call_timeout",
+              fmt::format("is of calls to a provider, and run = \"{}\" makes none", stage.run));
   }
 
   // The words of fan-in are for stages that fan out.
@@ -219,24 +197,32 @@ class StageReader {
   void read_limits(Stage& stage) {
     const auto* object = in_.object("limits");
     if (object == nullptr) return;
-    if (stage.kind == RunKind::http && notes_.run_known) {
-      in_.wrong("limits", "are of programs that run here; an address has none");
+    if (notes_.run_known && !stage_kind(stage.kind).in_child) {
+      in_.wrong("limits", fmt::format("are of a process of its own, and run = \"{}\" has none",
+                                      stage.run.substr(0, 64)));
     }
     ObjectReader in(source_, *object, in_.path_of("limits"), who_, problems_, "limits.");
     auto& limits = stage.limits;
     limits.memory_bytes = in.size("memory", {16 * kMega, 64 * kGiga});
     limits.cpu = in.duration("cpu", {seconds(1), hours(24)});
     limits.wall = in.duration("wall", {seconds(1), hours(24)});
-    limits.output_bytes = in.size("output", {kKilo, 16 * kGiga});
+    // What a program prints is held in memory; a reader's answer is streamed.
+    limits.output_bytes =
+        in.size("output", {kKilo, stage.kind == RunKind::exec ? 64 * kMega : 16 * kGiga});
     limits.file_bytes = in.size("file_size", {kKilo, 1024 * kGiga});
     limits.files = in.integer("files", {8, 65'536});
     limits.processes = in.integer("processes", {1, 4096});
     in.finish();
+    if (!notes_.run_known || !stage_kind(stage.kind).built_in()) return;
+    // The child that reads documents has fixed ones.
+    for (const char* fixed : {"file_size", "files", "processes"}) {
+      if (in.has(fixed)) in.wrong(fixed, "is for programs of your own");
+    }
   }
 
   void read_flow(Stage& stage) {
     const auto required = in_.texts("requires", 32);
-    const auto outputs = in_.texts("outputs", 32);
+    const auto outputs = in_.texts("outputs", 8);
     if (!notes_.run_known) return;
     const auto& kind = stage_kind(stage.kind);
     if (kind.built_in()) {
@@ -261,6 +247,9 @@ class StageReader {
     }
     stage.required = required.value_or(std::vector<std::string>{});
     stage.outputs = outputs.value_or(std::vector<std::string>{});
+    if (stage.outputs.size() > 1) {
+      in_.wrong("outputs", "must be one name: that of what the stage answers");
+    }
   }
 
   const Source& source_;

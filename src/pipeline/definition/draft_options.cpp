@@ -100,6 +100,9 @@ void read_options(ObjectReader& stage_reader, const Source& source, const std::s
   }
   ObjectReader in(source, *object, stage_reader.path_of("options"), who, problems, "options.");
   for (const auto& spec : kind.options) read_option(in, spec, stage.options);
+  if (stage.options.contains("model") && stage.provider == kLocalProvider) {
+    in.wrong("model", "is of a provider, and local has none");
+  }
   const auto number = [&](std::string_view name, double otherwise) {
     const auto* value = stage.options.if_contains(name);
     if (value == nullptr) return otherwise;

@@ -126,11 +126,10 @@ std::string work_note(const Stage& stage) {
 
 std::string policy_note(const Stage& stage) {
   auto text = format_duration(stage.timeout);
-  if (stage.retry.max_attempts) {
-    const auto count = *stage.retry.max_attempts;
+  if (stage.max_attempts) {
+    const auto count = *stage.max_attempts;
     text += fmt::format(" · {} attempt{}", count, count == 1 ? "" : "s");
   }
-  if (stage.concurrency_max) text += fmt::format(" · {} at once", *stage.concurrency_max);
   return text;
 }
 

@@ -26,7 +26,7 @@ json::Array to_array(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Puts a value where there is one; whole numbers as integers, as they come back.
+// Puts a value where there is one.
 class Members {
  public:
   explicit Members(json::Object& object) : object_(object) {}
@@ -39,14 +39,6 @@ class Members {
   }
   void put(std::string_view key, const std::optional<std::chrono::milliseconds>& value) {
     if (value) object_[key] = format_duration(*value);
-  }
-  void put(std::string_view key, const std::optional<double>& value) {
-    if (!value) return;
-    if (std::trunc(*value) == *value) {
-      object_[key] = static_cast<std::int64_t>(*value);
-    } else {
-      object_[key] = *value;
-    }
   }
 
  private:
@@ -80,13 +72,7 @@ json::Object stage_json(const Stage& stage) {
                    {"revision", stage.revision}};
   Members members(out);
   members.put("call_timeout", stage.call_timeout);
-  members.put("max_attempts", stage.retry.max_attempts);
-  members.put("backoff_base", stage.retry.backoff_base);
-  members.put("backoff_factor", stage.retry.backoff_factor);
-  members.put("backoff_cap", stage.retry.backoff_cap);
-  members.put("jitter_low", stage.retry.jitter_low);
-  members.put("jitter_high", stage.retry.jitter_high);
-  members.put("concurrency_max", stage.concurrency_max);
+  members.put("max_attempts", stage.max_attempts);
   if (stage.each == Each::page) out["on_page_failure"] = to_string(stage.on_page_failure);
   if (auto limits = limits_json(stage.limits); !limits.empty()) out["limits"] = std::move(limits);
   if (!stage.options.empty()) out["options"] = stage.options;
@@ -132,14 +118,16 @@ json::Object pipeline_to_json(const Pipeline& pipeline) {
 Checked parse_pipeline(std::string_view text, const Known& known) {
   Problems problems;
   const auto source = read_toml(text, problems);
-  if (!problems.empty()) return {.pipeline = {}, .problems = problems.take()};
+  if (!problems.empty()) return {.problems = problems.take()};
   auto draft = read_draft(source, problems);
   check_structure(draft, source, problems);
-  check_sense(draft, source, known, problems);
-  if (!problems.empty()) return {.pipeline = {}, .problems = problems.take()};
+  check_sense(draft, source, problems);
+  if (!problems.empty()) return {.problems = problems.take()};
+  Problems warnings;
+  check_surroundings(draft, source, known, warnings);
   put_in_order(draft.pipeline);
   draft.pipeline.hash = hash_of(pipeline_to_json(draft.pipeline));
-  return {.pipeline = std::move(draft.pipeline), .problems = {}};
+  return {.pipeline = std::move(draft.pipeline), .warnings = warnings.take()};
 }
 
 Result<Pipeline> pipeline_from_json(const json::Object& object) {

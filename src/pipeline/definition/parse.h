@@ -21,6 +21,7 @@ namespace millrace::pipeline {
 struct Checked {
   std::optional<Pipeline> pipeline = {};  // If, and only if, there are no problems.
   std::vector<Problem> problems = {};     // All of them, by line.
+  std::vector<Problem> warnings = {};     // It is sound, but part of it will not work here.
 };
 
 Checked parse_pipeline(std::string_view text, const Known& known = {});

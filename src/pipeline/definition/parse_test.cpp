@@ -54,7 +54,7 @@ TEST(PipelineFile, TheBuiltInGuardianIsValidAndHasTheNumbersOfTheDesign) {
   for (const auto& stage : guardian.stages) {
     names.push_back(stage.name);
     each.push_back(stage.each);
-    EXPECT_EQ(stage.retry.max_attempts, 7) << stage.name;
+    EXPECT_EQ(stage.max_attempts, 7) << stage.name;
     EXPECT_LE(stage.timeout,
               stage.queue == "fast_queue" ? std::chrono::minutes(2) : std::chrono::minutes(10));
   }
@@ -81,14 +81,14 @@ TEST(PipelineFile, AStageThatSaysLittleHasTheDefaults) {
   EXPECT_EQ(scan.queue, "default");
   EXPECT_EQ(scan.provider, "none");
   EXPECT_EQ(scan.timeout, std::chrono::minutes(2));
-  EXPECT_EQ(scan.retry, RetryPolicy{});
+  EXPECT_EQ(scan.max_attempts, std::nullopt);
   const auto& read = pipeline.stages[1];
   EXPECT_THAT(read.after, ElementsAre("scan"));  // The stage above it.
   EXPECT_EQ(read.each, Each::page);              // What the kind does.
   EXPECT_EQ(read.provider, "local");
   EXPECT_EQ(read.on_page_failure, OnPageFailure::go_on);
   EXPECT_THAT(read.required, ElementsAre("pages"));
-  EXPECT_THAT(read.outputs, ElementsAre("words"));
+  EXPECT_THAT(read.outputs, ElementsAre("words", "text"));
 }
 
 TEST(PipelineFile, BrokenTomlIsToldWithItsPlace) {
@@ -128,7 +128,7 @@ TEST(PipelineFile, UnknownKeysNameTheNearestKnownOne) {
                   "options.languages?"));
   const auto far = problems_of_stage("zzzzzzzzzz = 1\n");
   ASSERT_EQ(far.size(), 1U);
-  EXPECT_THAT(far[0], HasSubstr("known are after, backoff_base"));
+  EXPECT_THAT(far[0], HasSubstr("known are after, call_timeout"));
 }
 
 TEST(PipelineFile, TypesAndRangesAreChecked) {
@@ -147,9 +147,6 @@ TEST(PipelineFile, TypesAndRangesAreChecked) {
   EXPECT_THAT(problems_of_stage("max_attempts = 1.5\n"),
               ElementsAre("p.toml:6:1: stage \"a\": max_attempts must be a whole number from 1 to "
                           "1000 (got 1.5)"));
-  EXPECT_THAT(problems_of_stage("backoff_factor = nan\n"),
-              ElementsAre("p.toml:6:1: stage \"a\": backoff_factor must be a number from 1 to 100 "
-                          "(got null)"));
   EXPECT_THAT(
       problems_of_stage("each = \"pages\"\n"),
       ElementsAre(
@@ -158,9 +155,9 @@ TEST(PipelineFile, TypesAndRangesAreChecked) {
               ElementsAre("p.toml:6:1: stage \"a\": after must be a list of texts like [\"a\", "
                           "\"b\"] (got \"b\")"));
   EXPECT_THAT(
-      problems_of_stage("concurrency_max = 0\nrevision = 0\ntitle = \"a\\nb\"\n"),
-      ElementsAre("p.toml:6:1: stage \"a\": concurrency_max must be a whole number from 1 to "
-                  "100000 (got 0)",
+      problems_of_stage("max_attempts = 1001\nrevision = 0\ntitle = \"a\\nb\"\n"),
+      ElementsAre("p.toml:6:1: stage \"a\": max_attempts must be a whole number from 1 to 1000 "
+                  "(got 1001)",
                   "p.toml:7:1: stage \"a\": revision must be a whole number from 1 to 1000000 "
                   "(got 0)",
                   "p.toml:8:1: stage \"a\": title must be one line of 1 to 100 bytes (got "
@@ -283,20 +280,27 @@ TEST(PipelineFile, EachKindTakesWhatItIsMadeFor) {
               ElementsAre("p.toml:9:1: stage \"x\": requires \"labels\", which no stage before it "
                           "outputs"));
   EXPECT_THAT(problems_behind_scan("name = \"x\"\nrun = \"exec:x\"\noutputs = [\"pages\"]\n"),
-              ElementsAre("p.toml:9:1: stage \"x\": outputs \"pages\", as stage \"scan\" does"));
+              ElementsAre("p.toml:9:1: stage \"x\": outputs has \"pages\", which only run = "
+                          "\"scan\" makes"));
+  EXPECT_THAT(problems_behind_scan("name = \"x\"\nrun = \"exec:x\"\noutputs = [\"a\", \"b\"]\n"),
+              ElementsAre("p.toml:9:1: stage \"x\": outputs must be one name: that of what the "
+                          "stage answers"));
+  EXPECT_THAT(
+      problems_behind_scan("name = \"x\"\nrun = \"exec:x\"\noutputs = [\"a\"]\n"
+                           "[[stage]]\nname = \"y\"\nrun = \"exec:x\"\noutputs = [\"a\"]\n"),
+      ElementsAre("p.toml:13:1: stage \"y\": outputs \"a\", as stage \"x\" does"));
   EXPECT_THAT(problems_behind_scan("name = \"x\"\nrun = \"exec:x\"\noutputs = [\"A b\"]\n"),
               ElementsAre(HasSubstr("p.toml:9:1: stage \"x\": outputs has \"A b\"")));
   EXPECT_THAT(
       problems_behind_scan("name = \"o\"\nrun = \"ocr\"\n[[stage]]\nname = \"s\"\nrun = "
                            "\"spatial\"\nprovider = \"openai\"\n"),
-      ElementsAre(
-          "p.toml:12:1: stage \"s\": provider must be \"none\" for run = \"spatial\", which "
-          "asks nobody"));
+      ElementsAre("p.toml:12:1: stage \"s\": provider must be \"none\" for run = \"spatial\" (got "
+                  "\"openai\")"));
   EXPECT_THAT(
       problems_of(std::string(kHead) +
                   "[[stage]]\nname = \"h\"\nrun = \"http://h\"\nlimits = { memory = \"1G\" }\n"),
-      ElementsAre("p.toml:6:1: stage \"h\": limits are of programs that run here; an address has "
-                  "none"));
+      ElementsAre("p.toml:6:1: stage \"h\": limits are of a process of its own, and run = "
+                  "\"http://h\" has none"));
 }
 
 TEST(PipelineFile, WhatIsInsideEndsFirst) {
@@ -305,13 +309,13 @@ TEST(PipelineFile, WhatIsInsideEndsFirst) {
       ElementsAre("p.toml:7:12: stage \"a\": limits.wall must be shorter than the stage's timeout "
                   "of 1m"));
   EXPECT_THAT(
-      problems_of_stage("provider = \"x\"\ncall_timeout = \"3m\"\n"),
-      ElementsAre("p.toml:7:1: stage \"a\": call_timeout must be shorter than the stage's timeout "
+      problems_behind_scan("name = \"o\"\nrun = \"ocr\"\ncall_timeout = \"3m\"\n"),
+      ElementsAre("p.toml:9:1: stage \"o\": call_timeout must be shorter than the stage's timeout "
                   "of 2m"));
   EXPECT_THAT(
       problems_of_stage("call_timeout = \"1m\"\n"),
-      ElementsAre("p.toml:6:1: stage \"a\": call_timeout is of calls to a provider, and this stage "
-                  "has none"));
+      ElementsAre(HasSubstr("p.toml:6:1: stage \"a\": call_timeout is of calls to a provider, and "
+                            "run = \"")));
   EXPECT_THAT(
       problems_of(std::string(kHead) +
                   "[[queue]]\nname = \"q\"\nrun_timeout = \"1m\"\n[[stage]]\nname = \"a\"\nrun = "
@@ -338,12 +342,7 @@ TEST(PipelineFile, LimitsHaveBounds) {
   }
 }
 
-TEST(PipelineFile, RetryAndQueuePoliciesAreOrdered) {
-  EXPECT_THAT(
-      problems_of_stage("backoff_base = \"10s\"\nbackoff_cap = \"5s\"\njitter_low = "
-                        "1.5\njitter_high = 1\n"),
-      ElementsAre("p.toml:7:1: stage \"a\": backoff_cap must not be shorter than backoff_base",
-                  "p.toml:9:1: stage \"a\": jitter_high must not be below jitter_low"));
+TEST(PipelineFile, QueuePoliciesAreOrdered) {
   const auto queue = [](const std::string& lines) {
     return problems_of(std::string(kHead) +
                        "[[stage]]\nname = \"a\"\nrun = \"scan\"\nqueue = \"q\"\n[[queue]]\n" +
@@ -370,9 +369,8 @@ TEST(PipelineFile, OptionsOfBuiltInKindsAreChecked) {
   const auto ocr = [](const std::string& options) {
     return problems_behind_scan("name = \"o\"\nrun = \"ocr\"\noptions = { " + options + " }\n");
   };
-  EXPECT_THAT(
-      ocr("mode = \"ocr\", languages = [\"eng\", \"chi_sim\"], dpi = 300, confidence_min = 1"),
-      IsEmpty());
+  EXPECT_THAT(ocr("mode = \"ocr\", languages = [\"eng\", \"chi_sim\"], confidence_min = 1"),
+              IsEmpty());
   EXPECT_THAT(
       ocr("mode = \"fast\""),
       ElementsAre("p.toml:9:13: stage \"o\": options.mode must be \"auto\", \"text\" or \"ocr\" "
@@ -383,13 +381,16 @@ TEST(PipelineFile, OptionsOfBuiltInKindsAreChecked) {
                   "[\"eng\", \"deu\"] (got [\"english\"])"));
   EXPECT_THAT(ocr("languages = []"),
               ElementsAre(HasSubstr("options.languages must be one to eight")));
-  EXPECT_THAT(ocr("dpi = 50"),
-              ElementsAre(HasSubstr("options.dpi must be a whole number from 72 to 600")));
+  EXPECT_THAT(ocr("dpi = 300"), ElementsAre(HasSubstr("unknown key \"options.dpi\"")));
   EXPECT_THAT(ocr("confidence_min = 1.5"),
               ElementsAre(HasSubstr("options.confidence_min must be a number from 0 to 1")));
   const std::string to_extract =
       "name = \"o\"\nrun = \"ocr\"\n[[stage]]\nname = \"s\"\nrun = \"spatial\"\n[[stage]]\nname = "
       "\"d\"\nrun = \"detect\"\n[[stage]]\nname = \"e\"\nrun = \"extract\"\n";
+  EXPECT_THAT(problems_behind_scan(to_extract + "options = { model = \"m\" }\n"),
+              ElementsAre(HasSubstr("options.model is of a provider, and local has none")));
+  EXPECT_THAT(problems_behind_scan(to_extract + "provider = \"openai\"\noptions.model = \"m\"\n"),
+              IsEmpty());
   EXPECT_THAT(
       problems_behind_scan(to_extract + "options = { review_min = 0.9, accept_min = 0.8 }\n"),
       ElementsAre("p.toml:18:13: stage \"e\": options.review_min must not be above accept_min"));
@@ -410,17 +411,61 @@ TEST(PipelineFile, OptionsOfAnAuthorsProgramAreFreeButBounded) {
               ElementsAre(HasSubstr("options has a text with a zero byte")));
 }
 
-TEST(PipelineFile, ProvidersAreComparedWithThoseOfTheInstallation) {
-  const auto text =
-      std::string(kHead) + "[[stage]]\nname = \"a\"\nrun = \"exec:a\"\nprovider = \"opnai\"\n";
-  EXPECT_THAT(problems_of(text), IsEmpty());
+TEST(PipelineFile, ProvidersAreThoseOfTheKind) {
+  EXPECT_THAT(problems_of_stage("provider = \"opnai\"\n"),
+              ElementsAre(HasSubstr("p.toml:6:1: stage \"a\": provider must be ")));
   EXPECT_THAT(
-      problems_of(text, {.providers = std::vector<std::string>{"openai"}}),
-      ElementsAre("p.toml:6:1: stage \"a\": provider \"opnai\" is not configured; did you mean "
-                  "\"openai\"?"));
+      problems_behind_scan("name = \"o\"\nrun = \"ocr\"\nprovider = \"openai\"\n"),
+      ElementsAre("p.toml:9:1: stage \"o\": provider must be \"local\" or \"google\" for run = "
+                  "\"ocr\" (got \"openai\")"));
   EXPECT_THAT(
       problems_of_stage("provider = \"Open AI\"\n"),
       ElementsAre(HasSubstr("p.toml:6:1: stage \"a\": provider must be \"none\", \"local\" or")));
+}
+
+// What is not here may be on the machine of a worker: it is told, and the file is taken.
+TEST(PipelineFile, WhatIsMissingHereIsAWarning) {
+  const auto text =
+      std::string(kHead) +
+      "[[stage]]\nname = \"a\"\nrun = \"exec:./a.py --fast\"\nprovider = \"openai\"\n";
+  const auto warnings = [&text](const Known& known) {
+    const auto checked = parse_pipeline(text, known);
+    EXPECT_TRUE(checked.pipeline.has_value());
+    std::vector<std::string> out;
+    for (const auto& warning : checked.warnings) out.push_back(warning.text("p.toml"));
+    return out;
+  };
+  EXPECT_THAT(warnings({}), IsEmpty());
+  EXPECT_THAT(
+      warnings({.providers = std::vector<std::string>{"openai"},
+                .has_program = [](const std::string& program) { return program == "./a.py"; }}),
+      IsEmpty());
+  EXPECT_THAT(
+      warnings({.providers = std::vector<std::string>{"google"},
+                .has_program = [](const std::string&) { return false; }}),
+      ElementsAre("p.toml:5:1: stage \"a\": ./a.py is not there, or is no program",
+                  "p.toml:6:1: stage \"a\": provider \"openai\" is not configured here; jobs "
+                  "of this stage wait for one"));
+}
+
+TEST(PipelineFile, NamesOfTheEngineAreTaken) {
+  EXPECT_THAT(problems_of(std::string("name = \"ingest\"\nversion = \"1.0.0\"\n") + kScan),
+              ElementsAre("p.toml:1:1: name \"ingest\" is taken by the intake of files"));
+  EXPECT_THAT(
+      problems_behind_scan("name = \"document_outputs\"\nrun = \"exec:x\"\n"),
+      ElementsAre("p.toml:7:1: stage \"document_outputs\": name is that of a job of the engine"));
+}
+
+TEST(PipelineFile, LimitsAreThoseOfWhatRuns) {
+  EXPECT_THAT(problems_behind_scan("name = \"o\"\nrun = \"ocr\"\nlimits = { files = 9 }\n"),
+              ElementsAre("p.toml:9:12: stage \"o\": limits.files is for programs of your own"));
+  EXPECT_THAT(problems_behind_scan("name = \"o\"\nrun = \"ocr\"\n[[stage]]\nname = \"s\"\nrun = "
+                                   "\"spatial\"\nlimits = { cpu = \"9s\" }\n"),
+              ElementsAre("p.toml:12:1: stage \"s\": limits are of a process of its own, and run = "
+                          "\"spatial\" has none"));
+  EXPECT_THAT(
+      problems_behind_scan("name = \"x\"\nrun = \"exec:x\"\nlimits = { output = \"1G\" }\n"),
+      ElementsAre(HasSubstr("limits.output must be from 1K to 64M")));
 }
 
 TEST(PipelineFile, AllProblemsAreToldAtOnceInTheOrderOfLines) {

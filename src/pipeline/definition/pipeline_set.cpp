@@ -52,7 +52,10 @@ Result<PipelineSet::Loaded> PipelineSet::load(const std::optional<fs::path>& fol
                                               const Known& known) {
   Loaded loaded;
   for (const auto& embedded : embedded::pipelines()) {
-    auto checked = parse_pipeline(embedded.text);
+    auto checked = parse_pipeline(embedded.text, known);
+    for (const auto& warning : checked.warnings) {
+      loaded.warnings.push_back(warning.text(fmt::format("built-in {}", embedded.name)));
+    }
     MR_ASSERT(checked.pipeline.has_value());  // A test reads them all.
     const auto wrong = loaded.set.add({.pipeline = std::move(*checked.pipeline),
                                        .file = fmt::format("built-in {}", embedded.name),
@@ -71,6 +74,7 @@ Result<PipelineSet::Loaded> PipelineSet::load(const std::optional<fs::path>& fol
     }
     auto checked = parse_pipeline(*text, known);
     for (const auto& problem : checked.problems) loaded.problems.push_back(problem.text(file));
+    for (const auto& warning : checked.warnings) loaded.warnings.push_back(warning.text(file));
     if (!checked.pipeline) continue;
     auto wrong = loaded.set.add({.pipeline = std::move(*checked.pipeline), .file = file});
     if (wrong) loaded.problems.push_back(std::move(*wrong));

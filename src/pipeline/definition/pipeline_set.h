@@ -53,6 +53,7 @@ class PipelineSet {
 struct PipelineSet::Loaded {
   PipelineSet set;
   std::vector<std::string> problems;  // "pipelines/x.toml:3:1: ...", file by file.
+  std::vector<std::string> warnings;  // Likewise: sound, but part of it will not work here.
   std::size_t files = 0;              // Of the folder.
 };
 

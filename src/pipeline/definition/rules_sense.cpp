@@ -1,5 +1,6 @@
 #include "base/duration.h"
 #include "base/words.h"
+#include "pipeline/definition/object_reader.h"
 #include "pipeline/definition/rules.h"
 #include "pipeline/definition/stage_kind.h"
 
@@ -7,23 +8,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 namespace millrace::pipeline {
 namespace {
 
+constexpr std::string_view kIngestPipeline = "ingest";
+constexpr std::array<std::string_view, 3> kTakenTypes{"document_outputs", "document_image",
+                                                      "ingest_document"};
+
 class SenseCheck {
  public:
-  SenseCheck(const Draft& draft, const Source& source, const Known& known, Problems& problems)
+  SenseCheck(const Draft& draft, const Source& source, Problems& problems)
       : pipeline_(draft.pipeline),
         stages_(draft.pipeline.stages),
         notes_(draft.notes),
         source_(source),
-        known_(known),
         problems_(problems) {}
 
   void run() {
+    check_names();
     check_outputs();
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       check_inputs(i);
@@ -39,11 +45,28 @@ class SenseCheck {
                   stage_prefix(stages_[stage].name, stage) + what);
   }
 
+  void check_names() {
+    if (pipeline_.name == kIngestPipeline) {
+      problems_.add(source_.place("name"), "name \"ingest\" is taken by the intake of files");
+    }
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (std::ranges::find(kTakenTypes, stages_[i].name) == kTakenTypes.end()) continue;
+      tell(i, "name", "name is that of a job of the engine");
+    }
+  }
+
   // Whoever reads an output must know whose it is.
   void check_outputs() {
     std::map<std::string_view, std::size_t> makers;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       for (const auto& output : stages_[i].outputs) {
+        if (const auto* kind = maker_of(output); kind != nullptr && kind->kind != stages_[i].kind) {
+          if (!notes_[i].run_known) continue;
+          tell(i, "outputs",
+               fmt::format("outputs has \"{}\", which only run = \"{}\" makes", output,
+                           to_string(kind->kind)));
+          continue;
+        }
         const auto [first, is_new] = makers.try_emplace(output, i);
         if (is_new) continue;
         tell(i, stage_kind(stages_[i].kind).built_in() ? "run" : "outputs",
@@ -94,12 +117,17 @@ class SenseCheck {
     }
   }
 
-  static std::string hint(std::string_view output) {
+  // The built-in kind that makes it.
+  static const StageKind* maker_of(std::string_view output) {
     for (const auto& kind : stage_kinds()) {
-      if (std::ranges::find(kind.outputs, output) == kind.outputs.end()) continue;
-      return fmt::format("; run = \"{}\" does", to_string(kind.kind));
+      if (std::ranges::find(kind.outputs, output) != kind.outputs.end()) return &kind;
     }
-    return {};
+    return nullptr;
+  }
+
+  static std::string hint(std::string_view output) {
+    const auto* kind = maker_of(output);
+    return kind == nullptr ? "" : fmt::format("; run = \"{}\" does", to_string(kind->kind));
   }
 
   // What is inside ends first, or nobody learns which of the two was too slow.
@@ -127,13 +155,13 @@ class SenseCheck {
   }
 
   void check_provider(std::size_t stage) {
-    const auto& name = stages_[stage].provider;
-    if (!known_.providers || name == kNoProvider || name == kLocalProvider) return;
-    if (std::ranges::find(*known_.providers, name) != known_.providers->end()) return;
-    const auto near = nearest_word(name, *known_.providers);
+    const auto& self = stages_[stage];
+    if (!notes_[stage].run_known || !is_plain_name(self.provider)) return;
+    const auto& allowed = stage_kind(self.kind).providers;
+    if (std::ranges::find(allowed, self.provider) != allowed.end()) return;
     tell(stage, "provider",
-         fmt::format("provider \"{}\" is not configured{}", name.substr(0, 64),
-                     near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+         fmt::format("provider must be {} for run = \"{}\" (got \"{}\")", any_of_text(allowed),
+                     self.run.substr(0, 64), self.provider));
   }
 
   void check_queues() {
@@ -155,14 +183,39 @@ class SenseCheck {
   const std::vector<Stage>& stages_;
   const std::vector<StageNotes>& notes_;
   const Source& source_;
-  const Known& known_;
   Problems& problems_;
 };
 
 }  // namespace
 
-void check_sense(const Draft& draft, const Source& source, const Known& known, Problems& problems) {
-  SenseCheck(draft, source, known, problems).run();
+void check_sense(const Draft& draft, const Source& source, Problems& problems) {
+  SenseCheck(draft, source, problems).run();
+}
+
+void check_surroundings(const Draft& draft, const Source& source, const Known& known,
+                        Problems& warnings) {
+  const auto& stages = draft.pipeline.stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto& stage = stages[i];
+    const auto tell = [&](std::string_view key, const std::string& what) {
+      warnings.add(source.place(fmt::format("{}.{}", draft.notes[i].path, key)),
+                   stage_prefix(stage.name, i) + what);
+    };
+    const bool outside = stage.provider != kNoProvider && stage.provider != kLocalProvider;
+    const auto configured = [&] {
+      return std::ranges::find(*known.providers, stage.provider) != known.providers->end();
+    };
+    if (known.providers && outside && !configured()) {
+      tell("provider",
+           fmt::format("provider \"{}\" is not configured here; jobs of this stage wait "
+                       "for one",
+                       stage.provider));
+    }
+    if (!known.has_program || stage.kind != RunKind::exec) continue;
+    const auto words = split_words(std::string_view(stage.run).substr(5));
+    if (!words || words->empty() || known.has_program(words->front())) continue;
+    tell("run", fmt::format("{} is not there, or is no program", words->front()));
+  }
 }
 
 }  // namespace millrace::pipeline

@@ -10,37 +10,46 @@ namespace {
 std::vector<StageKind> make_kinds() {
   using enum OptionSpec::Type;
   const OptionSpec model{.name = "model", .type = text};
+  const std::vector<std::string_view> nobody{kNoProvider};
+  const std::vector<std::string_view> readers{kLocalProvider, "google"};
+  const std::vector<std::string_view> models{kLocalProvider, "openai", "anthropic"};
+  const std::vector<std::string_view> any{kNoProvider, "openai", "anthropic", "google"};
   return {
       {.kind = RunKind::scan,
        .each = Each::document,
        .provider = kNoProvider,
+       .providers = nobody,
+       .in_child = true,
        .outputs = {"pages"},
        .options = {{.name = "active_content", .type = choice, .choices = {"refuse", "flag"}},
-                   {.name = "pages_max", .type = integer, .min = 1, .max = 100'000}}},
+                   {.name = "pages_max", .type = integer, .min = 1, .max = 5'000}}},
       {.kind = RunKind::ocr,
        .each = Each::page,
        .provider = kLocalProvider,
+       .providers = readers,
+       .in_child = true,
        .required = {"pages"},
-       .outputs = {"words"},
+       .outputs = {"words", "text"},
        .options = {{.name = "mode", .type = choice, .choices = {"auto", "text", "ocr"}},
                    {.name = "languages", .type = languages},
-                   {.name = "dpi", .type = integer, .min = 72, .max = 600},
                    {.name = "confidence_min", .type = number, .min = 0, .max = 1}}},
       {.kind = RunKind::spatial,
        .each = Each::document,
        .provider = kNoProvider,
-       .takes_provider = false,
+       .providers = nobody,
        .required = {"words"},
        .outputs = {"map"}},
       {.kind = RunKind::detect,
        .each = Each::page,
        .provider = kLocalProvider,
+       .providers = models,
        .required = {"map"},
        .outputs = {"entities"},
-       .options = {model, {.name = "confidence_min", .type = number, .min = 0, .max = 1}}},
+       .options = {model}},
       {.kind = RunKind::extract,
        .each = Each::page,
        .provider = kLocalProvider,
+       .providers = models,
        .required = {"map", "entities"},
        .outputs = {"facts"},
        .options = {model,
@@ -50,11 +59,17 @@ std::vector<StageKind> make_kinds() {
       {.kind = RunKind::narrate,
        .each = Each::document,
        .provider = kLocalProvider,
+       .providers = models,
        .required = {"map", "entities", "facts"},
        .outputs = {"narrative"},
        .options = {model}},
-      {.kind = RunKind::exec, .each = std::nullopt, .provider = kNoProvider},
-      {.kind = RunKind::http, .each = std::nullopt, .provider = kNoProvider},
+      // Of these the provider says whose limits the jobs count against.
+      {.kind = RunKind::exec,
+       .each = std::nullopt,
+       .provider = kNoProvider,
+       .providers = any,
+       .in_child = true},
+      {.kind = RunKind::http, .each = std::nullopt, .provider = kNoProvider, .providers = any},
   };
 }
 

@@ -24,14 +24,17 @@ struct OptionSpec {
 
 struct StageKind {
   RunKind kind;
-  std::optional<Each> each;                     // Nothing: the author says.
-  std::string_view provider;                    // Unless the file says.
-  bool takes_provider = true;                   // Other than "none".
-  std::vector<std::string_view> required = {};  // "pages": the number of pages is known.
+  std::optional<Each> each;                      // Nothing: the author says.
+  std::string_view provider;                     // Unless the file says.
+  std::vector<std::string_view> providers = {};  // That it takes.
+  bool in_child = false;                         // A process of its own does it, with limits.
+  std::vector<std::string_view> required = {};   // "pages": the number of pages is known.
   std::vector<std::string_view> outputs = {};
   std::vector<OptionSpec> options = {};
 
   bool built_in() const { return kind != RunKind::exec && kind != RunKind::http; }
+  // Itself; what an author's program calls is its own business.
+  bool calls_provider() const { return built_in() && providers.size() > 1; }
 };
 
 std::span<const StageKind> stage_kinds();

@@ -68,11 +68,18 @@ json::Object read_request(const StageJob& job, std::string_view mode) {
   request["mode"] = mode;
   const auto* languages = job.stage->options.if_contains("languages");
   request["languages"] = languages != nullptr ? *languages : json::Value(json::Array{"eng"});
-  request["dpi"] = static_cast<int>(job.number("dpi", 300));
   return request;
 }
 
 Task<Outcome> keep(StageJob& job, ReadPage read) {
+  // Only what was recognised can be recognised badly; a page without words is not read, but empty.
+  const auto floor = job.number("confidence_min", 0);
+  const auto confidence = read.meta.at("confidence").to_number<double>();
+  if (read.meta.at("source") == "ocr" && !read.page.words.empty() && confidence < floor) {
+    co_return Outcome::permanent(
+        "low_confidence", fmt::format("page {} was read with confidence {:.2f}, below {:.2f}",
+                                      job.page(), confidence, floor));
+  }
   MR_CO_TRY(auto bytes, co_await blob::on_disk(job.services.threads, [&read] {
               return Result<std::string>(layout::page_json(read.page));
             }));
@@ -154,6 +161,7 @@ Task<Outcome> read_by_vision(StageJob& job) {
                                            .reserved_micros = job.services.vision_price.per_call}));
   if (!permit.allowed) co_return over_budget(job.services.vision_provider, permit);
   provider::VisionRequest request{.correlation_id = job.context->job().correlation_id};
+  if (job.stage->call_timeout) request.timeout = *job.stage->call_timeout;
   request.images.push_back(std::move(image.bytes));
   auto answer = co_await job.services.vision->annotate(std::move(request), job.context->token());
   if (answer && !answer->images.empty() && !answer->images.front()) {

@@ -14,6 +14,7 @@
 #include "output/narrative_text.h"
 #include "output/plain_text.h"
 #include "output/words.h"
+#include "pipeline/author_results.h"
 #include "pipeline/document_facts.h"
 #include "pipeline/output_files.h"
 #include "pipeline/run_record.h"
@@ -110,13 +111,18 @@ Task<void> write_page(Writing& out, int number, const store::StageResult& map,
   co_return ok();
 }
 
-Task<void> write_pages(Writing& out, const RunRecord& record) {
+// The stage whose pages are handed out; null: no stage of the pipeline reads pages.
+const Stage* reading_stage(const Pipeline& pipeline) {
+  const auto* spatial = stage_doing(pipeline, RunKind::spatial);
+  return spatial != nullptr ? spatial : stage_doing(pipeline, RunKind::ocr);
+}
+
+Task<void> write_pages(Writing& out, const Stage& reading, const RunRecord& record) {
   auto& job = out.job;
-  const auto* spatial = stage_doing(*job.pipeline, RunKind::spatial);
   const auto* detect = stage_doing(*job.pipeline, RunKind::detect);
   const auto last = job.work.document->page_count;
   for (int number = 1; number <= last; ++number) {
-    const auto* map = spatial == nullptr ? nullptr : record.find(number, spatial->name);
+    const auto* map = record.find(number, reading.name);
     if (map == nullptr) {
       MR_CO_TRY_VOID(co_await out.files.write(
           "text", output::missing_page_text(static_cast<std::uint32_t>(number),
@@ -221,12 +227,15 @@ Task<Outcome> write_all(StageJob& job) {
   Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
   MR_CO_TRY(const auto facts, co_await load_facts(job));
   if (facts) out.info.language = facts->language;
-  MR_CO_TRY_VOID(co_await open_files(out));
-  MR_CO_TRY_VOID(co_await write_pages(out, record));
-  MR_CO_TRY_VOID(co_await out.files.write("hocr", output::hocr_end()));
-  MR_CO_TRY_VOID(co_await out.files.write("alto", output::alto_end()));
-  MR_CO_TRY(auto failed, co_await write_pdf(out));
-  if (failed) co_return *std::move(failed);
+  if (const auto* reading = reading_stage(*job.pipeline)) {
+    MR_CO_TRY_VOID(co_await open_files(out));
+    MR_CO_TRY_VOID(co_await write_pages(out, *reading, record));
+    MR_CO_TRY_VOID(co_await out.files.write("hocr", output::hocr_end()));
+    MR_CO_TRY_VOID(co_await out.files.write("alto", output::alto_end()));
+    MR_CO_TRY(auto failed, co_await write_pdf(out));
+    if (failed) co_return *std::move(failed);
+  }
+  MR_CO_TRY_VOID(co_await write_author_results(job, record, out.files));
   MR_CO_TRY_VOID(co_await out.files.finish());
   if (facts) MR_CO_TRY_VOID(co_await write_facts(out, *facts));
   const auto manifest = manifest_of(job, record, out.info, out.files.artifacts());

@@ -5,10 +5,10 @@
 #include "model/job_json.h"
 #include "sandbox/child.h"
 #include "worker/handlers/control_line.h"
-#include "worker/handlers/exec_outcome.h"
 
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::worker {
@@ -26,19 +26,25 @@ milliseconds ExecHandler::wait_limit(milliseconds run_timeout) const {
 milliseconds ExecHandler::stop_grace() const { return options_.kill_grace + 1s; }
 
 awaitable<Outcome> ExecHandler::run(std::shared_ptr<JobContext> context) {
+  auto input = job_json(context->job());
+  return run_program(std::move(context), options_, std::move(input));
+}
+
+awaitable<Outcome> run_program(std::shared_ptr<JobContext> context, ExecOptions options,
+                               std::string input) {
   const auto& job = context->job();
   sandbox::ChildSpec spec;
-  spec.argv = options_.argv;
-  spec.env = options_.env;
+  spec.argv = std::move(options.argv);
+  spec.env = std::move(options.env);
   spec.env["MILLRACE_JOB_ID"] = job.id.to_string();
   spec.env["MILLRACE_ATTEMPT"] = std::to_string(job.attempt);
   spec.env["MILLRACE_CORRELATION_ID"] = storable_text(job.correlation_id);
-  spec.cwd = options_.cwd;
-  spec.stdin_data = job_json(job);
-  spec.timeout = context->run_timeout();
-  spec.kill_grace = options_.kill_grace;
-  spec.stdout_max_bytes = kExecResultMaxBytes;
-  spec.limits = options_.limits;
+  spec.cwd = std::move(options.cwd);
+  spec.stdin_data = std::move(input);
+  spec.timeout = std::min(options.wall.value_or(context->run_timeout()), context->run_timeout());
+  spec.kill_grace = options.kill_grace;
+  spec.stdout_max_bytes = options.result_max_bytes;
+  spec.limits = options.limits;
   // Shared with the callbacks; Child::run calls them one at a time and not after its end.
   auto notes = std::make_shared<ExecNotes>();
   auto on_line = [context, notes](std::string_view line) {
@@ -57,7 +63,7 @@ awaitable<Outcome> ExecHandler::run(std::shared_ptr<JobContext> context) {
   MR_FAULT("exec.after");
   // It never ran. Another machine may have the program, and an operator can put it right.
   if (!result.has_value()) co_return Outcome::retry("exec_failed", result.error().describe());
-  co_return exec_outcome(*result, *notes);
+  co_return exec_outcome(*result, *notes, options.result_max_bytes);
 }
 
 }  // namespace millrace::worker

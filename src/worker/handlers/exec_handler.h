@@ -9,9 +9,11 @@
 
 #include "sandbox/child_spec.h"
 #include "worker/handler.h"
+#include "worker/handlers/exec_outcome.h"
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,13 @@ struct ExecOptions {
   std::string cwd;  // Empty: the worker's.
   sandbox::ChildSpec::Limits limits;
   std::chrono::milliseconds kill_grace{2'000};  // From SIGTERM to SIGKILL.
+  std::size_t result_max_bytes = kExecResultMaxBytes;
+  std::optional<std::chrono::milliseconds> wall = {};  // Ends it before the run timeout does.
 };
+
+// Runs the program once for the job, with `input` on stdin.
+awaitable<Outcome> run_program(std::shared_ptr<JobContext> context, ExecOptions options,
+                               std::string input);
 
 class ExecHandler final : public Handler {
  public:

@@ -15,12 +15,12 @@ std::string with_line(std::string message, const ExecNotes& notes) {
   return message;
 }
 
-Outcome result_of(std::string_view text) {
+Outcome result_of(std::string_view text, std::size_t max_bytes) {
   const auto start = text.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos) return Outcome::ok();
   const auto end = text.find_last_not_of(" \t\r\n");
   text = text.substr(start, end - start + 1);
-  const auto parsed = parse_json(text, {.max_bytes = kExecResultMaxBytes});
+  const auto parsed = parse_json(text, {.max_bytes = max_bytes});
   if (!parsed.has_value()) {
     return Outcome::permanent(
         "invalid_result", "stdout must be one JSON value or nothing: " + parsed.error().message);
@@ -39,7 +39,8 @@ Outcome outcome_of_signal(int signal, const ExecNotes& notes) {
 
 }  // namespace
 
-Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes) {
+Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes,
+                     std::size_t result_max_bytes) {
   // First what we did to it: then its code or signal says nothing of its own.
   if (result.timed_out)
     return Outcome::retry("timeout", with_line("the program ran too long", notes));
@@ -48,14 +49,14 @@ Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes)
     return Outcome::permanent("result_too_large",
                               fmt::format("the program wrote more than {} bytes to stdout; store "
                                           "large results elsewhere and return their key",
-                                          kExecResultMaxBytes));
+                                          result_max_bytes));
   }
   if (result.signal) return outcome_of_signal(*result.signal, notes);
   const int code = result.exit_code.value_or(-1);
   const auto message = with_line(fmt::format("the program ended with exit code {}", code), notes);
   switch (code) {
     case kExitOk:
-      return result_of(result.stdout_text);
+      return result_of(result.stdout_text, result_max_bytes);
     case kExitThrottled:
       return Outcome::throttled(message, notes.retry_after);
     case kExitPermanent:

@@ -23,6 +23,8 @@ struct ExecNotes {
   std::string last_line;                                 // Of stderr: usually says what is wrong.
 };
 
-Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes);
+// `result_max_bytes`: what it may write to stdout.
+Outcome exec_outcome(const sandbox::ChildResult& result, const ExecNotes& notes,
+                     std::size_t result_max_bytes = kExecResultMaxBytes);
 
 }  // namespace millrace::worker

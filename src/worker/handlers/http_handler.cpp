@@ -2,7 +2,6 @@
 
 #include "base/fault.h"
 #include "model/job_json.h"
-#include "worker/handlers/http_outcome.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,8 +12,6 @@ namespace millrace::worker {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr std::size_t kAnswerMaxBytes = 256 * 1024 + 1;
 
 milliseconds a_tenth_longer(milliseconds duration) {
   return duration + duration / 10 + milliseconds(1);
@@ -39,6 +36,12 @@ std::string header_text(std::string_view text) {
 
 http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
                            milliseconds run_timeout, std::chrono::system_clock::time_point now) {
+  return http_request(job, options, run_timeout, now, job_json(job));
+}
+
+http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
+                           milliseconds run_timeout, std::chrono::system_clock::time_point now,
+                           std::string body) {
   http::Request request;
   request.method = "POST";
   request.url = options.url;
@@ -53,10 +56,10 @@ http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
   if (!job.traceparent.empty()) {
     request.headers.emplace_back("traceparent", header_text(job.traceparent));
   }
-  request.body = job_json(job);
+  request.body = std::move(body);
   request.connect_timeout = std::min(options.connect_timeout, run_timeout);
   request.total_timeout = a_tenth_longer(run_timeout);
-  request.response_max_bytes = kAnswerMaxBytes;
+  request.response_max_bytes = options.result_max_bytes + 1;
   request.service = fmt::format("http:{}", job.job_type);
   return request;
 }
@@ -66,18 +69,24 @@ milliseconds HttpHandler::wait_limit(milliseconds run_timeout) const {
 }
 
 awaitable<Outcome> HttpHandler::run(std::shared_ptr<JobContext> context) {
-  auto request =
-      http_request(context->job(), options_, context->run_timeout(), context->clock().wall());
+  auto body = job_json(context->job());
+  return post_job(client_, std::move(context), options_, std::move(body));
+}
+
+awaitable<Outcome> post_job(http::Client& client, std::shared_ptr<JobContext> context,
+                            HttpOptions options, std::string body) {
+  auto request = http_request(context->job(), options, context->run_timeout(),
+                              context->clock().wall(), std::move(body));
   if (fault::reach("http.before") == fault::Effect::error) {
     co_return http_outcome(fault::injected("http.before"));
   }
-  auto response = co_await client_.send(std::move(request), context->token());
+  auto response = co_await client.send(std::move(request), context->token());
   // The other side has done its work; whether we learn of it is another matter.
   if (fault::reach("http.after") == fault::Effect::error) {
     co_return http_outcome(fault::injected("http.after"));
   }
   if (!response.has_value()) co_return http_outcome(response.error());
-  co_return http_outcome(*response, context->clock().wall());
+  co_return http_outcome(*response, context->clock().wall(), options.result_max_bytes);
 }
 
 }  // namespace millrace::worker

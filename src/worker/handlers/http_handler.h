@@ -8,6 +8,7 @@
 
 #include "http/client.h"
 #include "worker/handler.h"
+#include "worker/handlers/http_outcome.h"
 
 #include <chrono>
 #include <string>
@@ -19,7 +20,12 @@ struct HttpOptions {
   std::string url;
   std::vector<http::Header> headers;  // Added to every request, for instance authorization.
   std::chrono::milliseconds connect_timeout{10'000};
+  std::size_t result_max_bytes = kHttpResultMaxBytes;
 };
+
+// Sends `body` for the job and reads the outcome from the answer. `client` outlives the call.
+awaitable<Outcome> post_job(http::Client& client, std::shared_ptr<JobContext> context,
+                            HttpOptions options, std::string body);
 
 class HttpHandler final : public Handler {
  public:
@@ -35,7 +41,10 @@ class HttpHandler final : public Handler {
   HttpOptions options_;
 };
 
-// What is sent for a job.
+// What is sent for a job: by itself, or with a body of its own.
+http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
+                           std::chrono::milliseconds run_timeout,
+                           std::chrono::system_clock::time_point now, std::string body);
 http::Request http_request(const ClaimedJob& job, const HttpOptions& options,
                            std::chrono::milliseconds run_timeout,
                            std::chrono::system_clock::time_point now);

@@ -12,7 +12,6 @@
 namespace millrace::worker {
 namespace {
 
-constexpr std::size_t kResultMaxBytes = 256 * 1024;
 constexpr std::size_t kQuotedBodyMaxBytes = 500;
 
 bool is_json(const http::Response& response) {
@@ -21,23 +20,23 @@ bool is_json(const http::Response& response) {
   return name.starts_with("application/json") || name.contains("+json");
 }
 
-Outcome result_of(const http::Response& response) {
-  if (response.body_truncated || response.body.size() > kResultMaxBytes) {
+Outcome result_of(const http::Response& response, std::size_t max_bytes) {
+  if (response.body_truncated || response.body.size() > max_bytes) {
     return Outcome::permanent("result_too_large",
                               fmt::format("the answer has more than {} bytes; store large results "
                                           "elsewhere and return their key",
-                                          kResultMaxBytes));
+                                          max_bytes));
   }
   if (response.status == 204 || response.body.find_first_not_of(" \t\r\n") == std::string::npos) {
     return Outcome::ok();
   }
-  const auto parsed = parse_json(response.body, {.max_bytes = kResultMaxBytes});
+  const auto parsed = parse_json(response.body, {.max_bytes = max_bytes});
   if (parsed.has_value()) return Outcome::ok(response.body);
   if (is_json(response)) {
     return Outcome::permanent("invalid_result",
                               "the answer claims to be JSON and is not: " + parsed.error().message);
   }
-  return Outcome::ok(json_quote(storable_text(response.body, kResultMaxBytes / 8)));
+  return Outcome::ok(json_quote(storable_text(response.body, max_bytes / 8)));
 }
 
 std::string describe(const http::Response& response) {
@@ -67,13 +66,14 @@ StatusClass classify_status(int status, bool has_retry_after) {
   }
 }
 
-Outcome http_outcome(const http::Response& response, std::chrono::system_clock::time_point now) {
+Outcome http_outcome(const http::Response& response, std::chrono::system_clock::time_point now,
+                     std::size_t result_max_bytes) {
   const auto header = response.header("retry-after");
   const auto retry_after = header ? http::parse_retry_after(*header, now) : std::nullopt;
   const auto error_type = fmt::format("http_{}", response.status);
   switch (classify_status(response.status, retry_after.has_value())) {
     case StatusClass::ok:
-      return result_of(response);
+      return result_of(response, result_max_bytes);
     case StatusClass::throttled:
       return Outcome::throttled(describe(response), retry_after);
     case StatusClass::retry:

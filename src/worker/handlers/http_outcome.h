@@ -9,6 +9,8 @@
 
 namespace millrace::worker {
 
+inline constexpr std::size_t kHttpResultMaxBytes = 256 * 1024;
+
 enum class StatusClass {
   ok,         // 2xx
   throttled,  // 429, 529; 503 only when it says for how long
@@ -18,7 +20,9 @@ enum class StatusClass {
 
 StatusClass classify_status(int status, bool has_retry_after);
 
-Outcome http_outcome(const http::Response& response, std::chrono::system_clock::time_point now);
+// `result_max_bytes`: what the answer may have.
+Outcome http_outcome(const http::Response& response, std::chrono::system_clock::time_point now,
+                     std::size_t result_max_bytes = kHttpResultMaxBytes);
 Outcome http_outcome(const Error& error);
 
 }  // namespace millrace::worker

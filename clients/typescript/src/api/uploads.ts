@@ -7,8 +7,8 @@ export interface UploadsCreateParams {
   patient_id?: string;
   /** Of a service: the user whose file it is, where patient_id does not say. */
   owner_id?: string;
-  /** What begins with it: guardian (a scan; the default), or ingest. */
-  pipeline?: "guardian" | "ingest";
+  /** What happens to it: guardian (the default), ingest, or a pipeline of your own that a worker has. */
+  pipeline?: string;
   /** As people call it. */
   file_name?: string;
   /** sha-256=:…: of the body; anything else is refused (RFC 9530). */
@@ -22,8 +22,8 @@ export interface UploadsPutParams {
   patient_id?: string;
   /** Of a service: the user whose file it is, where patient_id does not say. */
   owner_id?: string;
-  /** What begins with it: guardian (a scan; the default), or ingest. */
-  pipeline?: "guardian" | "ingest";
+  /** What happens to it: guardian (the default), ingest, or a pipeline of your own that a worker has. */
+  pipeline?: string;
   /** As people call it. */
   file_name?: string;
   /** sha-256=:…: of the body; anything else is refused (RFC 9530). */
