@@ -262,12 +262,15 @@ TEST_F(Schema, g02_a_transaction_of_an_engine_role_does_not_idle_beyond_ten_seco
 
 // --- Tables ---
 
+// A day of accounts (provider_spend.day) is a name, not a time: whoever writes one says in which
+// zone.
 TEST_F(Schema, c08_every_time_is_an_instant) {
   EXPECT_EQ(list("select c.relname || '.' || a.attname from pg_attribute a join pg_class c on "
                  "c.oid = a.attrelid where "
                  "c.relnamespace = 'millrace'::regnamespace and a.atttypid in "
                  "('timestamp'::regtype, 'date'::regtype, "
-                 "'time'::regtype, 'timetz'::regtype)"),
+                 "'time'::regtype, 'timetz'::regtype) and not (a.attname = 'day' and a.atttypid = "
+                 "'date'::regtype)"),
             kNone);
 }
 

@@ -79,6 +79,17 @@ const std::map<std::string, std::vector<std::string>>& calls() {
        {R"(array['@file'::uuid], '{"file_name": "x"}')",
         R"(array['@file'::uuid], '{"status": "failed"}')"}},
       {"delete_shell_files", {"array['@file'::uuid]"}},
+      // Documents
+      {"get_document", {"'@file'"}},
+      {"list_documents", {"", "null, 10, 'processing'", "null, 10, null, '@profile'"}},
+      {"list_pages", {"'@file'"}},
+      {"list_facts", {"'@file'"}},
+      {"get_output", {"'@file', 'text'"}},
+      {"ask_image", {"'@file', 1"}},
+      {"retry_document", {"'@file'"}},
+      {"list_quarantine", {""}},
+      {"release_quarantine", {"'@hostile'"}},
+      {"list_spend", {""}},
       {"get_object", {"'medical-docs', '@path'"}},
       {"list_objects", {"'medical-docs', ''", "'medical-docs', '@user'"}},
       {"remove_objects", {"'medical-docs', array['@path']"}},
@@ -206,6 +217,7 @@ class TwoTenants : public EngineTest {
                  fmt::format(R"({{"patient_id": "{}", "file_name": "{}", "idempotency_key": "k"}})",
                              things["@profile"], kSecret));
     things["@file"] = member(server, file, "id");
+    make_document(server);
     things["@path"] = fmt::format("{}/plain", kAda);
     put_object(server, kAda, things["@path"], "other");
     things["@export"] = service.value(
@@ -223,6 +235,58 @@ class TwoTenants : public EngineTest {
     // Whoever claims does some of the keeper's work where none runs: that is done here.
     sql.run("select millrace.fold_counters()");
     make_owned();
+  }
+  // Of the file: scanned, its page read, a fact, an output, content in quarantine and money spent.
+  void make_document(Session& server) {
+    const auto& file = things["@file"];
+    const auto job =
+        sql.value("select job_id from millrace.shell_files where id = $1::uuid", pg::params(file));
+    things["@hostile"] = std::string(64, 'b');
+    const auto blob = stored(server, "result");
+    sql.run(
+        "select millrace.begin_document($1::uuid, jsonb_build_object('name', 'guardian', "
+        "'version', '1', 'hash', "
+        "repeat('a', 64), 'stage', 'fast_queue_security', 'definition', '{}'::jsonb))",
+        pg::params(job));
+    sql.run(
+        "select millrace.settle_scan($1::uuid, jsonb_build_object('stage', 'fast_queue_security', "
+        "'verdict', "
+        "'clean', 'kind', 'pdf', 'findings', jsonb_build_array(jsonb_build_object('rule', "
+        "$3::text)), 'pages', "
+        "jsonb_build_array(jsonb_build_object('page', 1, 'content_sha256', repeat('c', 64))), "
+        "'blob', $2::jsonb, "
+        "'meta', '{}'::jsonb, 'reuse_key', repeat('d', 64)), jsonb_build_object('stage', "
+        "'document_outputs', "
+        "'each', 'document', 'job', '{}'::jsonb))",
+        pg::params(job, blob, kSecret));
+    sql.run(
+        "select millrace.settle_page($1::uuid, jsonb_build_object('page', 1, 'stage', "
+        "'fast_queue_ocr', "
+        "'reuse_key', repeat('e', 64), 'blob', $2::jsonb, 'meta', jsonb_build_object('engine', "
+        "$3::text), 'facts', "
+        "jsonb_build_array(jsonb_build_object('fact_id', 'f1', 'type', 'medication', 'name', "
+        "$3::text, 'subject', "
+        "'patient', 'polarity', 'affirmed', 'certainty', 'certain', 'temporality', 'current', "
+        "'value', "
+        "'{}'::jsonb, 'evidence', '[]'::jsonb, 'conf', 1, 'route', 'accepted'))), null)",
+        pg::params(job, blob, kSecret));
+    sql.run(
+        "select millrace.settle_image($1::uuid, jsonb_build_object('kind', 'text', 'file_name', "
+        "$3::text, 'blob', "
+        "$2::jsonb))",
+        pg::params(job, blob, kSecret));
+    sql.run(
+        "insert into millrace.quarantine (tenant_id, sha256, what, stage, reason, quarantined_at) "
+        "values "
+        "($1::uuid, decode($2, 'hex'), 'file', 'fast_queue_security', $3, millrace.now())",
+        pg::params(kTenant, things["@hostile"], kSecret));
+    sql.run(
+        "select millrace.begin_call(jsonb_build_object('job_id', $1::text, 'delivery_count', 1, "
+        "'stage', 's', "
+        "'provider', $2::text, 'model', 'm', 'request_sha256', repeat('a', 64), "
+        "'estimated_tokens', 1, "
+        "'reserved_micros', 1))",
+        pg::params(job, kSecret));
   }
   void make_dead_letter(Session& service) {
     const auto dead = service.value(
@@ -320,14 +384,22 @@ TEST_F(TwoTenants, i02_every_function_that_clients_may_execute_is_in_the_walk) {
 TEST_F(TwoTenants, the_owner_gets_what_strangers_do_not) {
   User ada{database, kAda};
   ServerSession service{database, kTenant, "service_role"};
-  for (const auto* call : {"select millrace.get_file('@file')", "select millrace.list_profiles()",
-                           "select millrace.count_download('@export')"}) {
+  for (const auto* call :
+       {"select millrace.get_file('@file')", "select millrace.list_profiles()",
+        "select millrace.count_download('@export')", "select millrace.get_document('@file')",
+        "select millrace.list_documents()", "select millrace.list_pages('@file')",
+        "select millrace.list_facts('@file')"}) {
     EXPECT_NE(answer(ada, fill(call)).find(kSecret), std::string::npos) << call;
   }
   for (const auto* call :
        {"select millrace.get_job('@dead')", "select millrace.get_batch('@batch')",
         R"(select millrace.list_jobs('{"fingerprint": "@print"}'))"}) {
     EXPECT_NE(answer(service, fill(call)).find(kSecret), std::string::npos) << call;
+  }
+  ServerSession server{database};
+  for (const auto* call : {"select millrace.get_output('@file', 'text')",
+                           "select millrace.list_quarantine()", "select millrace.list_spend()"}) {
+    EXPECT_NE(answer(server, fill(call)).find(kSecret), std::string::npos) << call;
   }
   const auto now = owned();
   ada.run("select millrace.rename_profile($1, 'x')", pg::params(things["@profile"]));

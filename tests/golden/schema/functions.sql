@@ -2,6 +2,7 @@
 -- function millrace.accept_imports(p_source text, p_schema text, p_rows millrace.import_row[], p_map jsonb) returns SETOF millrace.import_answer volatile security definer
 -- function millrace.acquire_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000) returns boolean volatile security definer
 -- function millrace.actor() returns text stable
+-- function millrace.add_error(p_record jsonb, p_error jsonb) returns jsonb immutable
 -- function millrace.adopt_files(p_limit integer) returns integer volatile security definer
 -- function millrace.advance(p_limit integer) returns integer volatile security definer
 -- function millrace.advance_batch(p_batch_id uuid, p_completed integer, p_failed integer, p_cancelled integer) returns void volatile
@@ -12,6 +13,7 @@
 -- function millrace.answers_of(p_items millrace.moving[], p_done millrace.moving[]) returns TABLE(job_id uuid, answer text) stable
 -- function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer volatile security definer
 -- function millrace.arm_wake(p_queue_id smallint) returns void volatile
+-- function millrace.ask_image(p_file_id uuid, p_page integer) returns uuid volatile security definer
 -- aggregate millrace.audit_chain(bytea, bytea) returns bytea immutable
 -- function millrace.audit_checkpoint(p_tenant uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.audit_digest(p_row millrace.audit) returns bytea immutable
@@ -20,11 +22,15 @@
 -- function millrace.audit_link(p_state bytea, p_seed bytea, p_digest bytea) returns bytea immutable
 -- function millrace.audit_policy(p_table text, p_record text, p_old jsonb, p_new jsonb, p_reason text) returns void volatile
 -- function millrace.audit_seed(p_tenant uuid) returns bytea immutable
+-- function millrace.awaits_job(p_document millrace.document, p_job_id uuid) returns boolean stable
 -- function millrace.backoff_delay(p_queue_id smallint, p_failures integer) returns interval volatile
 -- function millrace.backpressure_delay(p_provider_id integer) returns interval stable
 -- function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
+-- function millrace.begin_call(p_call jsonb) returns jsonb volatile security definer
+-- function millrace.begin_document(p_job_id uuid, p_pipeline jsonb) returns jsonb volatile security definer
 -- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
 -- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
+-- function millrace.bind_providers(p_bindings jsonb) returns integer volatile security definer
 -- function millrace.blob_lock(p_store_key text) returns bigint immutable
 -- function millrace.bucket_at(p_at timestamp with time zone, p_window interval) returns bigint immutable
 -- function millrace.bucket_length(p_window interval) returns bigint immutable
@@ -46,6 +52,7 @@
 -- function millrace.check_depth(p_queue_id smallint, p_tenant uuid, p_queue text, p_max bigint, p_adding bigint) returns void stable
 -- function millrace.check_object_name(p_bucket text, p_name text, p_user uuid) returns void stable
 -- function millrace.check_open(p_upload millrace.upload) returns void stable
+-- function millrace.check_pipeline(p_name text) returns void stable
 -- function millrace.check_remote_worker(p_worker_id text, p_process uuid, p_token uuid, p_gone boolean DEFAULT false) returns void volatile security definer
 -- function millrace.check_removal(p_store_key text, p_stored_at timestamp with time zone) returns void volatile
 -- function millrace.check_replay(p_file millrace.shell_files, p_upload millrace.upload) returns void stable
@@ -74,6 +81,7 @@
 -- function millrace.claimed_tenant() returns uuid stable
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
 -- function millrace.clear_removal(p_store_key text, p_removal_id uuid) returns boolean volatile security definer
+-- function millrace.close_stage(p_document millrace.document, p_stage text) returns void volatile
 -- function millrace.complete_claims(p_worker_id text, p_claim_ids uuid[], p_done bit varying[]) returns SETOF bit varying volatile security definer
 -- function millrace.complete_job(p_job_id uuid, p_worker_id text, p_job_result jsonb DEFAULT NULL::jsonb) returns boolean volatile security definer
 -- function millrace.complete_jobs(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_results jsonb DEFAULT NULL::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
@@ -114,15 +122,20 @@
 -- function millrace.delete_shell_files(p_ids uuid[]) returns SETOF millrace.shell_files volatile security definer
 -- function millrace.deliveries_of(p_leases millrace.lease[]) returns SETOF millrace.delivery stable
 -- function millrace.disable_tenant(p_tenant uuid, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.document_json(p_file millrace.shell_files) returns jsonb stable
+-- function millrace.document_work(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.drop_exports(p_ids uuid[], p_reason text) returns SETOF millrace.export_history volatile
 -- function millrace.drop_files(p_ids uuid[], p_reason text) returns SETOF millrace.shell_files volatile
 -- function millrace.drop_job_partition(p_suffix text, p_keep_after timestamp with time zone) returns integer volatile
+-- function millrace.drop_stale(p_document millrace.document, p_stage text, p_keep integer[], p_job_id uuid) returns void volatile
 -- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
 -- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
 -- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
 -- function millrace.empty_intake() returns integer volatile security definer
 -- function millrace.enable_tenant(p_tenant uuid) returns void volatile security definer
+-- function millrace.end_call(p_call_id uuid, p_end jsonb) returns void volatile security definer
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
+-- function millrace.end_document(p_document millrace.document, p_state text, p_job_id uuid) returns void volatile
 -- function millrace.end_removals(p_removal_ids uuid[]) returns integer volatile security definer
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
@@ -134,12 +147,15 @@
 -- function millrace.enqueue_plain_list(p_jobs jsonb, p_tenant uuid) returns uuid[] volatile
 -- function millrace.enqueue_singles(p_jobs jsonb) returns TABLE(ord integer, job_id uuid, answer text) volatile security definer
 -- function millrace.enqueue_specs(p_specs millrace.job_spec[], p_tenant uuid, p_follow_up boolean DEFAULT false) returns TABLE(ord integer, job_id uuid, answer text) volatile
+-- function millrace.enqueue_stage(p_document millrace.document, p_spec jsonb, p_parent uuid) returns uuid volatile
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
 -- function millrace.ensure_profile(p_tenant uuid, p_owner uuid) returns uuid volatile
+-- function millrace.error_class(p_job_type text, p_outcome text, p_error jsonb) returns text immutable
 -- function millrace.error_text(p_error jsonb) returns text immutable
 -- function millrace.event_start(p_back integer) returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
 -- function millrace.event_tail() returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
 -- function millrace.events_after(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_scope jsonb, p_scan integer DEFAULT 5000) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
+-- function millrace.expire_calls(p_limit integer) returns integer volatile
 -- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile
 -- function millrace.expire_exports(p_limit integer) returns integer volatile security definer
 -- function millrace.expire_keys(p_limit integer) returns integer volatile security definer
@@ -169,7 +185,8 @@
 -- function millrace.finish_request(p_scope text, p_key text, p_token uuid, p_status integer, p_headers jsonb, p_body bytea) returns void volatile security definer
 -- function millrace.finish_upload(p_upload_id uuid, p_blob jsonb, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
 -- function millrace.finished_brief(p_job millrace.job_brief, p_full boolean) returns millrace.job_brief stable
--- function millrace.first_job_type(p_pipeline text) returns text immutable
+-- function millrace.first_job(p_pipeline text) returns jsonb stable
+-- function millrace.first_job_type(p_pipeline text) returns text stable
 -- function millrace.fold_counters() returns integer volatile security definer
 -- function millrace.fold_usage(p_tenant uuid) returns void volatile
 -- function millrace.fold_usages(p_limit integer) returns integer volatile
@@ -178,10 +195,12 @@
 -- function millrace.forget_parts(p_upload_ids uuid[], p_handles text[]) returns integer volatile security definer
 -- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
 -- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
+-- function millrace.get_document(p_file_id uuid) returns jsonb stable security definer
 -- function millrace.get_file(p_file_id uuid) returns jsonb stable security definer
 -- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
 -- function millrace.get_object(p_bucket text, p_name text) returns jsonb stable security definer
+-- function millrace.get_output(p_file_id uuid, p_kind text, p_page integer DEFAULT 0) returns jsonb stable security definer
 -- function millrace.get_result(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.get_upload(p_upload_id uuid, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
 -- function millrace.grow_upload(p_upload_id uuid, p_user uuid, p_bytes bigint, p_size bigint DEFAULT NULL::bigint) returns void volatile security definer
@@ -252,12 +271,19 @@
 -- function millrace.list_audit(p_before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_before_id bigint DEFAULT NULL::bigint, p_action text DEFAULT NULL::text, p_table_name text DEFAULT NULL::text, p_record_id text DEFAULT NULL::text, p_patient_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns json stable security definer
 -- function millrace.list_batches(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50) returns TABLE(batch_id uuid, tenant_id uuid, name text, total integer, completed integer, failed integer, cancelled integer, pending integer, progress numeric, sealed_at timestamp with time zone, finished_at timestamp with time zone, callback_job_id uuid, created_at timestamp with time zone) stable security definer
 -- function millrace.list_buckets(p_bucket text DEFAULT NULL::text) returns SETOF millrace.storage_bucket stable security definer
+-- function millrace.list_documents(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_state text DEFAULT NULL::text, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
+-- function millrace.list_facts(p_file_id uuid, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns SETOF jsonb stable security definer
 -- function millrace.list_files(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
 -- function millrace.list_jobs(p_filter jsonb DEFAULT '{}'::jsonb, p_limit integer DEFAULT 50, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.list_objects(p_bucket text, p_prefix text, p_limit integer DEFAULT 100, p_offset integer DEFAULT 0, p_sort text DEFAULT 'name'::text, p_descending boolean DEFAULT false, p_search text DEFAULT ''::text) returns TABLE(name text, id uuid, created_at timestamp with time zone, updated_at timestamp with time zone, size_bytes bigint, content_type text, cache_control text, sha256 bytea) stable security definer
+-- function millrace.list_pages(p_file_id uuid, p_after integer DEFAULT 0, p_limit integer DEFAULT 100) returns SETOF jsonb stable security definer
 -- function millrace.list_parts(p_upload_id uuid, p_user uuid, p_from bigint, p_limit integer) returns TABLE(offset_bytes bigint, size_bytes bigint, handle text) volatile security definer
+-- function millrace.list_pipelines() returns TABLE(name text, version text, hash text, first_job_type text, registered_at timestamp with time zone) stable security definer
 -- function millrace.list_profiles(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_id uuid DEFAULT NULL::uuid, p_owner uuid DEFAULT NULL::uuid) returns TABLE(id uuid, tenant_id uuid, account_owner_id uuid, display_name text, created_at timestamp with time zone, updated_at timestamp with time zone) stable security definer
+-- function millrace.list_quarantine(p_limit integer DEFAULT 100) returns SETOF jsonb stable security definer
+-- function millrace.list_spend(p_days integer DEFAULT 7) returns SETOF jsonb stable security definer
 -- function millrace.list_tenants(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_tenant uuid DEFAULT NULL::uuid) returns TABLE(tenant_id uuid, name text, quota_bytes bigint, quota_files bigint, used_bytes bigint, used_files bigint, requests_per_minute integer, disabled_at timestamp with time zone, disabled_reason text, created_at timestamp with time zone) stable security definer
+-- function millrace.lock_document(p_job_id uuid) returns millrace.document volatile
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
 -- function millrace.lose_jobs(p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns void volatile
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
@@ -275,17 +301,23 @@
 -- function millrace.note_artifacts() returns trigger volatile
 -- function millrace.note_deaths(p_processes uuid[]) returns void volatile
 -- function millrace.note_dependents(p_job_ids uuid[]) returns void volatile
+-- function millrace.note_failures() returns trigger volatile security definer
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
 -- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.order_exports(p_user_id uuid, p_documents uuid[], p_options jsonb, p_request jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
+-- function millrace.page_results(p_file_id uuid, p_stages text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 500) returns TABLE(page integer, stage text, sha256 text, size_bytes bigint, store_key text, meta jsonb, reuse_key text, reused boolean) stable security definer
+-- function millrace.page_tokens(p_file_id uuid, p_page integer, p_stage text, p_plan jsonb) returns bigint stable
+-- function millrace.pages_of(p_file_id uuid) returns TABLE(page integer, content_sha256 text, state text, failed_stage text, failed_reason text) stable security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
 -- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
+-- function millrace.payee(p_provider text) returns text immutable
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
+-- function millrace.pipeline_definition(p_hash bytea) returns jsonb stable security definer
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
 -- function millrace.place_of(p_job_id uuid) returns text stable
 -- function millrace.plain_options(p_options jsonb) returns boolean immutable
@@ -298,9 +330,14 @@
 -- function millrace.provider_usage(p_provider_id integer, p_at timestamp with time zone, p_minute interval, p_hour interval, OUT requests_minute bigint, OUT tokens_minute bigint, OUT oldest_minute bigint, OUT requests_hour bigint, OUT tokens_hour bigint, OUT oldest_hour bigint, OUT stale boolean) returns record stable
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
 -- function millrace.put_export_jobs(p_rows jsonb) returns SETOF jsonb volatile security definer
+-- function millrace.put_facts(p_document millrace.document, p_page integer, p_facts jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_object(p_tenant uuid, p_upload millrace.upload, p_name text, p_sha256 bytea, p_size bigint, p_content_type text) returns millrace.storage_object volatile
+-- function millrace.put_outputs(p_document millrace.document, p_outputs jsonb, p_job_id uuid) returns void volatile
+-- function millrace.put_pipeline(p_pipeline jsonb) returns bytea volatile
+-- function millrace.put_result(p_document millrace.document, p_item jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_shell_file(p_row jsonb, p_conflict text, p_user uuid, p_scope uuid) returns millrace.shell_files volatile
 -- function millrace.put_shell_files(p_rows jsonb, p_conflict text DEFAULT 'error'::text) returns SETOF millrace.shell_files volatile security definer
+-- function millrace.quarantine_pages(p_file_id uuid, p_stage text) returns void volatile
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.queue_load(p_queue text DEFAULT NULL::text) returns TABLE(queue text, ready bigint, delayed bigint, leased bigint, demand bigint, oldest_age_s double precision, per_second double precision, drain_s double precision, paused boolean) volatile security definer
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
@@ -314,6 +351,7 @@
 -- function millrace.reclaim_claims(p_claim_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns uuid[] volatile
 -- function millrace.reclaim_leases(p_job_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean DEFAULT false) returns integer volatile
 -- function millrace.reconcile(p_limit integer) returns jsonb volatile security definer
+-- function millrace.reconcile_documents(p_limit integer) returns integer volatile security definer
 -- function millrace.record_moves(p_action text, p_rows millrace.moving[], p_worker_id text, p_reason text, p_from text, p_to text, p_final text, p_details jsonb DEFAULT NULL::jsonb) returns void volatile
 -- function millrace.redact(p_value jsonb, p_depth integer DEFAULT 64) returns jsonb immutable
 -- function millrace.redrive_jobs(p_filter jsonb, p_limit integer DEFAULT 1000, p_per_minute integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text, due_at timestamp with time zone) volatile security definer
@@ -321,15 +359,18 @@
 -- function millrace.refuse_change() returns trigger volatile
 -- function millrace.refuse_rewrite() returns trigger volatile
 -- function millrace.refused_jobs(p_jobs jsonb[]) returns TABLE(ord integer, code text) stable
+-- function millrace.register_pipelines(p_pipelines jsonb) returns SETOF jsonb volatile security definer
 -- function millrace.register_remote_worker(p_worker_id text, p_info jsonb, p_token uuid) returns uuid volatile security definer
 -- function millrace.register_worker(p_worker_id text, p_info jsonb) returns uuid volatile security definer
 -- function millrace.release_api_capacity(p_provider_name text, p_api_endpoint text, p_estimated_tokens integer DEFAULT 1000, p_actual_tokens integer DEFAULT NULL::integer) returns void volatile security definer
 -- function millrace.release_claims(p_rows millrace.moving[], p_from text) returns void volatile
 -- function millrace.release_imports(p_source text, p_schema text, p_limit integer) returns SETOF millrace.imported_job volatile security definer
 -- function millrace.release_objects() returns trigger volatile
+-- function millrace.release_quarantine(p_sha256 text) returns integer volatile security definer
 -- function millrace.release_request(p_scope text, p_key text, p_token uuid) returns void volatile security definer
 -- function millrace.remove_objects(p_bucket text, p_names text[]) returns SETOF jsonb volatile security definer
 -- function millrace.rename_profile(p_profile_id uuid, p_name text) returns void volatile security definer
+-- function millrace.reopen_document(p_document millrace.document) returns millrace.document volatile
 -- function millrace.report_progress(p_worker_id text, p_items jsonb) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.request_scope(p_scope text) returns text stable
 -- function millrace.require_version(p_noun text, p_key text, p_versions text[]) returns void volatile security definer
@@ -339,16 +380,21 @@
 -- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer
 -- function millrace.reset_stuck_jobs() returns integer volatile security definer
 -- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
+-- function millrace.resolve_error(p_record jsonb) returns jsonb immutable
 -- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
 -- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
 -- function millrace.rest_bounded(p_list text[], p_most integer) returns text[] stable
 -- function millrace.rest_single(p_rows bigint) returns boolean stable
 -- function millrace.rest_surface() returns jsonb stable security definer
 -- function millrace.restamp_lanes() returns TABLE(lanes integer, jobs bigint) volatile security definer
+-- function millrace.resume_document(p_document millrace.document, p_next jsonb, p_parent uuid) returns uuid volatile
 -- function millrace.resume_queue(p_queue text) returns void volatile security definer
 -- function millrace.retention(p_what text, p_default_days integer) returns interval stable
 -- function millrace.retire_worker(p_worker_id text, p_process uuid) returns integer volatile security definer
+-- function millrace.retry_document(p_file_id uuid) returns jsonb volatile security definer
 -- function millrace.retry_job(p_job_id uuid, p_reason text DEFAULT NULL::text) returns jsonb volatile security definer
+-- function millrace.reuse_keys(p_file_id uuid, p_stage text, p_version text, p_inputs text[]) returns TABLE(page integer, reuse_key bytea) stable
+-- function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[] volatile
 -- function millrace.revoke_api_token(p_token text, p_reason text DEFAULT NULL::text) returns uuid volatile security definer
 -- function millrace.revoked_holders(p_tokens text[], p_tenants uuid[]) returns TABLE(token text, tenant_id uuid) stable security definer
 -- function millrace.run_cron(p_limit integer) returns integer volatile security definer
@@ -359,6 +405,7 @@
 -- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
 -- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
 -- function millrace.set_breaker(p_provider_id integer, p_state text, p_until timestamp with time zone, p_failures integer, p_opens integer, p_reason text) returns void volatile
+-- function millrace.set_budget(p_provider text, p_micros_per_day bigint) returns void volatile security definer
 -- function millrace.set_config_value(p_key text, p_value text) returns void volatile security definer
 -- function millrace.set_cron(p_name text, p_schedule text, p_job jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.set_job_type(p_job_type text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
@@ -367,10 +414,14 @@
 -- function millrace.set_tenant_quota(p_tenant uuid, p_quota jsonb) returns void volatile security definer
 -- function millrace.set_tenant_weight(p_tenant uuid, p_weight integer) returns void volatile security definer
 -- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
+-- function millrace.settle_image(p_job_id uuid, p_output jsonb) returns void volatile security definer
 -- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
+-- function millrace.settle_page(p_job_id uuid, p_item jsonb, p_next jsonb) returns void volatile security definer
 -- function millrace.settle_remote(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.settle_scan(p_job_id uuid, p_scan jsonb, p_plan jsonb) returns void volatile security definer
 -- function millrace.settle_slots(p_claim_ids uuid[], p_left integer[]) returns void volatile
+-- function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void volatile security definer
 -- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
 -- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
@@ -381,8 +432,10 @@
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
 -- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
 -- function millrace.split_slots(p_rows millrace.moving[]) returns void volatile
+-- function millrace.stage_spec(p_document millrace.document, p_spec jsonb, p_parent uuid) returns jsonb stable
 -- function millrace.stamps_ahead() returns SETOF integer stable security definer
 -- function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text) returns millrace.shell_files volatile
+-- function millrace.start_stage(p_document millrace.document, p_plan jsonb, p_parent uuid) returns void volatile
 -- function millrace.submit_compute(p_app_id text, p_definition text, p_version text, p_inputs jsonb, p_inputs_hash text, p_key bytea, p_options jsonb DEFAULT '{}'::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.sweep_objects(p_limit integer) returns integer volatile security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
@@ -419,6 +472,7 @@
 -- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
 -- function millrace.verify_audit_page(p_after jsonb DEFAULT NULL::jsonb, p_limit integer DEFAULT 10000) returns jsonb stable security definer
 -- function millrace.version_of(p_noun text, p_key text) returns text stable security definer
+-- function millrace.visible_file(p_file_id uuid) returns millrace.shell_files stable
 -- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
 -- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
 -- function millrace.work_at_hand() returns boolean stable security definer

@@ -15,4 +15,5 @@ create table millrace.attempt (
   carry jsonb
 ) partition by RANGE (job_id);  -- row security forced
 alter table millrace.attempt add constraint attempt_pkey PRIMARY KEY (job_id, attempt_seq);
+CREATE TRIGGER attempt_added AFTER INSERT ON millrace.attempt REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION millrace.note_failures();
 CREATE TRIGGER attempt_immutable BEFORE UPDATE ON millrace.attempt FOR EACH ROW EXECUTE FUNCTION millrace.refuse_change('attempt');

@@ -21,9 +21,9 @@ alter table millrace.shell_files add constraint shell_files_idempotency_key UNIQ
 alter table millrace.shell_files add constraint shell_files_key_check CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 1024)));
 alter table millrace.shell_files add constraint shell_files_name_check CHECK (((octet_length(file_name) >= 1) AND (octet_length(file_name) <= 1024)));
 alter table millrace.shell_files add constraint shell_files_patient_fkey FOREIGN KEY (patient_id) REFERENCES millrace.user_profiles(id) ON DELETE CASCADE;
-alter table millrace.shell_files add constraint shell_files_pipeline_check CHECK ((pipeline = ANY (ARRAY['guardian'::text, 'ingest'::text])));
+alter table millrace.shell_files add constraint shell_files_pipeline_check CHECK ((pipeline ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 alter table millrace.shell_files add constraint shell_files_pkey PRIMARY KEY (id);
-alter table millrace.shell_files add constraint shell_files_status_check CHECK ((status = ANY (ARRAY['uploaded'::text, 'processing'::text, 'completed'::text, 'failed'::text])));
+alter table millrace.shell_files add constraint shell_files_status_check CHECK ((status = ANY (ARRAY['uploaded'::text, 'processing'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'rejected'::text])));
 CREATE INDEX shell_files_owner_idx ON millrace.shell_files USING btree (tenant_id, owner_id, id);
 CREATE INDEX shell_files_path_idx ON millrace.shell_files USING btree (tenant_id, bucket, storage_path);
 CREATE INDEX shell_files_patient_idx ON millrace.shell_files USING btree (patient_id, id);

@@ -31,7 +31,7 @@ create table millrace.upload (
 alter table millrace.upload add constraint upload_done_check CHECK (((state = 'done'::text) = (answer IS NOT NULL)));
 alter table millrace.upload add constraint upload_kind_check CHECK ((kind = ANY (ARRAY['file'::text, 'object'::text])));
 alter table millrace.upload add constraint upload_offset_check CHECK (((offset_bytes >= 0) AND (reserved_bytes >= 0) AND ((size_bytes IS NULL) OR (offset_bytes <= size_bytes))));
-alter table millrace.upload add constraint upload_pipeline_check CHECK ((pipeline = ANY (ARRAY['guardian'::text, 'ingest'::text])));
+alter table millrace.upload add constraint upload_pipeline_check CHECK ((pipeline ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 alter table millrace.upload add constraint upload_pkey PRIMARY KEY (upload_id);
 alter table millrace.upload add constraint upload_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'aborted'::text])));
 CREATE INDEX upload_expires_idx ON millrace.upload USING btree (expires_at);
