@@ -2,20 +2,24 @@
 import type { Core } from "./core.ts";
 import { AuditApi, auditOperations, type AuditTypes } from "./api/audit.ts";
 import { BatchesApi, batchesOperations, type BatchesTypes } from "./api/batches.ts";
+import { BudgetsApi, budgetsOperations, type BudgetsTypes } from "./api/budgets.ts";
 import { ComputeApi, computeOperations, type ComputeTypes } from "./api/compute.ts";
 import { ConfigurationApi, configurationOperations, type ConfigurationTypes } from "./api/configuration.ts";
 import { ContractsApi, contractsOperations, type ContractsTypes } from "./api/contracts.ts";
 import { CronApi, cronOperations, type CronTypes } from "./api/cron.ts";
 import { DeadLettersApi, deadLettersOperations, type DeadLettersTypes } from "./api/dead_letters.ts";
+import { DocumentsApi, documentsOperations, type DocumentsTypes } from "./api/documents.ts";
 import { ExportApi, exportOperations, type ExportTypes } from "./api/export.ts";
 import { FilesApi, filesOperations, type FilesTypes } from "./api/files.ts";
 import { JobTypesApi, jobTypesOperations, type JobTypesTypes } from "./api/job_types.ts";
 import { JobsApi, jobsOperations, type JobsTypes } from "./api/jobs.ts";
 import { LimitsApi, limitsOperations, type LimitsTypes } from "./api/limits.ts";
 import { ProfilesApi, profilesOperations, type ProfilesTypes } from "./api/profiles.ts";
+import { QuarantineApi, quarantineOperations, type QuarantineTypes } from "./api/quarantine.ts";
 import { QueuesApi, queuesOperations, type QueuesTypes } from "./api/queues.ts";
 import { RestApi, restOperations, type RestTypes } from "./api/rest.ts";
 import { ScaleApi, scaleOperations, type ScaleTypes } from "./api/scale.ts";
+import { SpendApi, spendOperations, type SpendTypes } from "./api/spend.ts";
 import { StorageApi, storageOperations, type StorageTypes } from "./api/storage.ts";
 import { StreamTokensApi, streamTokensOperations, type StreamTokensTypes } from "./api/stream_tokens.ts";
 import { TenantsApi, tenantsOperations, type TenantsTypes } from "./api/tenants.ts";
@@ -28,20 +32,24 @@ import { RootApi, rootOperations, type RootTypes } from "./api/root.ts";
 
 export * from "./api/audit.ts";
 export * from "./api/batches.ts";
+export * from "./api/budgets.ts";
 export * from "./api/compute.ts";
 export * from "./api/configuration.ts";
 export * from "./api/contracts.ts";
 export * from "./api/cron.ts";
 export * from "./api/dead_letters.ts";
+export * from "./api/documents.ts";
 export * from "./api/export.ts";
 export * from "./api/files.ts";
 export * from "./api/job_types.ts";
 export * from "./api/jobs.ts";
 export * from "./api/limits.ts";
 export * from "./api/profiles.ts";
+export * from "./api/quarantine.ts";
 export * from "./api/queues.ts";
 export * from "./api/rest.ts";
 export * from "./api/scale.ts";
+export * from "./api/spend.ts";
 export * from "./api/storage.ts";
 export * from "./api/stream_tokens.ts";
 export * from "./api/tenants.ts";
@@ -55,30 +63,34 @@ export * from "./api/root.ts";
 /** Of the document that this was generated from. */
 export const apiVersion = "0.1.0";
 
-export const operations = { ...auditOperations, ...batchesOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...exportOperations, ...filesOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
+export const operations = { ...auditOperations, ...batchesOperations, ...budgetsOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...documentsOperations, ...exportOperations, ...filesOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...quarantineOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...spendOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
 
 export type OperationId = keyof typeof operations;
 
 /** What goes into every operation and what comes out, by its id. */
-export interface OperationTypes extends AuditTypes, BatchesTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, ExportTypes, FilesTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QueuesTypes, RestTypes, ScaleTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WorkTypes, WorkersTypes, RootTypes {}
+export interface OperationTypes extends AuditTypes, BatchesTypes, BudgetsTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, DocumentsTypes, ExportTypes, FilesTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QuarantineTypes, QueuesTypes, RestTypes, ScaleTypes, SpendTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WorkTypes, WorkersTypes, RootTypes {}
 
 export class Api extends RootApi {
   readonly audit: AuditApi;
   readonly batches: BatchesApi;
+  readonly budgets: BudgetsApi;
   readonly compute: ComputeApi;
   readonly configuration: ConfigurationApi;
   readonly contracts: ContractsApi;
   readonly cron: CronApi;
   readonly deadLetters: DeadLettersApi;
+  readonly documents: DocumentsApi;
   readonly export: ExportApi;
   readonly files: FilesApi;
   readonly jobTypes: JobTypesApi;
   readonly jobs: JobsApi;
   readonly limits: LimitsApi;
   readonly profiles: ProfilesApi;
+  readonly quarantine: QuarantineApi;
   readonly queues: QueuesApi;
   readonly rest: RestApi;
   readonly scale: ScaleApi;
+  readonly spend: SpendApi;
   readonly storage: StorageApi;
   readonly streamTokens: StreamTokensApi;
   readonly tenants: TenantsApi;
@@ -92,20 +104,24 @@ export class Api extends RootApi {
     super(core);
     this.audit = new AuditApi(core);
     this.batches = new BatchesApi(core);
+    this.budgets = new BudgetsApi(core);
     this.compute = new ComputeApi(core);
     this.configuration = new ConfigurationApi(core);
     this.contracts = new ContractsApi(core);
     this.cron = new CronApi(core);
     this.deadLetters = new DeadLettersApi(core);
+    this.documents = new DocumentsApi(core);
     this.export = new ExportApi(core);
     this.files = new FilesApi(core);
     this.jobTypes = new JobTypesApi(core);
     this.jobs = new JobsApi(core);
     this.limits = new LimitsApi(core);
     this.profiles = new ProfilesApi(core);
+    this.quarantine = new QuarantineApi(core);
     this.queues = new QueuesApi(core);
     this.rest = new RestApi(core);
     this.scale = new ScaleApi(core);
+    this.spend = new SpendApi(core);
     this.storage = new StorageApi(core);
     this.streamTokens = new StreamTokensApi(core);
     this.tenants = new TenantsApi(core);

@@ -5,15 +5,3 @@ export interface FilePage {
   items: S.File[];
   next_cursor: S.Cursor;
 }
-
-export interface Link {
-  url: string;
-  expires_at: S.Time;
-}
-
-export interface NewLink {
-  /** Seconds; 300 unless said. */
-  expires_in?: number;
-  /** What the download is called; default: as the file. */
-  file_name?: string;
-}

@@ -178,6 +178,11 @@ export interface JobStreamData {
   job?: Record<string, unknown>;
 }
 
+export interface Link {
+  url: string;
+  expires_at: S.Time;
+}
+
 export interface Me {
   role: S.Role;
   tenant_id?: S.NullableUuid;
@@ -229,6 +234,13 @@ export interface NewJob {
 
 export type NewJobs = S.NewJob[];
 
+export interface NewLink {
+  /** Seconds; 300 unless said. */
+  expires_in?: number;
+  /** What the download is called; default: as the file. */
+  file_name?: string;
+}
+
 export type NullableText = string | null;
 
 export type NullableTime = string | null;
@@ -257,6 +269,8 @@ export interface ReasonBody {
 }
 
 export type Role = "anon" | "authenticated" | "service_role" | "reader" | "operator" | "admin";
+
+export type Sha256 = string;
 
 /** Data of an event in the stream of a queue or a tenant. */
 export interface StreamData {
