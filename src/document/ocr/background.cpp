@@ -7,8 +7,9 @@
 namespace millrace::document {
 namespace {
 
-constexpr int kTilesAcross = 64;
-constexpr int kTileMin = 16;
+// Three tiles are larger than strokes of letters and smaller than a shaded row of a table.
+constexpr int kTilesAcross = 128;
+constexpr int kTileMin = 12;
 constexpr double kPaperShare = 0.8;  // Of a tile's pixels, from the dark end, up to its paper.
 // Darker than this share of the brightest is no paper in the shade any more, but something printed.
 constexpr double kShadeMin = 0.18;

@@ -15,7 +15,7 @@ class Background {
   explicit Background(const Gray& image);
 
   // Whether dividing by it would change anything that matters.
-  bool is_even() const { return darkest_ >= 232; }
+  bool is_even() const { return darkest_ >= 238; }
   int darkest() const { return darkest_; }
   int brightest() const { return brightest_; }
   double at(double x, double y) const;  // Pixels of the image.

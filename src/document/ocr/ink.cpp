@@ -73,7 +73,7 @@ InkLevels ink_levels(const Gray& image) {
   double seen = 0;
   for (int value = 0; value < sure; ++value) {
     seen += counts[static_cast<std::size_t>(value)];
-    if (seen >= 0.35 * dark) {
+    if (seen >= 0.15 * dark) {
       out.ink = value;
       break;
     }

@@ -27,32 +27,35 @@ struct Reading {
   double worth() const { return sum * confidence(); }
 };
 
-void read_row(const LevelPage& page, const Row& row, LineReader& reader, Reading& out) {
-  const auto cut = cut_row(page, row);
-  if (std::getenv("MR_OCR_ROWS") != nullptr) {
-    static int n = 0;
-    auto* f = std::fopen(("row" + std::to_string(n++) + ".pgm").c_str(), "wb");
-    std::fprintf(f, "P5 %d %d 255\n", cut.image.width, cut.image.height);
-    std::fwrite(cut.image.pixels.data(), 1, cut.image.pixels.size(), f);
-    std::fclose(f);
-    std::fprintf(stderr, "row %d:", n - 1);
-    for (auto& p : cut.pieces) std::fprintf(stderr, " [%.0f %.0f]", p.x0, p.x1);
-    for (auto& w : reader.read(cut.image))
-      std::fprintf(stderr, " %s(%.0f-%.0f %.2f)", w.text.c_str(), w.x0, w.x1, w.conf);
-    std::fprintf(stderr, "\n");
+struct RowReading {
+  RowImage image = {};
+  std::vector<LineWord> words = {};
+};
+
+Reading to_reading(const LevelPage& page, const std::vector<RowReading>& rows) {
+  SpaceWidths spaces;
+  for (const auto& row : rows) spaces.add(page, row.image, row.words);
+  Reading out;
+  for (const auto& row : rows) {
+    for (auto& word : row_words(page, row.image, row.words, spaces)) {
+      const auto length = static_cast<double>(layout::count_code_points(word.text));
+      out.weight += length;
+      out.sum += length * word.conf;
+      out.words.push_back(std::move(word));
+    }
   }
-  for (auto& word : row_words(page, cut, reader.read(cut.image))) {
-    const auto length = static_cast<double>(layout::count_code_points(word.text));
-    out.weight += length;
-    out.sum += length * word.conf;
-    out.words.push_back(std::move(word));
-  }
+  return out;
 }
 
-Reading read_rows(const LevelPage& page, LineReader& reader) {
-  Reading out;
-  for (const auto& row : group_rows(page)) read_row(page, row, reader, out);
-  return out;
+Reading read_rows(const LevelPage& page, const std::vector<Row>& rows, LineReader& reader) {
+  std::vector<RowReading> read;
+  for (const auto& row : rows) {
+    auto image = cut_row(page, row);
+    auto words = reader.read(image.image);
+    image.image = {};  // Only where its pieces lie is needed from here on.
+    read.push_back({.image = std::move(image), .words = std::move(words)});
+  }
+  return to_reading(page, read);
 }
 
 // The longest lines, which say most about whether a page can be read this way.
@@ -64,11 +67,9 @@ Reading read_some(const LevelPage& page, LineReader& reader, std::size_t count) 
     const auto size_b = page.lines[b].marks.size();
     return size_a != size_b ? size_a > size_b : a < b;
   });
-  Reading out;
-  for (std::size_t i = 0; i < std::min(count, lines.size()); ++i) {
-    read_row(page, {lines[i]}, reader, out);
-  }
-  return out;
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < std::min(count, lines.size()); ++i) rows.push_back({lines[i]});
+  return read_rows(page, rows, reader);
 }
 
 // A page as it was read, and how it lay.
@@ -91,7 +92,7 @@ Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const Lev
     out.page = turned_over(out.page);
     out.lie.turn_deg = (out.lie.turn_deg + 180) % 360;
   }
-  out.reading = read_rows(out.page, reader);
+  out.reading = read_rows(out.page, group_rows(out.page), reader);
   return out;
 }
 

@@ -9,9 +9,10 @@
 namespace millrace::document {
 namespace {
 
-constexpr double kJunkLine = 0.42;   // Mean confidence below which a line is no text.
-constexpr double kJunkShort = 0.62;  // The same for lines of one or two characters.
-constexpr double kSpaceMin = 0.33;   // Least white between words, in small letters.
+constexpr double kJunkLine = 0.42;    // Mean confidence below which a line is no text.
+constexpr double kJunkShort = 0.62;   // The same for lines of one or two characters.
+constexpr double kSpaceShare = 0.75;  // Of the usual space, from which white is one.
+constexpr double kSpaceMin = 0.33;    // Least white between words, in small letters.
 
 struct Gap {
   double x0 = 0;
@@ -70,16 +71,21 @@ std::optional<Gap> widest_between(const std::vector<Gap>& gaps, double from, dou
   return best;
 }
 
-// How wide spaces are on this line, as far as the engine saw them; 0 when it saw none.
-double usual_space(const std::vector<Gap>& gaps, const std::vector<LineWord>& words) {
+// Widths of the spaces that the engine saw on a line.
+std::vector<double> spaces_between(const std::vector<Gap>& gaps,
+                                   const std::vector<LineWord>& words) {
   std::vector<double> widths;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto gap = widest_between(gaps, last_centre(words[i - 1]), first_centre(words[i]));
     if (gap) widths.push_back(gap->width());
   }
-  if (widths.empty()) return 0;
-  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
-  std::ranges::nth_element(widths, middle);
+  return widths;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
   return *middle;
 }
 
@@ -105,13 +111,16 @@ void split(const LineWord& word, const std::vector<Gap>& gaps, double space, dou
   std::vector<std::size_t> cuts;
   for (const auto& gap : gaps) {
     if (gap.centre() <= word.centres.front() || gap.centre() >= word.centres.back()) continue;
-    const bool wide = space > 0 ? gap.width() >= 0.85 * space && gap.width() >= kSpaceMin * small
-                                : gap.width() >= 0.6 * small;
+    const bool wide = space > 0
+                          ? gap.width() >= kSpaceShare * space && gap.width() >= kSpaceMin * small
+                          : gap.width() >= 0.6 * small;
     if (!wide) {
       widest = std::max(widest, gap.width());
       continue;
     }
-    const auto after = std::ranges::lower_bound(word.centres, gap.centre());
+    // Engines see a character a little late: one within the gap is the one before it.
+    const auto after = std::ranges::lower_bound(word.centres, gap.x1 - 0.2 * small);
+    if (after == word.centres.end() || after == word.centres.begin()) continue;
     cuts.push_back(static_cast<std::size_t>(after - word.centres.begin()));
   }
   // Letters as far apart as this everywhere: a wide typeface, not spaces.
@@ -181,15 +190,30 @@ bool is_junk(const std::vector<LineWord>& words) {
 
 }  // namespace
 
+void SpaceWidths::add(const LevelPage& page, const RowImage& row,
+                      const std::vector<LineWord>& words) {
+  for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
+    const auto& line = page.lines[row.pieces[piece].line];
+    for (const double width :
+         spaces_between(gaps_of(page, line), words_of_piece(row, piece, words))) {
+      widths_.push_back(width / line.small);
+    }
+  }
+}
+
+double SpaceWidths::usual() const { return median(widths_); }
+
 std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
-                               const std::vector<LineWord>& words) {
+                               const std::vector<LineWord>& words, const SpaceWidths& spaces) {
   std::vector<OcrWord> out;
   for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
     const auto seen = words_of_piece(row, piece, words);
     if (is_junk(seen)) continue;
     const auto& line = page.lines[row.pieces[piece].line];
     const auto gaps = gaps_of(page, line);
-    const double space = usual_space(gaps, seen);
+    const auto own = spaces_between(gaps, seen);
+    // Lines are set apart differently, but a few spaces say little.
+    const double space = own.size() >= 4 ? median(own) : spaces.usual() * line.small;
     std::vector<LineWord> parts;
     for (const auto& word : seen) split(word, gaps, space, line.small, parts);
     double from = line.x0 - line.small;

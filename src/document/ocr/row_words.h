@@ -13,7 +13,17 @@
 
 namespace millrace::document {
 
+// How wide spaces are on a page, in small letters, as far as the engine saw them.
+class SpaceWidths {
+ public:
+  void add(const LevelPage& page, const RowImage& row, const std::vector<LineWord>& words);
+  double usual() const;  // 0 when nothing is known.
+
+ private:
+  std::vector<double> widths_;
+};
+
 std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
-                               const std::vector<LineWord>& words);
+                               const std::vector<LineWord>& words, const SpaceWidths& spaces);
 
 }  // namespace millrace::document

@@ -189,12 +189,14 @@ void attach_small(const std::vector<Mark>& marks, std::vector<TextLine>& lines, 
     for (auto at = from; at != order.end() && lines[*at].foot < mark.y1 + 4 * h; ++at) {
       const auto& line = lines[*at];
       const double above = line.foot_at(mark.centre_x()) - mark.centre_y();
-      // Dashes and dots before a line, at the height of small letters, are bullets.
-      const bool bullet = above > 0.2 * line.small && above < 0.85 * line.small;
-      const double before = bullet ? kBulletGap * h : 1.2 * h;
-      if (mark.x1 < line.x0 - before || mark.x0 > line.x1 + 1.2 * h) continue;
       if (above > 2.1 * line.small || above < -0.6 * line.small) continue;
-      const double distance = std::abs(above - 0.5 * line.small);
+      const bool beside = mark.x1 > line.x0 - 1.2 * h && mark.x0 < line.x1 + 1.2 * h;
+      // Dashes and dots farther before a line, at the height of small letters, are bullets.
+      const bool bullet = above > 0.2 * line.small && above < 0.85 * line.small &&
+                          mark.x1 > line.x0 - kBulletGap * h && mark.x0 < line.x0;
+      if (!beside && !bullet) continue;
+      const double distance = std::abs(above - 0.5 * line.small) + (beside ? 0 : 10 * h) +
+                              std::max({0.0, line.x0 - mark.x1, mark.x0 - line.x1});
       if (distance < best) {
         best = distance;
         to = *at;
