@@ -13,6 +13,7 @@ from .events import Event
 from .transport import Request, Settings, Transport, quote
 
 FINAL = frozenset({"completed", "failed", "cancelled"})
+DOCUMENT_ENDED = frozenset({"completed", "partial", "failed", "rejected"})
 Json = dict[str, Any]
 
 
@@ -26,6 +27,7 @@ class Client:
         self.batches = Batches(self.transport)
         self.queues = Queues(self.transport)
         self.uploads = Uploads(self.transport)
+        self.documents = Documents(self.transport)
         self.events = Events(self.transport)
 
     @classmethod
@@ -192,6 +194,46 @@ class Uploads(_Noun):
 
     def delete(self, file_id: str) -> None:
         self._transport.call("DELETE", f"/api/v1/files/{quote(file_id)}")
+
+
+class Documents(_Noun):
+    """What is made of uploaded files; a document has the id of its file."""
+
+    def get(self, document_id: str) -> Json:
+        return self._transport.call("GET", f"/api/v1/documents/{quote(document_id)}").json()
+
+    def list(self, **filters: Any) -> Iterator[Json]:
+        """Every document that fits (state, patient_id), newest first, page by page."""
+        return self._pages("/api/v1/documents", filters)
+
+    def pages(self, document_id: str) -> Iterator[Json]:
+        return self._pages(f"/api/v1/documents/{quote(document_id)}/pages", {})
+
+    def facts(self, document_id: str) -> Iterator[Json]:
+        return self._pages(f"/api/v1/documents/{quote(document_id)}/facts", {})
+
+    def output(self, document_id: str, kind: str, page: int | None = None) -> bytes:
+        """The whole content of an output (text, words, hocr, alto, pdf, facts, facts_csv, fhir, narrative, manifest; image with a page). A Problem
+        with status 409 while it may still be made. For large ones take link() and read it as you like."""
+        return self._transport.call("GET", f"/api/v1/documents/{quote(document_id)}/outputs/{quote(kind)}", query={"page": page}).body
+
+    def link(self, document_id: str, kind: str, page: int | None = None, expires_in: int | None = None) -> Json:
+        """{"url", "expires_at"}: opens the output for a while, without a token."""
+        body = {} if expires_in is None else {"expires_in": expires_in}
+        path = f"/api/v1/documents/{quote(document_id)}/outputs/{quote(kind)}/link"
+        return self._transport.call("POST", path, query={"page": page}, body=body).json()
+
+    def ask_image(self, document_id: str, page: int) -> Json:
+        """{"job_id"} that draws a picture of the page; null where it is there already."""
+        return self._transport.call("POST", f"/api/v1/documents/{quote(document_id)}/pages/{page}/image").json()
+
+    def retry(self, document_id: str) -> Json:
+        """Begins one anew that has ended: {"id", "job_id", "run"}."""
+        return self._transport.call("POST", f"/api/v1/documents/{quote(document_id)}/retry").json()
+
+    def wait_for(self, document_id: str, *, timeout: float | None = None, poll: float = 0.2) -> Json:
+        """The document once it is completed, partial, failed or rejected. WaitTimeout after `timeout` seconds."""
+        return self._wait(f"document {document_id}", f"/api/v1/documents/{quote(document_id)}", lambda one: one["state"] in DOCUMENT_ENDED, timeout, poll)
 
 
 class Events(_Noun):

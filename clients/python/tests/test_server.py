@@ -103,6 +103,19 @@ class Server(unittest.TestCase):
             producer.join()
             stream.close()
 
+    def test_an_upload_is_a_document_with_a_state_of_its_own(self):
+        file = self.client.uploads.create(b"%PDF-1.4 a letter\n", file_name="a.pdf", content_type="application/pdf", owner_id=str(uuid.uuid4()))
+        document = self.client.documents.get(file["id"])
+        self.assertIn(document["state"], {"uploaded", "processing", "rejected", "failed"})
+        self.assertIn(file["id"], [one["id"] for one in self.client.documents.list()])
+        self.assertEqual(list(self.client.documents.facts(file["id"])), [])
+        with self.assertRaises(Problem) as refused:
+            self.client.documents.output(file["id"], "fhir")
+        self.assertIn(refused.exception.status, {404, 409})
+        with self.assertRaises(Problem) as missing:
+            self.client.documents.get(str(uuid.uuid4()))
+        self.assertEqual(missing.exception.status, 404)
+
     def test_a_file_is_uploaded_once_however_often_it_is_sent(self):
         key, owner, content = str(uuid.uuid4()), str(uuid.uuid4()), b"%PDF-1.4 a small file\n"
         first = self.client.uploads.create(content, file_name="a.pdf", content_type="application/pdf", owner_id=owner, key=key)

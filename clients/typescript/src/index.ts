@@ -1,7 +1,7 @@
 // MillraceClient: the operations of the API as methods, by group, and what one wants besides.
 import { Api, type OperationId, operations, type OperationTypes } from "./api.ts";
 import { type Answer, type CallOptions, type ClientOptions, Core, sleep } from "./core.ts";
-import type { Batch, Job } from "./schemas.ts";
+import type { Batch, Document, Job } from "./schemas.ts";
 
 export * from "./api.ts";
 export type * from "./schemas.ts";
@@ -25,6 +25,7 @@ export class WaitTimeout extends Error {
 }
 
 const FINAL: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
+const DOCUMENT_ENDED: ReadonlySet<unknown> = new Set(["completed", "partial", "failed", "rejected"]);
 
 export class MillraceClient extends Api {
   constructor(options: ClientOptions) {
@@ -50,9 +51,14 @@ export class MillraceClient extends Api {
     return this.#wait(`batch ${id}`, "batches.get", id, (batch: Batch) => typeof batch.finished_at === "string", options);
   }
 
+  /** The document once it has ended: completed, partial, failed or rejected. */
+  waitForDocument(id: string, options: WaitOptions = {}): Promise<Document> {
+    return this.#wait(`document ${id}`, "documents.get", id, (document: Document) => DOCUMENT_ENDED.has(document.state), options);
+  }
+
   // By asking again, with the ETag: an answer that has not changed costs a line. A stream would be quicker by half a
   // pause, and one more connection.
-  async #wait<T>(what: string, operation: "jobs.get" | "batches.get", id: string, ended: (value: T) => boolean, options: WaitOptions): Promise<T> {
+  async #wait<T>(what: string, operation: "jobs.get" | "batches.get" | "documents.get", id: string, ended: (value: T) => boolean, options: WaitOptions): Promise<T> {
     const { timeoutMs, pollMs = 100, ...rest } = options;
     const deadline = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
     let etag: string | undefined;

@@ -71,6 +71,18 @@ test("a batch is waited for", { skip }, async () => {
   assert.equal(batch.failed, 0);
 });
 
+test("an upload is a document with a state of its own", { skip }, async () => {
+  const client = service();
+  const file = await client.uploads.create({ file_name: "a.pdf", owner_id: crypto.randomUUID() }, new TextEncoder().encode("%PDF-1.7 a letter"));
+  const document = await client.documents.get({ id: file.id });
+  assert.equal(document.file_name, "a.pdf");
+  assert.deepEqual((await client.documents.facts({ id: file.id })).items, []);
+  await assert.rejects(client.documents.output({ id: file.id, kind: "fhir" }), (problem) => [404, 409].includes(problem.status));
+  // Whether somebody reads it here is not said: it ends, or the wait does.
+  const end = await client.waitForDocument(file.id, { timeoutMs: 500 }).catch((error) => error);
+  assert.ok(end.name === "WaitTimeout" || ["completed", "partial", "failed", "rejected"].includes(end.state), String(end));
+});
+
 test("an operator pauses and resumes a queue; a service may not", { skip }, async () => {
   await assert.rejects(service().queues.pause({ queue: "default" }, { reason: "no" }), { status: 403 });
   const client = operator();
