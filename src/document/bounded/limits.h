@@ -44,6 +44,11 @@ struct Limits {
   std::uint32_t pdf_filters_max = 4;          // pdf_filters: of one stream
   std::uint64_t pdf_visits_max = 5'000'000;   // pdf_complexity: objects looked at for all pages
   std::uint64_t pdf_content_bytes_max = 64 * kMiB;  // pdf_content: of one page
+  // pdf_content too: a page with every form as often as it is drawn, forms within forms, and states
+  // that are saved and not yet restored. Renderers pay for each of them.
+  std::uint64_t pdf_drawn_bytes_max = 256 * kMiB;
+  std::uint32_t pdf_forms_depth_max = 32;
+  std::uint32_t pdf_saved_states_max = 10'000;
 
   // Text of office and text files.
   std::uint64_t text_bytes_max = 64 * kMiB;   // text_bytes

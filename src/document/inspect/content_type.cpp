@@ -195,7 +195,7 @@ ContentType detect_type(std::string_view bytes, const Limits& limits) {
   if (pdf_at != bytes.npos && is_blank(bytes.substr(0, pdf_at))) return kPdf;
   if (bytes.starts_with("PK\x03\x04")) return type_of_zip(bytes, limits);
   if (bytes.starts_with("PK\x05\x06") || bytes.starts_with("PK\x07\x08")) return kZip;
-  if (bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP")) {
+  if (bytes.size() >= 12 && bytes.starts_with("RIFF") && bytes.substr(8, 4) == "WEBP") {
     return {"image", "image/webp", "WebP"};
   }
   if (is_bmp(bytes)) return {"image", "image/bmp", "BMP"};

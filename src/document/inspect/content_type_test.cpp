@@ -81,6 +81,17 @@ TEST(ContentType, GuessesWhatItDoesNotRead) {
 
 TEST(ContentType, AnEmptyFileIsRefused) { EXPECT_EQ(rules_of(""), "empty:refuse"); }
 
+TEST(ContentType, TheFirstBytesOfATypeAreNotEnough) {
+  const std::string files[] = {good_pdf(),      made_png(4, 4), made_jpeg(8, 8),
+                               made_tiff(8, 8), made_gif(4, 4), made_bmp(4, 4),
+                               made_webp(4, 4), made_pgm(4, 4), made_docx("").bytes()};
+  for (const auto& file : files) {
+    for (std::size_t size = 1; size < 40 && size < file.size(); ++size) {
+      EXPECT_NE(inspected(file.substr(0, size)).verdict(), "error") << file.substr(0, size);
+    }
+  }
+}
+
 TEST(ContentType, OldOfficeFilesWithAPasswordSaySo) {
   std::string wide;
   for (const char c : "EncryptedPackage"sv) wide += std::string{c, '\0'};

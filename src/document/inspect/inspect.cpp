@@ -122,12 +122,16 @@ Result<json::Object> inspect(const json::Object& object, const OpFiles& files, O
   ContentType type;
   try {
     type = detect_type(file->bytes(), limits);
-    check_file_name(request.file_name, type, inspection.findings);
+    if (!file->bytes().empty()) {
+      check_file_name(request.file_name, type, inspection.findings);
+    }
     MR_TRY_VOID(inspect_content(file->bytes(), type, inspection));
   } catch (const std::bad_alloc&) {
     // Everything that a well-behaved document needs fits into the memory of a task.
     inspection.pages.clear();
     inspection.findings.refuse("memory", "the document needs more memory than is allowed");
+  } catch (const std::exception& error) {
+    return fail(ErrorKind::internal, fmt::format("inspecting failed: {}", error.what()));
   }
   return to_json(type, inspection);
 }

@@ -12,16 +12,20 @@
 
 namespace millrace::document {
 
+inline char byte_of(std::uint64_t value, int place) {
+  return place < 8 ? static_cast<char>(value >> (8 * place) & 0xff) : '\0';
+}
+
 // Least significant byte first.
 inline std::string little(std::uint64_t value, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = 0; i < bytes; ++i) text += byte_of(value, i);
   return text;
 }
 
 inline std::string big(std::uint64_t value, int bytes) {
   std::string text;
-  for (int i = bytes - 1; i >= 0; --i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = bytes - 1; i >= 0; --i) text += byte_of(value, i);
   return text;
 }
 

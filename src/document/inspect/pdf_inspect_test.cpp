@@ -284,6 +284,36 @@ TEST(PdfInspect, OnlyTheChangedPageHasAnotherHash) {
   EXPECT_EQ(a.hash(3), b.hash(3));
 }
 
+// Few bytes that renderers pay for: each form draws the next some times.
+TEST(PdfInspect, RefusesFormsThatMultiply) {
+  const auto with = [](int levels, std::string_view draws) {
+    MadePdf pdf;
+    for (int i = 0; i < levels; ++i) {
+      const auto resources = fmt::format("/Resources << /XObject << /X {} 0 R >> >>", 21 + i);
+      pdf.set(20 + i,
+              pdf_stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] " + resources, draws));
+    }
+    const auto content = pdf.add(pdf_stream("", "/X Do"));
+    return pdf.page_of(content, "/Resources << /XObject << /X 20 0 R >> >>").bytes();
+  };
+  EXPECT_EQ(rules_of(with(8, "/X Do /X Do")), "");
+  EXPECT_EQ(rules_of(with(30, "/X Do /X Do")), "pdf_content:refuse");
+  EXPECT_EQ(rules_of(with(30, "/X Do")), "");
+  EXPECT_EQ(rules_of(with(40, "/X Do")), "pdf_content:refuse") << "too deep";
+}
+
+TEST(PdfInspect, RefusesStatesThatAreNeverRestored) {
+  const auto with = [](std::string_view text, int times) {
+    std::string content;
+    for (int i = 0; i < times; ++i) content += text;
+    MadePdf pdf;
+    const auto stream = pdf.add(pdf_stream("", content));
+    return pdf.page_of(stream).bytes();
+  };
+  EXPECT_EQ(rules_of(with("q ", 10'001)), "pdf_content:refuse");
+  EXPECT_EQ(rules_of(with("q Q ", 50'000)), "");
+}
+
 TEST(PdfInspect, CountsTextInForms) {
   MadePdf pdf;
   const auto form = pdf.add(
