@@ -28,6 +28,8 @@ constexpr double kAlignedShare = 0.5;  // Of the lines of the shorter column.
 constexpr double kPitchGrowth = 1.35;  // Of the usual distance between lines, ends a paragraph.
 constexpr double kHeightJump = 1.5;    // Between a heading and its text.
 
+constexpr double kBesideHigh = 0.75;  // Of a large line's height: two such lines fit beside it.
+
 enum class ChunkKind { single, columns, rows };
 
 // Neighbouring bands that are read in one way.
@@ -89,6 +91,8 @@ class Arranger {
   bool try_extend(Chunk& chunk, const Band& band) const {
     if (!chunk.wide() && band.wide()) return false;
     auto columns = join(chunk.columns, band.columns, gutter_);
+    // One under the other, neither across the other's column: a letterhead and an address.
+    if (!chunk.wide() && columns.size() > 1) return false;
     if (chunk.wide()) {
       if (columns.size() < 2) return false;  // Something runs across the gutter.
       if (band.top - chunk.bottom > kChunkGap * unit()) return false;
@@ -166,6 +170,7 @@ class Arranger {
     }
     if (prose >= 2) return ChunkKind::columns;
     const auto shortest = std::ranges::min_element(parts, {}, &SegmentList::size);
+    if (chunk.columns.size() == 2 && has_high_neighbour(chunk)) return ChunkKind::columns;
     if (shortest->size() < 2) return ChunkKind::rows;
     return level_share(chunk, *shortest) < kAlignedShare ? ChunkKind::columns : ChunkKind::rows;
   }
@@ -181,6 +186,22 @@ class Arranger {
     const auto count = static_cast<double>(part.size());
     const auto room = std::max(column.high - column.low, 1e-9);
     return words / count >= kProseWords && width / count / room >= kProseFill;
+  }
+
+  // Whether one large line stands beside two lines of the other column: a name in large letters and
+  // an address beside it, which are two blocks.
+  bool has_high_neighbour(const Chunk& chunk) const {
+    for (const auto i : chunk.segments) {
+      int beside = 0;
+      for (const auto j : chunk.segments) {
+        const bool other_column = column_of(chunk, i) != column_of(chunk, j);
+        const double common = overlap_y(box(i), box(j));
+        const bool small = box(j).height() < kBesideHigh * box(i).height();
+        if (other_column && small && common > 0.5 * box(j).height()) ++beside;
+      }
+      if (beside >= 2) return true;
+    }
+    return false;
   }
 
   // Of the segments of one column: how many have something level beside them.
