@@ -9,28 +9,24 @@ namespace millrace::document {
 namespace {
 
 constexpr std::array<int, 5> kPasses = {0, 1, 2, 4, 7};
-constexpr int kSpeckSide = 5;            // Pixels; dots of letters worth reading are larger.
-constexpr double kSpeckShareMax = 0.06;  // Of the ink that could be letters.
-constexpr std::size_t kSpecksMin = 150;
+// Specks on the place that a letter takes, on average: with more of them they stick to letters, and
+// only smoothing helps; fewer are simply erased.
+constexpr double kSpecksMax = 0.15;
+constexpr double kSpecksSome = 0.02;
+constexpr double kLetterPlace = 25 * 25;
 
-bool is_speck(const Mark& mark) {
-  return mark.width() <= kSpeckSide && mark.height() <= kSpeckSide;
+// Pixels of a side up to which a mark is one; smoothing makes them larger.
+int speck_side(int passes, double scale) {
+  const int side = passes <= 1 ? 3 : passes <= 2 ? 4 : 5;
+  return static_cast<int>(std::lround(side * std::max(1.0, scale)));
 }
 
-bool is_speckled(const std::vector<Mark>& marks, int page_height) {
-  double specks = 0;
-  double rest = 0;
-  std::size_t count = 0;
-  for (const auto& mark : marks) {
-    if (mark.height() > page_height / 8) continue;  // Frames, pictures.
-    if (is_speck(mark)) {
-      specks += mark.ink;
-      ++count;
-    } else {
-      rest += mark.ink;
-    }
-  }
-  return count >= kSpecksMin && specks > kSpeckShareMax * (specks + rest);
+bool is_speck(const Mark& mark, int side) { return mark.width() <= side && mark.height() <= side; }
+
+double speck_density(const std::vector<Mark>& marks, int side, const Gray& image) {
+  const auto count =
+      std::ranges::count_if(marks, [&](const Mark& mark) { return is_speck(mark, side); });
+  return static_cast<double>(count) * kLetterPlace / static_cast<double>(image.pixels.size());
 }
 
 void paint(Gray& image, const Mark& mark, std::uint8_t value) {
@@ -85,8 +81,10 @@ InkLevels ink_levels(const Gray& image) {
   return out;
 }
 
-InkMarks find_ink(Gray image, int passes_min) {
+InkMarks find_ink(Gray image, int passes_min, double scale) {
   InkMarks out;
+  double density = 0;
+  int side = 0;
   for (const int passes : kPasses) {
     if (passes < passes_min) continue;
     out.image = passes == 0 ? image : smoothed(image, passes);
@@ -94,13 +92,16 @@ InkMarks find_ink(Gray image, int passes_min) {
     out.levels = ink_levels(out.image);
     auto marks = find_marks(out.image, out.levels.threshold);
     out.marks = std::move(marks.list);
-    if (!marks.too_many && !is_speckled(out.marks, image.height)) break;
+    side = speck_side(passes, scale);
+    density = speck_density(out.marks, side, out.image);
+    if (!marks.too_many && density <= kSpecksMax) break;
   }
-  if (out.passes > 0) {
+  if (density > kSpecksSome) {
+    const auto speck = [&](const Mark& mark) { return is_speck(mark, side); };
     for (const auto& mark : out.marks) {
-      if (is_speck(mark)) paint(out.image, mark, static_cast<std::uint8_t>(out.levels.paper));
+      if (speck(mark)) paint(out.image, mark, static_cast<std::uint8_t>(out.levels.paper));
     }
-    std::erase_if(out.marks, is_speck);
+    std::erase_if(out.marks, speck);
   }
   return out;
 }

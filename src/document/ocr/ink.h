@@ -24,7 +24,8 @@ struct InkMarks {
   std::vector<Mark> marks = {};
   int passes = 0;  // Of smoothing.
 };
-InkMarks find_ink(Gray image, int passes_min);
+// `scale` is how much the image was enlarged, and its specks with it.
+InkMarks find_ink(Gray image, int passes_min, double scale);
 
 // Lines that were drawn, not written: dark stretches longer than `length` become paper.
 void erase_rules(Gray& image, const InkLevels& levels, int length);

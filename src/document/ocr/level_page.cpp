@@ -52,8 +52,8 @@ Gray evened(const Gray& image) {
 }
 
 // Marks, without what was drawn rather than written, and the lines that they make.
-void find_text(LevelPage& page, int passes_min) {
-  auto ink = find_ink(std::move(page.image), passes_min);
+void find_text(LevelPage& page, int passes_min, double scale) {
+  auto ink = find_ink(std::move(page.image), passes_min, scale);
   const double letter = letter_height(ink.marks, ink.image.height);
   if (letter > 0) {
     erase_rules(ink.image, ink.levels, static_cast<int>(std::max(40.0, kRuleMin * letter)));
@@ -124,7 +124,7 @@ Lie look_at(const Gray& image) {
                     .height = std::max(1, static_cast<int>(sheet.height / factor))};
     small = warped(small, Projection::scale(factor, factor).then(to_small), size, 255);
   }
-  const auto ink = find_ink(evened(small), 0);
+  const auto ink = find_ink(evened(small), 0, 1);
   lie.contrast = ink.levels.paper - ink.levels.ink;
   const double height = letter_height(ink.marks, small.height);
   const auto slant = find_slant(ink.marks, height);
@@ -192,7 +192,7 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   const double grain = noise.grain / contrast;
   const int passes = grain > 0.05 ? 1 : 0;
   if (contrast < 130) page.image = stretched(page.image, levels.ink, levels.paper);
-  find_text(page, passes);
+  find_text(page, passes, scale);
   return page;
 }
 
@@ -202,7 +202,7 @@ LevelPage turned_over(const LevelPage& page) {
   out.to_source =
       Projection::quarter_turn(180, page.image.width, page.image.height).then(page.to_source);
   out.paper = page.paper;
-  find_text(out, 0);
+  find_text(out, 0, 0);
   return out;
 }
 

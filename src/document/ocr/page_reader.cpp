@@ -12,7 +12,8 @@
 namespace millrace::document {
 namespace {
 
-constexpr double kUprightSure = 4;    // Deviations from chance.
+constexpr double kUprightSure = 4;  // Deviations from chance.
+constexpr double kSure = 0.8;
 constexpr double kReadsBadly = 0.72;  // Mean confidence below which the page is tried otherwise.
 constexpr double kOnItsSide = 0.5;    // The same for trying it on its side.
 constexpr double kWordsToTell = 8;    // Characters.
@@ -23,8 +24,7 @@ struct Reading {
   double weight = 0;  // Characters.
   double sum = 0;     // Confidences by length.
   double confidence() const { return weight == 0 ? 0 : sum / weight; }
-  // Sure characters: what counts when two readings of a page are compared.
-  double worth() const { return sum * confidence(); }
+  double worth = 0;  // Sure characters: what counts when two readings of a page are compared.
 };
 
 struct RowReading {
@@ -41,6 +41,7 @@ Reading to_reading(const LevelPage& page, const std::vector<RowReading>& rows) {
       const auto length = static_cast<double>(layout::count_code_points(word.text));
       out.weight += length;
       out.sum += length * word.conf;
+      if (word.conf >= kSure) out.worth += length;
       out.words.push_back(std::move(word));
     }
   }
@@ -86,7 +87,7 @@ Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const Lev
   bool over = up < 0;
   if (std::abs(up) < kUprightSure) {
     const auto flipped = turned_over(out.page);
-    over = read_some(flipped, reader, 3).worth() > read_some(out.page, reader, 3).worth();
+    over = read_some(flipped, reader, 3).worth > read_some(out.page, reader, 3).worth;
   }
   if (over) {
     out.page = turned_over(out.page);
@@ -99,7 +100,7 @@ Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const Lev
 // A page that reads badly may lie on its side after all, or its letters may be too small.
 void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, Attempt& best) {
   const auto consider = [&](Attempt other) {
-    if (other.reading.worth() > 1.1 * best.reading.worth()) best = std::move(other);
+    if (other.reading.worth > 1.1 * best.reading.worth) best = std::move(other);
   };
   const bool nothing = best.reading.weight < kWordsToTell;
   if (!best.lie.sure || nothing || best.reading.confidence() < kOnItsSide) {

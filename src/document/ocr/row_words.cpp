@@ -9,8 +9,9 @@
 namespace millrace::document {
 namespace {
 
-constexpr double kJunkLine = 0.42;    // Mean confidence below which a line is no text.
-constexpr double kJunkShort = 0.62;   // The same for lines of one or two characters.
+constexpr double kJunkLine = 0.55;   // Mean confidence below which a line is no text.
+constexpr double kJunkShort = 0.75;  // The same for lines of one or two characters.
+constexpr double kEmblem = 2.2;  // Heights of letters: one or two characters so large are a sign.
 constexpr double kSpaceShare = 0.75;  // Of the usual space, from which white is one.
 constexpr double kSpaceMin = 0.33;    // Least white between words, in small letters.
 
@@ -173,7 +174,7 @@ bool has_letter_or_digit(const std::string& text) {
 }
 
 // What an engine makes of scribbles, dirt and remains of rules.
-bool is_junk(const std::vector<LineWord>& words) {
+bool is_junk(const LevelPage& page, const TextLine& line, const std::vector<LineWord>& words) {
   double weight = 0;
   double sum = 0;
   bool written = false;
@@ -185,6 +186,7 @@ bool is_junk(const std::vector<LineWord>& words) {
   }
   if (weight == 0) return true;
   if (words.size() == 1 && words.front().text == "|") return true;
+  if (weight <= 2 && line.bottom - line.top > kEmblem * page.letter_px) return true;
   return sum / weight < (weight <= 2 || !written ? kJunkShort : kJunkLine);
 }
 
@@ -208,8 +210,8 @@ std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
   std::vector<OcrWord> out;
   for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
     const auto seen = words_of_piece(row, piece, words);
-    if (is_junk(seen)) continue;
     const auto& line = page.lines[row.pieces[piece].line];
+    if (is_junk(page, line, seen)) continue;
     const auto gaps = gaps_of(page, line);
     const auto own = spaces_between(gaps, seen);
     // Lines are set apart differently, but a few spaces say little.

@@ -154,6 +154,18 @@ void fit(const std::vector<Mark>& marks, TextLine& line, double h) {
   }
 }
 
+// A sign beside a line is no letter of it: a mark at its end that is half as large again as all
+// others.
+bool is_emblem(const std::vector<Mark>& marks, const std::vector<std::size_t>& line, bool first) {
+  if (line.size() < 3) return false;
+  const auto end = first ? line.front() : line.back();
+  int highest = 0;
+  for (const auto i : line) {
+    if (i != end) highest = std::max(highest, marks[i].height());
+  }
+  return marks[end].height() > 1.45 * highest && marks[end].width() > 0.7 * highest;
+}
+
 std::vector<TextLine> collect(const std::vector<Mark>& marks,
                               const std::vector<std::size_t>& letters, Groups& groups, double h) {
   std::vector<std::vector<std::size_t>> members(marks.size());
@@ -164,6 +176,8 @@ std::vector<TextLine> collect(const std::vector<Mark>& marks,
     TextLine line;
     std::ranges::sort(member, {}, [&](std::size_t i) { return marks[i].x0; });
     line.marks = std::move(member);
+    if (is_emblem(marks, line.marks, true)) line.marks.erase(line.marks.begin());
+    if (is_emblem(marks, line.marks, false)) line.marks.pop_back();
     line.x0 = marks[line.marks.front()].x0;
     line.x1 = 0;
     for (const auto i : line.marks) line.x1 = std::max<double>(line.x1, marks[i].x1);
