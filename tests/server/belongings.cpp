@@ -1,5 +1,7 @@
 #include "belongings.h"
 
+#include "support/document_script.h"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -68,6 +70,7 @@ Belongings::Belongings(ApiWorld& world, TenantId tenant, identity::UserId owner,
   make_held_job();  // First: nothing else waits that could be claimed.
   make_jobs();
   make_files();
+  make_document();
   make_exports();
   make_answers();
   make_links();
@@ -164,6 +167,22 @@ void Belongings::make_files() {
                    .content_type = "application/pdf"}));
 }
 
+// The file, read: a page, a fact of it, its text (the bytes of the object), and content that nobody
+// reads any more.
+void Belongings::make_document() {
+  by_prefix_["/api/v1/documents"] = file_;
+  DocumentScript worker(world_.database(), file_);
+  worker.begin();
+  worker.scan(1);
+  worker.page(1, DocumentScript::fact(marker_));
+  worker.end({{"text", "text.txt", "text/plain; charset=utf-8", "%PDF-1.7 " + marker_}});
+  auto sql = world_.sql();
+  quarantined_ = must(sql.query("select encode(sha256(convert_to($1::text, 'UTF8')), 'hex')",
+                                pg::params(tenant_.to_string())))[0]
+                     .text(0);
+  worker.quarantine(quarantined_);
+}
+
 void Belongings::make_exports() {
   const auto document = world_.new_user().to_string();
   const auto more = fmt::format(R"("templateSlug":"{}")", marker_);
@@ -226,6 +245,10 @@ void Belongings::make_links() {
   links_.push_back(path_of(text(made(world_.post(fmt::format("/api/v1/files/{}/link", file_),
                                                  person_, R"({"expires_in":3600})")),
                                 "url")));
+  links_.push_back(
+      path_of(text(made(world_.post(fmt::format("/api/v1/documents/{}/outputs/text/link", file_),
+                                    person_, R"({"expires_in":3600})")),
+                   "url")));
   links_.push_back("/storage/v1" +
                    text(made(world_.post("/storage/v1/object/sign/exports/" + object_, person_,
                                          R"({"expiresIn":3600})")),
@@ -250,6 +273,9 @@ std::map<std::string, std::string> Belongings::values_for(
                                             {"path", object_},
                                             {"artifact", artifact_},
                                             {"key", kKey},
+                                            {"kind", "text"},
+                                            {"page", "1"},
+                                            {"sha256", quarantined_},
                                             {"definition", "beam"},
                                             {"version", "1.0.0"},
                                             {"table", kTable},
@@ -318,6 +344,18 @@ std::string Belongings::rows() const {
       "a.id),"
       " (select jsonb_agg(to_jsonb(c)) from millrace.cron c where c.tenant_id = $2 and c.name = "
       "$5),"
+      " (select jsonb_agg(to_jsonb(d)) from millrace.document d join own on own.id = d.file_id),"
+      " (select jsonb_agg(to_jsonb(p) order by p.page) from millrace.page p join own on own.id ="
+      "   p.file_id),"
+      " (select jsonb_agg(to_jsonb(c) order by c.id) from millrace.clinical_fact c join own on "
+      "own.id = c.file_id),"
+      " (select jsonb_agg(to_jsonb(o) order by o.kind, o.page) from millrace.document_output o "
+      "join "
+      "own on own.id = o.file_id),"
+      " (select jsonb_agg(to_jsonb(q) order by q.sha256) from millrace.quarantine q where "
+      "q.tenant_id = $2),"
+      " (select jsonb_agg(to_jsonb(b) order by b.provider) from millrace.provider_budget b where "
+      "b.tenant_id = $2),"
       " (select jsonb_agg(to_jsonb(w)) from millrace.worker w where w.worker_id = $4),"
       " (select to_jsonb(q) from millrace.http_request q where q.tenant_id = $2 and q.request_key "
       "= $6"

@@ -54,6 +54,7 @@ class Belongings {
   void make_held_job();
   void make_jobs();
   void make_files();
+  void make_document();
   void make_exports();
   void make_answers();
   void make_links();
@@ -70,6 +71,7 @@ class Belongings {
   std::string profile_;
   std::string file_;
   std::string object_;
+  std::string quarantined_;  // A digest.
   std::string question_;
   std::string artifact_;
   std::map<std::string, std::string> by_prefix_;  // What paths that begin so are about.
