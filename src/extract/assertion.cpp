@@ -150,14 +150,28 @@ class Judge {
     if (at > 0 && mention_.first - at <= reach) found_ |= bit(kind);
   }
 
+  // Some words on; doses, dates and the like are not counted.
+  std::size_t reach_from(std::size_t at) const {
+    for (std::size_t words = 0; words < kAfterReach && at < tokens_.size();) {
+      if (const auto next = past_neutral(at); next > at) {
+        at = next;
+        continue;
+      }
+      ++at;
+      ++words;
+    }
+    return std::min(at, tokens_.size());
+  }
+
   // Where what is said behind the mention stops being about it.
   std::size_t end_of_after() const {
-    auto end = std::min(tokens_.size(), mention_.end + kAfterReach);
+    auto end = reach_from(mention_.end);
     auto from = mention_.end;
     for (const auto& other : others_) {
       if (other.first < mention_.end || other.first >= end) continue;
       for (auto i = from; i < other.first; ++i) {
         const auto& token = tokens_[i];
+        if (past_neutral(i) > i) continue;
         const bool lists =
             !token.is_word() ||
             one_of(token.fold, {"and", "or", "und", "oder", "sowie", "et", "ou", "y", "o", "e", "a",
@@ -165,7 +179,7 @@ class Judge {
         if (!lists) return other.first;
       }
       from = other.end;
-      end = std::min(tokens_.size(), other.end + kAfterReach);
+      end = reach_from(other.end);
     }
     return end;
   }

@@ -66,7 +66,10 @@ std::string_view flag_in(const Group& group, TokenRange range, std::size_t value
   if (prose) range = {.first = value_end, .end = std::min(range.end, value_end + 2)};
   for (auto at = range.first; at < range.end; ++at) {
     const auto flag = flag_of(group.page->tokens[at]);
-    if (flag.empty()) continue;
+    // The litre of a unit is no mark.
+    if (flag.empty() ||
+        (at > 0 && group.page->tokens[at].glued && group.page->tokens[at - 1].is("/")))
+      continue;
     const bool inside = std::ranges::any_of(group.entities, [at](const Placed& placed) {
       return placed.tokens.first <= at && at < placed.tokens.end;
     });

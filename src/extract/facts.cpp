@@ -14,6 +14,16 @@ using layout::clinical::Category;
 using layout::clinical::Fact;
 using layout::clinical::FactType;
 
+namespace {
+
+// Beside a mention, and no part of what is said about it.
+bool is_neutral(Category category) {
+  return category == Category::frequency || category == Category::duration ||
+         category == Category::dose || category == Category::route || category == Category::date;
+}
+
+}  // namespace
+
 std::string name_text(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -61,9 +71,7 @@ void FactWriter::judge_fact(Fact& fact, const Group& group, const Placed& head) 
   std::vector<TokenRange> neutral;
   for (const auto& placed : group.entities) {
     if (placed.category() == head.category()) others.push_back(placed.tokens);
-    if (placed.category() == Category::frequency || placed.category() == Category::duration) {
-      neutral.push_back(placed.tokens);
-    }
+    if (is_neutral(placed.category())) neutral.push_back(placed.tokens);
   }
   const bool historical = group.page->section_of(*group.passage).historical;
   const auto judged = judge(*group.page, *group.passage, head.tokens, others, neutral,

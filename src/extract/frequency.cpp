@@ -312,7 +312,11 @@ std::string plain_words(std::string_view text) {
 std::string scheme_of(std::string_view words) {
   // Amounts may differ from one: "2-0-2" says when, like "1-0-1".
   std::string ones;
-  for (const char c : words) ones += c >= '1' && c <= '9' ? '1' : c;
+  for (const char c : words) {
+    if (c != ' ' && (c < '0' || c > '9')) break;
+    ones += c >= '1' && c <= '9' ? '1' : c;
+  }
+  while (ones.ends_with(' ')) ones.pop_back();
   const auto at = std::ranges::find(kMoments, ones, &Meaning::phrase);
   return at == kMoments.end() ? std::string() : std::string(at->normal);
 }

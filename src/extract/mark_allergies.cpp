@@ -83,9 +83,29 @@ class AllergyMarker {
       mark_before(i);
     }
     if (in_section && !cued && !denies()) mark_list(0, kStructured);
+    if (!in_section && !cued && is_bare_list()) mark_list(0, kContextual);
   }
 
  private:
+  // "Aspirin (bronchospasm); latex (rash).": substances with what they do, and nothing else.
+  bool is_bare_list() const {
+    std::size_t reactions = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const auto& item = items_[i];
+      if (chart_.sign(i, "(")) {
+        if (i == 0 || i + 1 >= items_.size() || !items_[i + 1].is(Is::reaction)) return false;
+        ++reactions;
+        continue;
+      }
+      const bool name = item.is(Piece::term) || item.is(Piece::word) ||
+                        (item.is(Piece::quantity) && item.quantity.unit.tokens == 0);
+      const bool sign =
+          chart_.sign(i, ")") || chart_.sign(i, ";") || chart_.sign(i, ",") || chart_.sign(i, ".");
+      if ((!name && !sign) || (item.is(Is::common) && !item.is(Piece::term))) return false;
+    }
+    return reactions > 0 && items_.size() <= 40;
+  }
+
   // "NKDA", "no known drug allergies", "keine bekannten Allergien": said to have none.
   void mark_denied(std::size_t i) {
     const auto& fold = chart_.token(i).fold;

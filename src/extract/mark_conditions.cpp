@@ -309,6 +309,7 @@ class ConditionMarker {
     if (chart_.passage->item) mark_item();
     mark_listed();
     if (!chart_.passage->item || section_ != "lab_results") {
+      mark_done();
       mark_led();
       mark_tailed();
       mark_listed_together();
@@ -666,17 +667,48 @@ class ConditionMarker {
     }
   }
 
-  // Words up to the next small word or sign.
+  // Words up to the next small word or sign; "allodynia of the scalp" goes on.
   std::size_t phrase_end(std::size_t first) const {
-    auto i = first;
-    while (i < items_.size() && i - first < 4) {
+    auto end = first;
+    for (auto i = first; i < items_.size() && i - first < 6; ++i) {
       const auto& item = items_[i];
       const bool word = item.is(Piece::word) && !item.is(Is::common);
-      const bool term = item.is(Piece::term);
-      if ((!word && !term) || !marks_.is_free(item.tokens)) break;
-      ++i;
+      if ((word || item.is(Piece::term)) && marks_.is_free(item.tokens)) {
+        end = i + 1;
+        continue;
+      }
+      const bool joint = end == i && i > first && one_of(chart_.token(i).fold, {"of", "du", "des"});
+      const bool article = end + 1 == i && chart_.token(i).fold == "the";
+      if (!joint && !article) break;
     }
-    return i;
+    return end;
+  }
+
+  // "Previous operations: X in 2017", "underwent X", "After X on 5 May 2023 we …"
+  void mark_done() {
+    for (std::size_t i = 0; i + 1 < items_.size(); ++i) {
+      const auto& fold = chart_.token(i).fold;
+      auto next = i + 1;
+      if (one_of(fold, {"operations", "surgeries", "operationen", "voroperationen", "interventions",
+                        "operaciones", "intervenciones"})) {
+        if (!chart_.sign(next, ":")) continue;
+        ++next;
+      } else if (fold == "after" && i == 0) {
+        // Only with a day behind it: everything can come after something.
+      } else if (!one_of(fold, {"underwent", "undergoing"})) {
+        continue;
+      }
+      while (next < items_.size() && is_article(next)) ++next;
+      if (next >= items_.size() || !items_[next].is(Piece::word) || items_[next].is(Is::common))
+        continue;
+      const auto end = phrase_end(next);
+      if (end <= next || !is_name(next, end)) continue;
+      const bool dated = end + 1 < items_.size() &&
+                         (items_[end].is(Piece::date) || items_[end + 1].is(Piece::date));
+      if (fold == "after" && !dated) continue;
+      marks_.add(Category::procedure, trimmed(*chart_.page, tokens_of(next, end)),
+                 kContextual - 0.06);
+    }
   }
 
   void mark_tailed() {

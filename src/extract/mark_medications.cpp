@@ -38,7 +38,9 @@ bool asks_for_medicine(const Chart& chart, std::size_t item) {
   if (fold == "par") return one_of(before(1), {"traitement", "traite", "traitee"});
   if (fold == "con") return one_of(before(1), {"tratamiento", "tratado", "tratada"});
   if (fold == "mit") return one_of(before(1), {"therapie", "behandlung", "behandelt"});
-  if (one_of(fold, {"retirado", "interrompu", "suspendido", "discontinued", "retire"})) return true;
+  if (one_of(fold, {"valorarse", "considerarse", "retirado", "interrompu", "suspendido",
+                    "discontinued", "retire"}))
+    return true;
   if (fold == "with")
     return before(1) == "treatment" || (before(1) == "treated" && before(2) != "be");
   return false;
@@ -59,13 +61,18 @@ void mark_listed(const Chart& chart, Marks& marks) {
     // "Metoprolol XR": what says how it is released belongs to the name.
     if (i + 1 < chart.items.size() && chart.items[i + 1].is(Piece::form) && chart.token(i + 1).caps)
       tokens.end = chart.items[i + 1].tokens.end;
+    // "insuline glargine" is one medicine of two listed words.
+    while (i + 1 < chart.items.size() && chart.items[i + 1].is(Piece::term) &&
+           chart.items[i + 1].is(Is::drug))
+      tokens.end = chart.items[++i].tokens.end;
     marks.add(Category::medication_name, tokens, kListed);
   }
 }
 
 // The verbs of taking: what follows them is taken, however it is written.
 bool is_taking(std::string_view fold) {
-  return one_of(fold, {"takes", "taking", "nimmt", "prend", "toma"});
+  return one_of(fold, {"takes", "taking", "nimmt", "prend", "toma", "discontinued", "interrompu",
+                       "retirado", "valorarse", "considerarse"});
 }
 
 void mark_unknown(const Chart& chart, Marks& marks) {
@@ -146,7 +153,11 @@ void mark_sounding(const Chart& chart, Marks& marks) {
                        chart.token(i).fold.size() > 3 &&
                        !Terms::get().sounds_like_procedure(chart.token(i).fold) &&
                        !Terms::get().sounds_like_condition(chart.token(i).fold);
-    if (sounds || taken) marks.add(Category::medication_name, item.tokens, kContextual);
+    auto tokens = item.tokens;
+    if (i + 1 < chart.items.size() && chart.items[i + 1].is(Piece::form) && chart.token(i + 1).caps)
+      tokens.end = chart.items[i + 1].tokens.end;
+    const bool behind = chart.token(i).capital && is_taken(chart, tokens.end);
+    if (sounds || taken || behind) marks.add(Category::medication_name, tokens, kContextual);
   }
 }
 

@@ -52,7 +52,9 @@ class PeopleMarker {
     auto next = at + key.tokens;
     if (key.is(Is::title) || key.is(Is::courtesy)) {
       if (!tokens_[at].capital) return at + 1;
-      while (next < range_.end && (tokens_[next].is(".") || is_title(next))) ++next;
+      while (next < range_.end &&
+             (tokens_[next].is(".") || tokens_[next].is("/") || is_title(next)))
+        ++next;
       const auto end = name_end(next);
       if (end > next) {
         marks_.add(Category::person, {.first = next, .end = end}, kListed);

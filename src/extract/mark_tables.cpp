@@ -10,13 +10,11 @@ namespace {
 
 using layout::clinical::Category;
 
-constexpr double kSameColumn = 0.04;  // Of the page's width.
+constexpr double kColumnReach = 0.12;  // Of the page's width.
+constexpr double kGap = 0.9;           // Heights of words between the heads of columns.
 
-std::optional<Column> first_of(std::uint32_t roles, std::initializer_list<Column> wanted) {
-  for (const auto role : wanted) {
-    if ((roles >> static_cast<unsigned>(role) & 1U) != 0) return role;
-  }
-  return std::nullopt;
+bool has_role(std::uint32_t roles, Column role) {
+  return (roles >> static_cast<unsigned>(role) & 1U) != 0;
 }
 
 }  // namespace
@@ -29,54 +27,71 @@ std::vector<TableMarker::CellTokens> TableMarker::cells_of(const Passage& row) c
   const auto begin = std::ranges::lower_bound(
       table.cells, first_word, {}, [](const layout::Cell& cell) { return cell.words.first; });
   for (auto cell = begin; cell != table.cells.end() && cell->words.first <= last_word; ++cell) {
-    cells.push_back({.column = cell->column,
-                     .tokens = page_.tokens_of_words(cell->words),
-                     .left = page_.page->words[cell->words.first].box.x0});
+    cells.push_back({.tokens = page_.tokens_of_words(cell->words),
+                     .left = page_.page->words[cell->words.first].box.x0,
+                     .right = page_.page->words[cell->words.last].box.x1});
   }
   return cells;
 }
 
+// A header may stand in one block with a form above it, whose columns are not its own.
+std::vector<TableMarker::CellTokens> TableMarker::parts_of(const Passage& row) const {
+  std::vector<CellTokens> parts;
+  const auto& words = page_.page->words;
+  const auto first = page_.tokens[row.tokens.first].word;
+  const auto last = page_.tokens[row.tokens.end - 1].word;
+  const auto aspect = page_.page->info.aspect();
+  auto begin = first;
+  for (auto word = first; word <= last; ++word) {
+    const bool ends =
+        word == last ||
+        words[word + 1].box.x0 - words[word].box.x1 >
+            kGap * aspect * std::max(words[word].box.height(), words[word + 1].box.height());
+    if (!ends) continue;
+    parts.push_back({.tokens = page_.tokens_of_words({.first = begin, .last = word}),
+                     .left = words[begin].box.x0,
+                     .right = words[word].box.x1});
+    begin = word + 1;
+  }
+  return parts;
+}
+
+std::uint32_t TableMarker::roles_of(const CellTokens& cell) const {
+  auto tokens = std::span<const Token>(page_.tokens).subspan(cell.tokens.first, cell.tokens.size());
+  while (!tokens.empty() && tokens.back().kind == TokenKind::punct)
+    tokens = tokens.first(tokens.size() - 1);
+  const auto whole =
+      tokens.size() <= kPhraseTokensMax ? Terms::get().columns(phrase_of(tokens)) : 0;
+  if (whole != 0) return whole;
+  // "Reference range (mg/dL)": the part before the bracket.
+  std::size_t n = 0;
+  while (n < tokens.size() && n < kPhraseTokensMax && !tokens[n].is("(") && !tokens[n].is("/")) ++n;
+  return n > 0 && n < tokens.size() ? Terms::get().columns(phrase_of(tokens.first(n))) : 0;
+}
+
 // The role of a header that can be several depends on the others: "Dosierung" beside "Stärke".
-bool TableMarker::read_header(const Passage& row, const std::vector<CellTokens>& cells) {
-  std::vector<std::uint32_t> roles;
+bool TableMarker::read_header(const Passage& row) {
+  const auto parts = parts_of(row);
+  if (parts.size() > 16) return false;
   std::size_t known = 0;
-  for (const auto& cell : cells) {
-    auto tokens =
-        std::span<const Token>(page_.tokens).subspan(cell.tokens.first, cell.tokens.size());
-    while (!tokens.empty() && tokens.back().kind == TokenKind::punct)
-      tokens = tokens.first(tokens.size() - 1);
-    auto found = tokens.size() <= 6 ? Terms::get().columns(phrase_of(tokens)) : 0;
-    // "Reference range (mg/dL)": the part before the bracket.
-    if (found == 0) {
-      std::size_t n = 0;
-      while (n < tokens.size() && n < 6 && !tokens[n].is("(") && !tokens[n].is("/")) ++n;
-      if (n > 0 && n < tokens.size()) found = Terms::get().columns(phrase_of(tokens.first(n)));
-    }
-    roles.push_back(found);
-    known += found != 0 ? 1 : 0;
-  }
-  if (known < 2 || known * 2 < cells.size()) return false;
-  Header header{.table = row.table, .known = true};
   bool drug = false;
-  bool test = false;
-  for (const auto bits : roles) {
-    drug |= first_of(bits, {Column::drug}).has_value();
-    test |= first_of(bits, {Column::value, Column::range}).has_value();
+  bool measured = false;
+  for (const auto& part : parts) {
+    const auto roles = roles_of(part);
+    known += roles != 0 ? 1 : 0;
+    drug |= has_role(roles, Column::drug);
+    measured |= has_role(roles, Column::value) || has_role(roles, Column::range);
   }
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto column = cells[i].column;
-    if (header.roles.size() <= column) {
-      header.roles.resize(column + 1);
-      header.left.resize(column + 1, -1);
+  if (known < 2 || known * 2 < parts.size()) return false;
+  Header header{.table = row.table};
+  for (const auto& part : parts) {
+    auto roles = roles_of(part);
+    if (drug && !measured) roles &= ~(1U << static_cast<unsigned>(Column::test));
+    HeaderCell cell{.left = part.left, .right = part.right};
+    for (unsigned role = 0; role <= static_cast<unsigned>(Column::role) && !cell.role; ++role) {
+      if ((roles >> role & 1U) != 0) cell.role = static_cast<Column>(role);
     }
-    auto bits = roles[i];
-    if (drug && !test) bits &= ~(1U << static_cast<unsigned>(Column::test));
-    for (unsigned role = 0; role <= static_cast<unsigned>(Column::role); ++role) {
-      if ((bits >> role & 1U) == 0) continue;
-      header.roles[column] = static_cast<Column>(role);
-      break;
-    }
-    header.left[column] = cells[i].left;
+    header.cells.push_back(cell);
   }
   header_ = std::move(header);
   return true;
@@ -98,22 +113,21 @@ std::span<const Token> TableMarker::within(const CellTokens& cell) const {
 }
 
 bool TableMarker::has(Column role) const {
-  return std::ranges::any_of(header_.roles, [role](const auto& one) { return one == role; });
+  return std::ranges::any_of(header_.cells,
+                             [role](const HeaderCell& cell) { return cell.role == role; });
 }
 
+// By where it stands: columns are set to their left, their right or their middle.
 std::optional<Column> TableMarker::role_of(const CellTokens& cell) const {
-  // A table that goes on in another block has columns of its own: by where they begin.
-  if (cell.column < header_.roles.size() &&
-      std::abs(header_.left[cell.column] - cell.left) < kSameColumn)
-    return header_.roles[cell.column];
   std::optional<Column> best;
-  double distance = 1;
-  for (std::size_t i = 0; i < header_.roles.size(); ++i) {
-    if (header_.left[i] < 0) continue;
-    const auto d = std::abs(header_.left[i] - cell.left);
+  double distance = kColumnReach;
+  for (const auto& head : header_.cells) {
+    const auto middle = std::abs(head.left + head.right - cell.left - cell.right) / 2;
+    const auto d =
+        std::min({std::abs(head.left - cell.left), std::abs(head.right - cell.right), middle});
     if (d >= distance) continue;
     distance = d;
-    best = header_.roles[i];
+    best = head.role;
   }
   return best;
 }
@@ -121,8 +135,8 @@ std::optional<Column> TableMarker::role_of(const CellTokens& cell) const {
 bool TableMarker::mark(const Passage& row, Marks& marks) {
   const auto cells = cells_of(row);
   if (cells.empty()) return false;
-  if (read_header(row, cells)) return true;
-  if (!header_.known) return false;
+  if (read_header(row)) return true;
+  if (header_.cells.empty()) return false;
   const auto kind = page_.section_of(row).kind;
   const bool other_table = header_.table != row.table;
   // Another table under another heading has nothing to do with this header.
@@ -191,45 +205,54 @@ void TableMarker::mark_lab_row(const Passage& row, const std::vector<CellTokens>
     if (role_of(cell) == Column::test && test == nullptr) test = &cell;
   }
   if (test == nullptr && role_of(cells.front()) != Column::value) test = &cells.front();
-  const bool has_value = std::ranges::any_of(
-      cells, [&](const CellTokens& cell) { return role_of(cell) == Column::value; });
-  if (test == nullptr || !has_value) return;
+  if (test == nullptr) return;
   bool valued = false;
   for (const auto& cell : cells) {
-    if (&cell == test) continue;
-    const auto role = role_of(cell);
-    const auto chart = chart_of(page_, row, cell.tokens, manner_);
-    if (chart.items.empty()) continue;
-    const auto& first = chart.items.front();
-    if (role == Column::value && !valued) {
-      const bool number = first.is(Piece::quantity) || first.is(Piece::pressure);
-      const auto range =
-          read_range(within(cell), cell.tokens.first, page_.page->text, manner_.decimal);
-      auto tokens = number ? first.tokens : cell.tokens;
-      // "<0.5" reads as a range where nothing stands before it.
-      if (!number && range.tokens > 0)
-        tokens = {.first = cell.tokens.first, .end = cell.tokens.first + range.tokens};
-      // A word that is a mark of the value is none itself.
-      if (!number && tokens.size() == 1 && !flag_of(page_.tokens[tokens.first]).empty()) continue;
-      valued = marks.add(Category::lab_value, tokens, first.quantity.misread ? kGuessed : kListed);
-    } else if (role == Column::unit) {
-      const auto unit = read_unit(within(cell), cell.tokens.first, page_.page->text);
-      if (unit.tokens > 0)
-        marks.add(Category::lab_value,
-                  {.first = cell.tokens.first, .end = cell.tokens.first + unit.tokens}, kListed);
-    } else if (role == Column::range) {
-      std::size_t at = cell.tokens.first;
-      while (at < cell.tokens.end && (page_.tokens[at].is("(") || page_.tokens[at].is("["))) ++at;
-      const auto range = read_range(within(cell), at, page_.page->text, manner_.decimal);
-      if (range.tokens > 0 && at + range.tokens <= cell.tokens.end)
-        marks.add(Category::reference_range, {.first = at, .end = at + range.tokens}, kListed);
-    }
+    if (&cell == test || cell.tokens.empty()) continue;
+    valued |= mark_lab_cell(row, cell, valued, marks);
   }
   if (!valued) return;
   const auto name = trimmed_cell(test->tokens);
   const auto listed =
       Terms::get().longest(page_.tokens, name.first, bit(Is::analyte) | bit(Is::vital));
   marks.add(Category::lab_name, name, listed.tokens > 0 ? kListed : kStructured);
+}
+
+// What a cell is is seen by what stands in it; its column decides where that is not enough. True:
+// it was the value.
+bool TableMarker::mark_lab_cell(const Passage& row, const CellTokens& cell, bool valued,
+                                Marks& marks) const {
+  const auto role = role_of(cell);
+  const auto tokens = within(cell);
+  const auto& text = page_.page->text;
+  auto first = cell.tokens.first;
+  // "H" is a mark before it is an hour.
+  if (cell.tokens.size() == 1 && !flag_of(tokens[first]).empty()) return false;
+  const auto unit = read_unit(tokens, first, text);
+  if (unit.tokens == cell.tokens.size() && role != Column::value) {
+    marks.add(Category::lab_value, {.first = first, .end = first + unit.tokens}, kListed);
+    return false;
+  }
+  while (first + 1 < cell.tokens.end && (tokens[first].is("(") || tokens[first].is("["))) ++first;
+  const auto range = read_range(tokens, first, text, manner_.decimal);
+  const bool both = range.low && range.high;
+  if (range.tokens > 0 && (role == Column::range || (valued && (both || role != Column::value)))) {
+    marks.add(Category::reference_range, {.first = first, .end = first + range.tokens}, kListed);
+    return false;
+  }
+  if (valued || role == Column::range || role == Column::date) return false;
+  const auto chart = chart_of(page_, row, cell.tokens, manner_);
+  const auto& item = chart.items.front();
+  if (item.is(Piece::quantity) || item.is(Piece::pressure)) {
+    return marks.add(Category::lab_value, item.tokens, item.quantity.misread ? kGuessed : kListed);
+  }
+  // "<0.5" reads as a range where nothing stands before it.
+  if (range.tokens > 0 && !both) {
+    return marks.add(Category::lab_value, {.first = first, .end = first + range.tokens}, kListed);
+  }
+  // A word is a result only in the column of results.
+  if (role != Column::value) return false;
+  return marks.add(Category::lab_value, cell.tokens, kStructured);
 }
 
 void TableMarker::mark_plain_row(const Passage& row, const std::vector<CellTokens>& cells,

@@ -286,6 +286,10 @@ class ValueMarker {
     // "Pentraxin 3 6.8 ng/mL": the first number is a part of the name.
     const bool goes_on = value + 1 < items_.size() && items_[value + 1].is(Piece::quantity);
     if (goes_on && is_ordinal(value)) return;
+    // "Pentraxin 3 ee, ng/mL": its value was not legible, and three is not it.
+    const bool spoiled =
+        value + 1 < items_.size() && items_[value + 1].is(Piece::word) && is_ordinal(value);
+    if (spoiled && !is_connector(chart_.token(value + 1).fold)) return;
     const auto name = name_before(value);
     if (name.empty()) return;
     const bool vital =

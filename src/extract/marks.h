@@ -54,21 +54,27 @@ class TableMarker {
   bool mark(const Passage& row, Marks& marks);
 
  private:
-  struct Header {
-    int table = -1;
-    std::vector<std::optional<Column>> roles = {};  // By column.
-    std::vector<double> left = {};                  // Where columns begin, for tables that go on.
-    bool known = false;
-  };
   struct CellTokens {
-    std::uint32_t column = 0;
     TokenRange tokens = {};
     double left = 0;
+    double right = 0;
+  };
+  struct HeaderCell {
+    std::optional<Column> role = {};
+    double left = 0;
+    double right = 0;
+  };
+  struct Header {
+    int table = -1;
+    std::vector<HeaderCell> cells = {};
   };
   std::vector<CellTokens> cells_of(const Passage& row) const;
-  bool read_header(const Passage& row, const std::vector<CellTokens>& cells);
+  std::vector<CellTokens> parts_of(const Passage& row) const;  // By the white between words.
+  bool read_header(const Passage& row);
+  std::uint32_t roles_of(const CellTokens& cell) const;
   void mark_drug_row(const Passage& row, const std::vector<CellTokens>& cells, Marks& marks) const;
   void mark_lab_row(const Passage& row, const std::vector<CellTokens>& cells, Marks& marks) const;
+  bool mark_lab_cell(const Passage& row, const CellTokens& cell, bool valued, Marks& marks) const;
   void mark_plain_row(const Passage& row, const std::vector<CellTokens>& cells, Marks& marks) const;
   std::optional<Column> role_of(const CellTokens& cell) const;
   TokenRange trimmed_cell(TokenRange cell) const;
