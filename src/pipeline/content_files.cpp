@@ -52,6 +52,19 @@ struct ContentFiles::State {
     std::list<std::string>::iterator place;  // In `recent`.
   };
 
+  // Whoever fetches ends it, also when it is thrown out of it: others wait.
+  struct Fetching {
+    State& state;
+    Entry& entry;
+    std::string sha256;
+    bool ended = false;
+
+    ~Fetching() {
+      if (!ended) end(fail(ErrorKind::unavailable, "fetching was broken off"), 0);
+    }
+    void end(Result<sandbox::UniqueFd> fetched, std::int64_t size_bytes);
+  };
+
   Task<sandbox::UniqueFd> fetch(store::ContentRef content);
   void forget_oldest();  // Under `mutex`.
 
@@ -107,6 +120,23 @@ Task<sandbox::UniqueFd> ContentFiles::State::fetch(store::ContentRef content) {
   co_return file;
 }
 
+void ContentFiles::State::Fetching::end(Result<sandbox::UniqueFd> fetched,
+                                        std::int64_t size_bytes) {
+  const std::lock_guard lock(state.mutex);
+  ended = true;
+  if (fetched) {
+    entry.file = *std::move(fetched);
+    entry.bytes = static_cast<std::uint64_t>(size_bytes);
+    state.bytes += entry.bytes;
+  } else {
+    entry.failed = std::move(fetched).error();
+    state.recent.erase(entry.place);
+    state.entries.erase(sha256);
+  }
+  entry.done.set();
+  state.forget_oldest();
+}
+
 void ContentFiles::State::forget_oldest() {
   while (entries.size() > 1 && (bytes > options.bytes_max || entries.size() > options.files_max)) {
     auto oldest = recent.begin();
@@ -142,19 +172,8 @@ Task<sandbox::UniqueFd> ContentFiles::open(store::ContentRef content) {
     entry = found;
   }
   if (mine) {
-    auto fetched = co_await state->fetch(content);
-    const std::lock_guard lock(state->mutex);
-    if (fetched) {
-      entry->file = *std::move(fetched);
-      entry->bytes = static_cast<std::uint64_t>(content.size_bytes);
-      state->bytes += entry->bytes;
-    } else {
-      entry->failed = std::move(fetched).error();
-      state->recent.erase(entry->place);
-      state->entries.erase(content.sha256);
-    }
-    entry->done.set();
-    state->forget_oldest();
+    State::Fetching fetching{.state = *state, .entry = *entry, .sha256 = content.sha256};
+    fetching.end(co_await state->fetch(content), content.size_bytes);
   } else {
     co_await entry->done.wait();
   }

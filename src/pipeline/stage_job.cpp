@@ -87,14 +87,15 @@ void note_tokens(Outcome& outcome, const json::Object& meta) {
 
 }  // namespace
 
-std::string reuse_key(const StageJob& job) {
-  const auto version = stage_version(*job.stage);
+std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
+                      const store::DocumentWork& work) {
+  const auto version = stage_version(stage);
   std::string text = "stage";
-  add_length(text, job.stage->name.size());
-  text += job.stage->name;
+  add_length(text, stage.name.size());
+  text += stage.name;
   add_length(text, version.size());
   text += version;
-  const auto plan = plan_of(*job.pipeline, *job.stage);
+  const auto plan = plan_of(pipeline, stage);
   bool first = true;
   for (const auto& input : plan.at("inputs").as_array()) {
     if (!std::exchange(first, false)) text += '|';
@@ -102,12 +103,12 @@ std::string reuse_key(const StageJob& job) {
     constexpr std::string_view kPrevious = "previous:";
     constexpr std::string_view kWhole = "document:";
     if (name == "content") {
-      text += from_hex(job.work.page ? job.work.page->content_sha256 : std::string());
+      text += from_hex(work.page ? work.page->content_sha256 : std::string());
       continue;
     }
     const bool previous = name.starts_with(kPrevious);
     const bool whole = name.starts_with(kWhole);
-    const auto& results = previous ? job.work.previous : whole ? job.work.whole : job.work.results;
+    const auto& results = previous ? work.previous : whole ? work.whole : work.results;
     const auto found = results.find(previous ? name.substr(kPrevious.size())
                                     : whole  ? name.substr(kWhole.size())
                                              : name);
@@ -123,7 +124,7 @@ Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta
   json::Object item;
   item["page"] = job.page();
   item["stage"] = job.stage->name;
-  item["reuse_key"] = reuse_key(job);
+  item["reuse_key"] = reuse_key(*job.pipeline, *job.stage, job.work);
   item["blob"] = std::move(blob);
   item["meta"] = std::move(meta);
   co_return item;

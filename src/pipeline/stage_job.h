@@ -39,7 +39,8 @@ Task<layout::PageMap> load_page(Services& services, const store::StageResult& re
 Result<const store::StageResult*> result_of(const StageJob& job, RunKind kind);
 
 // What the result of this page depends on, as millrace.reuse_keys computes it.
-std::string reuse_key(const StageJob& job);
+std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
+                      const store::DocumentWork& work);
 
 // A page's result, stored and ready for settle_page: {"page","stage","reuse_key","blob","meta"}.
 Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta);
