@@ -56,7 +56,7 @@ struct Limits {
   std::uint64_t table_cells_max = 5'000'000;  // table_cells
 
   // What is said about a file.
-  std::uint32_t findings_max = 100;  // More are counted in the last one.
+  std::uint32_t findings_max = 100;  // More flags are left out; refusals are not.
 };
 
 }  // namespace millrace::document

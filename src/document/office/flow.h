@@ -56,6 +56,7 @@ class TextBudget {
     if (cells_ <= limits_.table_cells_max) return ok();
     return refuse("table_cells", "the document has more cells than are allowed");
   }
+  std::size_t columns_max() const { return limits_.table_columns_max; }
 
  private:
   const Limits& limits_;

@@ -238,6 +238,10 @@ TEST(Office, RefusesMoreThanIsAllowed) {
       made_xlsx("<row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"><v>1</v></c></row>").bytes();
   EXPECT_EQ(rule("xlsx", xlsx, {.table_cells_max = 1}), "table_cells");
   EXPECT_EQ(rule("xlsx", xlsx, {.table_cells_max = 2}), "");
+  const auto cell = "<w:tc>" + docx_paragraph("x") + "</w:tc>";
+  const auto table = made_docx("<w:tbl><w:tr>" + cell + cell + cell + "</w:tr></w:tbl>").bytes();
+  EXPECT_EQ(rule("docx", table, {.table_columns_max = 2}), "table_columns");
+  EXPECT_EQ(rule("docx", table, {.table_columns_max = 3}), "");
 }
 
 TEST(Office, WordsFitTheSpatialMap) {

@@ -68,15 +68,18 @@ void TextBuilder::begin_cell() {
 
 void TextBuilder::end_cell(std::size_t columns) {
   if (!ok_so_far() || !in_table() || tables_.back().table.rows.empty()) return;
-  constexpr std::size_t kColumnsMax = 1'024;
   auto& table = tables_.back();
   auto& row = table.table.rows.back();
-  columns =
-      std::clamp<std::size_t>(columns, 1, kColumnsMax - std::min(row.size(), kColumnsMax - 1));
+  if (row.size() >= budget_.columns_max()) {
+    state_ = refuse("table_columns", "a table has more columns than are allowed");
+    return;
+  }
+  // What a cell spans beyond that is empty anyway.
+  columns = std::clamp<std::size_t>(columns, 1, budget_.columns_max() - row.size());
   state_ = budget_.add_cells(columns);
   if (!ok_so_far()) return;
   row.push_back(std::move(table.cell));
-  row.resize(std::min(row.size() + columns - 1, kColumnsMax));
+  row.resize(row.size() + columns - 1);
   table.cell.clear();
   table.in_cell = false;
 }
