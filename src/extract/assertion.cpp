@@ -26,10 +26,6 @@ constexpr Kinds kAfter = bit(Is::negated_after) | bit(Is::family_after) |
                          bit(Is::probable_after);
 constexpr Kinds kTurns = bit(Is::ends_reach) | bit(Is::no_cue);
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 class Judge {
  public:
   Judge(const PageReading& page, const Passage& passage, TokenRange mention,

@@ -18,10 +18,6 @@ constexpr Kinds kWordKinds = kNames | bit(Is::common) | bit(Is::condition_head) 
                              bit(Is::organization) | bit(Is::form) | bit(Is::negated_before) |
                              bit(Is::family_before);
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 class Charter {
  public:
   Charter(const PageReading& page, TokenRange range, const Manner& manner)

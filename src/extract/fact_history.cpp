@@ -15,10 +15,6 @@ using layout::clinical::Temporality;
 
 namespace {
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 std::string_view severity_of(std::string_view fold) {
   if (one_of(fold,
              {"mild", "leicht", "leichte", "leichter", "leichtes", "leger", "legere", "leve"}))

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 namespace millrace::extract {
@@ -21,7 +19,6 @@ enum class Person { unknown, patient, practitioner };
 constexpr Kinds kPersonKeys = bit(Is::title) | bit(Is::courtesy) | bit(Is::patient_key) |
                               bit(Is::practitioner_key) | bit(Is::birth_key) | bit(Is::sex_key) |
                               bit(Is::id_key) | bit(Is::given_key) | bit(Is::family_key);
-constexpr std::size_t kLookBack = 8;
 
 // The key right before a token, over colons and points, on its line.
 Kinds key_before(const PageReading& page, std::size_t token) {
@@ -70,95 +67,120 @@ std::string role_text(const Group& group, const Placed& placed) {
 
 struct Named {
   std::vector<const Placed*> places = {};
-  std::string text = {};
   std::string role = {};
   Person person = Person::unknown;
+};
+
+// Everybody who is named, and what is said of the patient.
+class People {
+ public:
+  void add(const Group& group, const Placed& placed, const std::string& iso) {
+    const auto key = key_before(*group.page, placed.tokens.first);
+    switch (placed.category()) {
+      case Category::person:
+        add_name(group, placed);
+        break;
+      case Category::date:
+        if (birth.empty() && !iso.empty() && (key & bit(Is::birth_key)) != 0) {
+          birth = iso;
+          about.push_back(&placed);
+        }
+        break;
+      case Category::identifier:
+        if (identifier.empty() && (key & bit(Is::id_key)) != 0) {
+          identifier = placed.entity->text;
+          about.push_back(&placed);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  void read_sex(const PageReading& page) {
+    const auto& tokens = page.tokens;
+    for (std::size_t at = 0; at + 1 < tokens.size() && sex.empty(); ++at) {
+      const auto key = Terms::get().longest(tokens, at, bit(Is::sex_key));
+      auto next = at + key.tokens;
+      while (key.tokens > 0 && next < tokens.size() && next < at + 4 &&
+             tokens[next].kind == TokenKind::punct)
+        ++next;
+      if (key.tokens == 0 || next >= tokens.size()) continue;
+      if (Terms::get().has(tokens[next].key, Is::female)) sex = "female";
+      if (Terms::get().has(tokens[next].key, Is::male)) sex = "male";
+    }
+  }
+
+  // A surname alone is the person whose name ends so.
+  void join_surnames() {
+    std::map<std::string, std::string> whole;
+    for (const auto& key : order) {
+      if (key.find(' ') != std::string::npos)
+        whole.try_emplace(key.substr(key.rfind(' ') + 1), key);
+    }
+    for (const auto& key : order) {
+      if (key.find(' ') != std::string::npos || !whole.contains(key)) continue;
+      auto& full = named[whole.at(key)];
+      auto& part = named[key];
+      if (part.person != Person::unknown && full.person != Person::unknown &&
+          part.person != full.person)
+        continue;
+      if (full.person == Person::unknown) full.person = part.person;
+      full.places.insert(full.places.end(), part.places.begin(), part.places.end());
+      part.places.clear();
+    }
+  }
+
+  std::map<std::string, Named> named;
+  std::vector<std::string> order;    // Keys of `named`, as they come.
+  std::vector<const Placed*> about;  // What else the patient's fact rests on.
+  std::string birth;
+  std::string identifier;
+  std::string_view sex;
+
+ private:
+  void add_name(const Group& group, const Placed& placed) {
+    const auto key = phrase_of(placed.entity->text);
+    const auto [at, fresh] = named.try_emplace(key);
+    if (fresh) order.push_back(key);
+    at->second.places.push_back(&placed);
+    if (at->second.person == Person::unknown) at->second.person = role_of(group, placed);
+    if (at->second.role.empty()) at->second.role = role_text(group, placed);
+  }
 };
 
 }  // namespace
 
 void FactWriter::write_people(std::span<const Group> groups) {
-  std::map<std::string, Named> people;
-  std::vector<std::string> order;
-  std::optional<std::string> birth;
-  std::optional<std::string> identifier;
-  std::string_view sex;
-  std::vector<const Placed*> about;  // What else the patient's fact rests on.
+  People people;
+  const PageReading* page = nullptr;
   for (const auto& group : groups) {
+    if (group.page != page) people.read_sex(*group.page);
+    page = group.page;
     for (const auto& placed : group.entities) {
-      if (placed.category() == Category::person) {
-        const auto key = phrase_of(placed.entity->text);
-        auto [at, fresh] = people.try_emplace(key);
-        if (fresh) {
-          order.push_back(key);
-          at->second.text = name_text(placed.entity->text);
-        }
-        at->second.places.push_back(&placed);
-        if (at->second.person == Person::unknown) at->second.person = role_of(group, placed);
-        if (at->second.role.empty()) at->second.role = role_text(group, placed);
-      } else if (placed.category() == Category::date && !birth) {
-        if ((key_before(*group.page, placed.tokens.first) & bit(Is::birth_key)) == 0) continue;
-        const auto iso = iso_of(placed);
-        if (iso.empty()) continue;
-        birth = iso;
-        about.push_back(&placed);
-      } else if (placed.category() == Category::identifier && !identifier &&
-                 (key_before(*group.page, placed.tokens.first) & bit(Is::id_key)) != 0) {
-        identifier = placed.entity->text;
-        about.push_back(&placed);
-      }
-    }
-    if (sex.empty() && group.page != nullptr) {
-      // Looked for once per page, at its first group.
-      const auto& tokens = group.page->tokens;
-      for (std::size_t at = 0; at + 1 < tokens.size() && sex.empty() &&
-                               group.entities.front().tokens.first <= kLookBack * 16;
-           ++at) {
-        const auto key = Terms::get().longest(tokens, at, bit(Is::sex_key));
-        if (key.tokens == 0) continue;
-        auto next = at + key.tokens;
-        while (next < tokens.size() && next < at + 4 && tokens[next].kind == TokenKind::punct)
-          ++next;
-        if (next >= tokens.size()) continue;
-        if (Terms::get().has(tokens[next].key, Is::female)) sex = "female";
-        if (Terms::get().has(tokens[next].key, Is::male)) sex = "male";
-      }
+      people.add(group, placed,
+                 placed.category() == Category::date ? iso_of(placed) : std::string());
     }
   }
-  // A surname alone is the person whose name ends so.
-  std::map<std::string, std::string> whole;
-  for (const auto& key : order) {
-    if (key.find(' ') == std::string::npos) continue;
-    whole.try_emplace(key.substr(key.rfind(' ') + 1), key);
-  }
-  for (const auto& key : order) {
-    if (key.find(' ') != std::string::npos || !whole.contains(key)) continue;
-    auto& full = people[whole.at(key)];
-    auto& part = people[key];
-    if (part.person != Person::unknown && full.person != Person::unknown &&
-        part.person != full.person)
-      continue;
-    if (full.person == Person::unknown) full.person = part.person;
-    full.places.insert(full.places.end(), part.places.begin(), part.places.end());
-    part.places.clear();
-  }
+  people.join_surnames();
   bool patient_written = false;
-  for (const auto& key : order) {
-    auto& named = people[key];
+  const Group nowhere;
+  for (const auto& key : people.order) {
+    const auto& named = people.named[key];
     if (named.places.empty() || named.person == Person::unknown) continue;
     const bool patient = named.person == Person::patient;
-    Group nowhere;
     auto fact = fact_of(patient ? FactType::Patient : FactType::Practitioner, nowhere,
                         *named.places.front());
     for (const auto* placed : named.places) {
-      if (fact.evidence.size() + about.size() < limits_.references_max) rest_on(fact, *placed);
+      if (fact.evidence.size() + people.about.size() < limits_.references_max)
+        rest_on(fact, *placed);
     }
     if (patient && !patient_written) {
       patient_written = true;
-      if (birth) fact.value["birth_date"] = *birth;
-      if (identifier) fact.value["identifier"] = *identifier;
-      if (!sex.empty()) fact.value["sex"] = sex;
-      for (const auto* placed : about) rest_on(fact, *placed);
+      if (!people.birth.empty()) fact.value["birth_date"] = people.birth;
+      if (!people.identifier.empty()) fact.value["identifier"] = people.identifier;
+      if (!people.sex.empty()) fact.value["sex"] = people.sex;
+      for (const auto* placed : people.about) rest_on(fact, *placed);
     }
     if (!patient && !named.role.empty()) fact.value["role"] = name_text(named.role);
     add(std::move(fact));

@@ -16,10 +16,6 @@ using layout::clinical::Temporality;
 
 namespace {
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 bool begins(std::string_view fold) {
   return one_of(fold, {"since", "started", "start", "from", "seit", "ab", "beginn", "depuis",
                        "debut", "desde", "inicio", "commenced", "begonnen", "debute"});

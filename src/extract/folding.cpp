@@ -2,88 +2,40 @@
 
 #include "layout/code_points.h"
 
+#include <array>
+
 namespace millrace::extract {
 namespace {
 
 // Letters with accents as the plain letters that OCR and hurried writers make of them.
 std::string_view plain_of(char32_t code) {
-  switch (code) {
-    case U'à':
-    case U'á':
-    case U'â':
-    case U'ã':
-    case U'ä':
-    case U'å':
-    case U'ā':
-      return "a";
-    case U'æ':
-      return "ae";
-    case U'ç':
-    case U'ć':
-    case U'č':
-      return "c";
-    case U'è':
-    case U'é':
-    case U'ê':
-    case U'ë':
-    case U'ē':
-    case U'ę':
-      return "e";
-    case U'ì':
-    case U'í':
-    case U'î':
-    case U'ï':
-    case U'ī':
-      return "i";
-    case U'ñ':
-    case U'ń':
-      return "n";
-    case U'ò':
-    case U'ó':
-    case U'ô':
-    case U'õ':
-    case U'ö':
-    case U'ø':
-    case U'ō':
-      return "o";
-    case U'œ':
-      return "oe";
-    case U'ß':
-    case U'ẞ':
-      return "ss";
-    case U'ù':
-    case U'ú':
-    case U'û':
-    case U'ü':
-    case U'ū':
-      return "u";
-    case U'ý':
-    case U'ÿ':
-      return "y";
-    case U'ﬁ':
-      return "fi";
-    case U'ﬂ':
-      return "fl";
-    case U'µ':
-    case U'μ':
-      return "µ";
-    case U'’':
-    case U'‘':
-    case U'´':
-    case U'`':
-      return "'";
-    case U'‐':
-    case U'‑':
-    case U'‒':
-    case U'–':
-    case U'—':
-    case U'−':
-      return "-";
-    case U'×':
-      return "x";
-    default:
-      return {};
+  struct Row {
+    std::u32string_view letters;
+    std::string_view plain;
+  };
+  static constexpr auto kRows = std::to_array<Row>({
+      {U"àáâãäåā", "a"},
+      {U"æ", "ae"},
+      {U"çćč", "c"},
+      {U"èéêëēę", "e"},
+      {U"ìíîïī", "i"},
+      {U"ñń", "n"},
+      {U"òóôõöøō", "o"},
+      {U"œ", "oe"},
+      {U"ßẞ", "ss"},
+      {U"ùúûüū", "u"},
+      {U"ýÿ", "y"},
+      {U"ﬁ", "fi"},
+      {U"ﬂ", "fl"},
+      {U"µμ", "µ"},
+      {U"’‘´`", "'"},
+      {U"‐‑‒–—−", "-"},
+      {U"×", "x"},
+  });
+  for (const auto& row : kRows) {
+    if (row.letters.find(code) != std::u32string_view::npos) return row.plain;
   }
+  return {};
 }
 
 }  // namespace

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kCountMax = 24;
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 // "2", "two", "zwei", "deux", "dos"; also "q8h" has its own reader.
 std::optional<int> count_of(const Token& token) {
   static constexpr auto kWords = std::to_array<std::pair<std::string_view, int>>({

@@ -9,10 +9,6 @@ namespace {
 
 using layout::clinical::Category;
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 bool is_allergy_word(std::string_view fold) {
   return one_of(fold, {"allergy",
                        "allergies",

@@ -2,17 +2,12 @@
 #include "extract/marks.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 
 namespace millrace::extract {
 namespace {
 
 using layout::clinical::Category;
-
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
 
 bool is_tested(const Item& item) {
   return item.is(Is::analyte) || item.is(Is::vital) || item.is(Is::condition);
@@ -97,49 +92,8 @@ void mark_unknown(const Chart& chart, Marks& marks) {
 
 // Phrases behind a name that only a medicine has.
 bool is_taken(const Chart& chart, std::size_t token) {
-  static constexpr auto kTails = std::to_array<std::string_view>({"could be considered",
-                                                                  "was stopped",
-                                                                  "was discontinued",
-                                                                  "was started",
-                                                                  "was commenced",
-                                                                  "was begun",
-                                                                  "was added",
-                                                                  "was increased",
-                                                                  "was reduced",
-                                                                  "has been stopped",
-                                                                  "has been discontinued",
-                                                                  "was prescribed",
-                                                                  "was given",
-                                                                  "may be considered",
-                                                                  "wurde abgesetzt",
-                                                                  "wurde begonnen",
-                                                                  "wurde verordnet",
-                                                                  "wurde angesetzt",
-                                                                  "kann erwogen werden",
-                                                                  "konnte erwogen werden",
-                                                                  "wurde gestoppt",
-                                                                  "a ete arrete",
-                                                                  "a ete arretee",
-                                                                  "a ete introduit",
-                                                                  "a ete introduite",
-                                                                  "a ete debute",
-                                                                  "a ete instaure",
-                                                                  "pourrait etre envisage",
-                                                                  "pourrait etre envisagee",
-                                                                  "fue suspendido",
-                                                                  "fue suspendida",
-                                                                  "se suspendio",
-                                                                  "podria considerarse",
-                                                                  "fue retirado",
-                                                                  "se inicio"});
-  std::string phrase;
-  const auto last = std::min(chart.passage->tokens.end, token + 3);
-  for (auto i = token; i < last; ++i) {
-    if (!phrase.empty()) phrase += ' ';
-    phrase += chart.page->tokens[i].key;
-    if (std::ranges::find(kTails, phrase) != kTails.end()) return true;
-  }
-  return false;
+  const auto tokens = std::span<const Token>(chart.page->tokens).first(chart.passage->tokens.end);
+  return Terms::get().longest(tokens, token, bit(Is::medicine_tail)).tokens > 0;
 }
 
 // Names that sound like a medicine, or that stand where only one can.

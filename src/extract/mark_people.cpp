@@ -9,10 +9,6 @@ namespace {
 
 using layout::clinical::Category;
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 constexpr Kinds kKeys = bit(Is::patient_key) | bit(Is::id_key) | bit(Is::practitioner_key) |
                         bit(Is::birth_key) | bit(Is::sex_key) | bit(Is::title) | bit(Is::courtesy) |
                         bit(Is::given_key) | bit(Is::family_key);

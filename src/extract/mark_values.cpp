@@ -14,10 +14,6 @@ constexpr std::size_t kNameItemsMax = 6;
 constexpr std::size_t kSkipMax = 6;
 constexpr std::size_t kAfterMax = 8;
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 bool is_connector(std::string_view fold) {
   return one_of(fold, {"is",       "was",           "were",      "of",      "at",
                        "von",      "bei",           "betrug",    "betragt", "a",

@@ -16,10 +16,6 @@ using layout::BlockKind;
 constexpr std::size_t kHeadingTokensMax = 8;
 constexpr std::size_t kPassageTokensMax = 400;
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 bool is_bullet(const Token& token) {
   return one_of(token.fold, {"•", "·", "●", "▪", "◦", "○", "■", "‣", "*", "➢", "✓", "-", "o", "►"});
 }

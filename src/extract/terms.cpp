@@ -62,6 +62,10 @@ constexpr auto kLabelKinds = std::to_array<std::pair<std::string_view, Is>>({
     {"probable_after", Is::probable_after},
     {"ends", Is::ends_reach},
     {"pseudo", Is::no_cue},
+    {"condition_lead", Is::condition_lead},
+    {"condition_tail", Is::condition_tail},
+    {"medicine_tail", Is::medicine_tail},
+    {"article", Is::article},
 });
 constexpr auto kColumns = std::to_array<std::pair<std::string_view, Column>>({
     {"drug", Column::drug},

@@ -61,6 +61,10 @@ enum class Is : std::uint32_t {
   probable_after,
   ends_reach,
   no_cue,
+  condition_lead,
+  condition_tail,
+  medicine_tail,
+  article,
 };
 
 using Kinds = std::uint64_t;

@@ -177,6 +177,10 @@ bool divides(const layout::PageMap& page, const Token& word, const Token& dash, 
 
 }  // namespace
 
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
 std::vector<Token> tokens_of(std::string_view text) { return Tokenizer(text).run(); }
 
 std::vector<Token> tokens_of(const layout::PageMap& page) {

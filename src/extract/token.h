@@ -7,6 +7,7 @@
 #include "layout/page.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ struct Token {
   bool is_word() const { return kind == TokenKind::word; }
   bool is_number() const { return kind == TokenKind::number; }
 };
+
+// Whether a folded text is one of these words.
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words);
 
 // Of a page, or of a term: then lines and words are all 0.
 std::vector<Token> tokens_of(const layout::PageMap& page);

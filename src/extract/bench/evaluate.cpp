@@ -29,7 +29,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -107,7 +106,8 @@ class Bench {
   Bench(std::filesystem::path dir, std::optional<std::filesystem::path> pages)
       : dir_(std::move(dir)), pages_(std::move(pages)) {}
 
-  int run(std::size_t misses_max) {
+  int run(std::size_t misses_max, bool dump_all) {
+    dump_ = dump_all;
     auto parsed = parse_json(read_text(dir_ / "truth.json"), {.max_bytes = std::size_t{1} << 30});
     if (!parsed.has_value()) {
       fmt::print(stderr, "truth.json: {}\n", parsed.error().message);
@@ -231,7 +231,7 @@ class Bench {
     page_count_ += map->pages.size();
     const auto narrative = extract::narrate(extraction);
     check(detection, extraction, narrative, *map);
-    if (std::getenv("DUMP") != nullptr) dump(*map, detection, extraction);
+    if (dump_) dump(*map, detection, extraction);
     compare(facts, detection, extraction, *map);
   }
 
@@ -522,6 +522,7 @@ class Bench {
   }
 
   std::filesystem::path dir_;
+  bool dump_ = false;
   std::optional<std::filesystem::path> pages_;
   std::string file_;
   std::map<std::string, Score> scores_;
@@ -539,19 +540,22 @@ int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   std::optional<std::filesystem::path> pages;
   std::size_t misses = 10;
+  bool dump = false;
   std::string dir;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--pages" && i + 1 < args.size()) {
       pages = args[++i];
     } else if (args[i] == "--misses" && i + 1 < args.size()) {
       misses = std::stoul(args[++i]);
+    } else if (args[i] == "--dump") {
+      dump = true;
     } else {
       dir = args[i];
     }
   }
   if (dir.empty()) {
-    fmt::print(stderr, "extract_evaluate DIR [--pages DIR] [--misses N]\n");
+    fmt::print(stderr, "extract_evaluate DIR [--pages DIR] [--misses N] [--dump]\n");
     return 1;
   }
-  return Bench(dir, pages).run(misses);
+  return Bench(dir, pages).run(misses, dump);
 }
