@@ -281,6 +281,28 @@ TEST(ExecHandler, AProgramThatRunsTooLongIsARetry) {
   EXPECT_TRUE(outcome.error_json.contains("timeout"));
 }
 
+// What a stage of a pipeline says of its program (limits.wall, limits.output).
+TEST(ExecHandler, ALimitOfItsOwnEndsAProgramBeforeTheRunTimeout) {
+  Loose loose("{}", 600s);
+  ExecHandler handler({.argv = {"/bin/sleep", "600"}, .wall = 50ms});
+  const auto outcome = loose.run(handler);
+  EXPECT_EQ(outcome.kind, Kind::retry);
+  EXPECT_TRUE(outcome.error_json.contains("timeout"));
+}
+
+TEST(ExecHandler, AnswersAreAsLargeAsTheirLimit) {
+  const auto outcome_of = [](std::size_t max_bytes) {
+    Loose loose;
+    ExecHandler handler(
+        {.argv = {"/bin/sh", "-c",
+                  "printf '\"'; head -c 400000 /dev/zero | tr '\\0' x; printf '\"'"},
+         .result_max_bytes = max_bytes});
+    return loose.run(handler);
+  };
+  EXPECT_EQ(outcome_of(kExecResultMaxBytes).kind, Kind::permanent);
+  EXPECT_EQ(outcome_of(1'000'000).result_json.size(), 400'002U);
+}
+
 TEST(ExecHandler, AMissingProgramIsARetryThatNamesIt) {
   Loose loose;
   ExecHandler handler({.argv = {"/no/such/program"}});
