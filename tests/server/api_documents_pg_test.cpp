@@ -121,6 +121,23 @@ TEST_F(ApiDocuments, APageThatFailedIsNamedAndTheOthersAreHandedOut) {  // Parti
   EXPECT_THAT(none.body, HasSubstr("it has text"));
 }
 
+TEST_F(ApiDocuments, FactsComeInTheOrderOfThePagesAndNoneIsLeftOut) {
+  const auto id = upload("%PDF-1.7 facts");
+  auto worker = script(id);
+  worker.begin();
+  worker.scan(2);
+  worker.page(2, DocumentScript::fact("Warfarin"));  // Whoever is read first.
+  worker.page(1, DocumentScript::fact("Metformin"));
+  const auto first = get(path(id, "/facts?limit=1"));
+  EXPECT_EQ(first.json().at("items").at(0).at("name").as_string(), "Metformin") << first.body;
+  const auto next = path(id, "/facts?cursor=" + text_of(first, "next_cursor"));
+  EXPECT_EQ(get(next).json().at("items").at(0).at("name").as_string(), "Warfarin");
+  worker.page(1, DocumentScript::fact("Torasemide"));
+  const auto stale = get(next);
+  EXPECT_EQ(stale.status, 409) << stale.body;
+  EXPECT_THAT(stale.body, HasSubstr("from the beginning"));
+}
+
 TEST_F(ApiDocuments, ARejectedFileNamesTheRuleAndNeverTheContent) {
   const auto id = upload("%PDF-1.7 rejected");
   auto worker = script(id);

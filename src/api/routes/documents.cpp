@@ -208,7 +208,7 @@ std::vector<Operation> document_operations(DocumentServices services,
   all_facts.parameters = {id_parameter("The document."), limit_parameter(200, kPagesUsual),
                           cursor_parameter()};
   all_facts.answers = {{.status = 200, .description = "A page of them.", .schema = "FactPage"}};
-  all_facts.errors = {404};
+  all_facts.errors = {404, 409};
   all_facts.handler = verb_of(facts, services);
   out.push_back(std::move(all_facts));
   out.push_back(image_operation(services));

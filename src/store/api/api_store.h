@@ -7,6 +7,7 @@
 
 #include "store/api/blobs.h"
 #include "store/api/compute.h"
+#include "store/api/documents.h"
 #include "store/api/events.h"
 #include "store/api/evidence.h"
 #include "store/api/files.h"
@@ -33,6 +34,7 @@ struct ApiStore {
   std::unique_ptr<UploadStore> uploads;
   std::unique_ptr<FileStore> files;
   std::unique_ptr<BlobLedger> blobs;
+  std::unique_ptr<DocumentCatalog> documents;
   std::unique_ptr<RequestStore> requests;
   std::unique_ptr<EventStore> events;
   std::unique_ptr<ComputeStore> compute;

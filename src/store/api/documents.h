@@ -41,6 +41,7 @@ class DocumentCatalog {
   // Arrays; MR041 where they are about one document.
   virtual Task<std::string> list_documents(CallContext caller, DocumentList list) = 0;
   virtual Task<std::string> list_pages(CallContext caller, Uuid document, int after, int limit) = 0;
+  // In the order of pages. MR042 where `after` was replaced meanwhile.
   virtual Task<std::string> list_facts(CallContext caller, Uuid document, std::optional<Uuid> after,
                                        int limit) = 0;
   // Asked by the server itself, for the caller's tenant: whoever calls this has seen with
