@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <tuple>
 #include <utility>
 
 namespace millrace::extract {
@@ -12,9 +13,10 @@ namespace millrace::extract {
 using layout::clinical::Category;
 using layout::clinical::Fact;
 using layout::clinical::FactType;
-using layout::clinical::Temporality;
 
 namespace {
+
+constexpr double kDoubtful = 0.7;  // For a person to look at.
 
 bool begins(std::string_view fold) {
   return one_of(fold, {"since", "started", "start", "from", "seit", "ab", "beginn", "depuis",
@@ -49,6 +51,24 @@ bool is_count(const Placed& dose) {
 bool is_unit(const Placed& value) {
   const auto tokens = tokens_of(std::string_view(value.entity->text));
   return read_unit(tokens, 0, value.entity->text).tokens == tokens.size();
+}
+
+// Of two units the one that results have: "9 IE nmol/L" is a misread mark and a unit.
+bool is_concentration(const Placed& value) {
+  const auto tokens = tokens_of(std::string_view(value.entity->text));
+  return read_unit(tokens, 0, value.entity->text).kind == UnitClass::concentration;
+}
+
+// A point that OCR lost: ten times smaller the value would lie within its range.
+bool lost_its_point(const json::Object& value) {
+  const auto* range = value.at("range").if_object();
+  const auto* quantity = value.at("value").if_object();
+  if (range == nullptr || quantity == nullptr) return false;
+  const auto* high = range->if_contains("high");
+  if (high == nullptr || !high->is_number()) return false;
+  const auto number = quantity->at("value").to_number<double>();
+  const auto bound = high->to_number<double>();
+  return bound > 0 && number > 5 * bound && number / 10 <= bound;
 }
 
 bool has_figures(std::string_view text) {
@@ -127,7 +147,7 @@ void FactWriter::write_observations(const Group& group) {
   for (auto& cluster : clusters) {
     auto fact = fact_of(FactType::Observation, group, *cluster.head);
     std::ranges::sort(cluster.parts, {}, [](const Placed* part) {
-      return std::pair(is_unit(*part), part->tokens.first);
+      return std::tuple(is_unit(*part), !is_concentration(*part), part->tokens.first);
     });
     bool valued = false;
     std::size_t value_end = cluster.tokens.end;
@@ -157,6 +177,7 @@ void FactWriter::write_observations(const Group& group) {
       rest_on(fact, *part);
     }
     if (!valued) continue;
+    if (lost_its_point(fact.value)) fact.conf = std::min(fact.conf, kDoubtful);
     if (const auto flag = flag_in(group, cluster.tokens, value_end); !flag.empty())
       fact.value["flag"] = flag;
     for (const auto& placed : group.entities) {

@@ -114,26 +114,32 @@ std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
   return parts >= 3 ? i - at : 0;
 }
 
-// "q8h", "q 8 h", "q8-12h"
+// The hours of "q12h", also as OCR reads it ("ql2h", "g12h"); 0 for anything else.
+int hours_of(std::string_view fold) {
+  const bool form = fold.size() >= 3 && fold.size() <= 4 && (fold[0] == 'q' || fold[0] == 'g') &&
+                    fold.back() == 'h';
+  if (!form) return 0;
+  int hours = 0;
+  for (const char c : fold.substr(1, fold.size() - 2)) {
+    const auto figure = c == 'l' || c == 'i' ? '1' : c == 'o' ? '0' : c;
+    if (figure < '0' || figure > '9') return 0;
+    hours = 10 * hours + (figure - '0');
+  }
+  return hours <= 72 ? hours : 0;
+}
+
+// "q8h", "q 8 h", "q8 hours"
 std::size_t read_q(std::span<const Token> tokens, std::size_t at) {
   const std::string_view fold = tokens[at].fold;
-  // OCR takes a q for a g now and then.
-  if (!fold.starts_with('q') && !fold.starts_with('g')) return 0;
-  const auto rest = fold.substr(1);
-  if (!rest.empty() && rest.ends_with('h') && rest.size() <= 3 && rest.size() >= 2 &&
-      std::ranges::all_of(rest.substr(0, rest.size() - 1),
-                          [](char c) { return c >= '0' && c <= '9'; })) {
-    return 1;
-  }
-  if (fold.front() == 'g') return 0;
+  if (hours_of(fold) > 0) return 1;
+  if (!fold.starts_with('q')) return 0;
   if (fold == "q" && at + 2 < tokens.size() && tokens[at + 1].is_number() &&
-      is_period(tokens[at + 2].fold)) {
+      is_period(tokens[at + 2].fold))
     return 3;
-  }
+  const auto rest = fold.substr(1);
   const bool figures =
       !rest.empty() && std::ranges::all_of(rest, [](char c) { return c >= '0' && c <= '9'; });
-  if (figures && at + 1 < tokens.size() && is_period(tokens[at + 1].fold)) return 2;
-  return 0;
+  return figures && at + 1 < tokens.size() && is_period(tokens[at + 1].fold) ? 2 : 0;
 }
 
 // "every 8 hours", "alle 8 Stunden", "alle 8 h", "toutes les 8 heures", "cada 8 horas", "every 6 to
@@ -321,10 +327,7 @@ std::string interval_of(std::string_view text) {
   const auto tokens = tokens_of(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto& fold = tokens[i].fold;
-    if (fold.size() >= 3 && (fold[0] == 'q' || fold[0] == 'g') && fold.back() == 'h' &&
-        fold[1] >= '0' && fold[1] <= '9') {
-      return "Q" + fold.substr(1, fold.size() - 2) + "H";
-    }
+    if (const auto hours = hours_of(fold); hours > 0) return "Q" + std::to_string(hours) + "H";
     const bool slash = fold == "/" && i > 0 && tokens[i - 1].is("c");
     const bool lead = slash || one_of(fold, {"every", "alle", "cada", "les", "q"});
     if (lead && i + 2 < tokens.size()) {

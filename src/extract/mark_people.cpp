@@ -106,7 +106,8 @@ class PeopleMarker {
     auto next = at + 1;
     while (next < range_.end && next < at + 4 &&
            (tokens_[next].is(".") || tokens_[next].is(":") || tokens_[next].is("°") ||
-            tokens_[next].is("º") || tokens_[next].is("#")))
+            tokens_[next].is("º") || tokens_[next].is("#") || tokens_[next].is("*") ||
+            tokens_[next].is("?")))
       ++next;
     if (next == at + 1 && tokens_[at].fold.size() <= 2) return;
     const auto end = identifier_end(next);

@@ -165,7 +165,12 @@ class ValueMarker {
     const bool whole = chart_.passage->item && name.first == 0;
     if (whole && (name.kinds & bit(Is::drug)) == 0) return;
     if (listed) {
-      name.first = name.term;
+      // "insulin glargine" may be two listed words.
+      auto first = name.term;
+      while (first > name.first && items_[first - 1].is(Piece::term) &&
+             items_[first - 1].is(Is::drug))
+        --first;
+      name.first = first;
       return;
     }
     for (auto i = name.first; i < name.end; ++i) {
@@ -286,6 +291,11 @@ class ValueMarker {
     const bool spoiled =
         value + 1 < items_.size() && items_[value + 1].is(Piece::word) && is_ordinal(value);
     if (spoiled && !is_connector(chart_.token(value + 1).fold)) return;
+    // "3:26 mg/L": no number at all is better than half of one.
+    const bool torn = value + 2 < items_.size() && chart_.sign(value + 1, ":") &&
+                      chart_.token(value + 1).glued && items_[value + 2].is(Piece::quantity) &&
+                      chart_.token(value + 2).glued;
+    if (torn) return;
     const auto name = name_before(value);
     if (name.empty()) return;
     const bool vital =
@@ -339,7 +349,9 @@ class ValueMarker {
         marks_.add(Category::lab_value, items_[i].tokens, kListed);
         return;
       }
-      if (!items_[i].is(Piece::flag) && !items_[i].is(Piece::sign)) return;
+      // A mark that OCR spoiled: "129 iL mmol/L".
+      const bool spoiled = items_[i].is(Piece::word) && chart_.token(i).fold.size() <= 2;
+      if (!items_[i].is(Piece::flag) && !items_[i].is(Piece::sign) && !spoiled) return;
     }
   }
 

@@ -73,6 +73,18 @@ TEST(Observations, HoldVitalSigns) {
   EXPECT_EQ(quantity_at(trial.fact(kObservation, "weight"), "value"), "81 kg");
 }
 
+TEST(Observations, ThatMayHaveLostTheirPointAreForReview) {
+  const auto trial = try_lines(
+      {"Laboratory results", "Potassium 41 mmol/L (3.5 - 5.1)", "Sodium 152 mmol/L (135 - 145)"});
+  EXPECT_LT(trial.fact(kObservation, "Potassium").conf, 0.85);
+  EXPECT_GE(trial.fact(kObservation, "Sodium").conf, 0.85);
+}
+
+TEST(Observations, AreNotMadeOfTornNumbers) {
+  EXPECT_EQ(try_lines({"Laboratory results", "C-reactive protein 3:26 mg/L"}).count(kObservation),
+            0U);
+}
+
 TEST(Observations, AreNotMadeOfInvoices) {
   const auto trial =
       try_lines({"INVOICE", "4 Pulse oximeter 2 161.93 323.86", "Total due 2092.73"});

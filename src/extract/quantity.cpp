@@ -28,6 +28,7 @@ constexpr auto kAtoms = std::to_array<Atom>({
     {"mcg", UnitClass::mass, "ug"},
     {"µg", UnitClass::mass, "ug"},
     {"ug", UnitClass::mass, "ug"},
+    {"meg", UnitClass::mass, "ug"},  // What OCR makes of mcg.
     {"microg", UnitClass::mass, "ug"},
     {"mikrogramm", UnitClass::mass, "ug"},
     {"microgrammes", UnitClass::mass, "ug"},
