@@ -22,7 +22,7 @@ Result<std::vector<Uuid>> parse_document_ids(const std::vector<std::string>& tex
 
 bool has_ended(const json::Object& document);
 Cell show_document_state(const json::Value& value, const json::Object& document);
-// Its id, name, state, and how far its stage is or what became of it; one line.
+// Its name, state, and how far its stage is or what became of it, and its id; one line.
 std::string describe_document(const Context& context, const json::Object& document);
 // "12.3 MB".
 std::string format_size(std::int64_t bytes);

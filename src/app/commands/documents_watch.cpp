@@ -19,7 +19,8 @@ namespace millrace::app {
 namespace {
 
 constexpr int kFollowedMax = 200;  // Of those that nobody named.
-constexpr std::size_t kBarWidth = 20;
+constexpr std::size_t kBarWidth = 12;
+constexpr std::size_t kNameWidth = 24;  // On a terminal.
 
 struct Watched {
   Uuid id;
@@ -156,9 +157,17 @@ Cell show_document_state(const json::Value& value, const json::Object&) {
 std::string describe_document(const Context& context, const json::Object& document) {
   const auto state = text_member(document, "state");
   const auto cell = show_document_state(json::Value(state), document);
-  auto out = fmt::format("{}  {}  {}", text_member(document, "id"),
-                         printable(text_member(document, "file_name")),
-                         context.terminal.paint(cell.style, state));
+  // Terminals are narrow, and what moves must be seen: there the id comes last.
+  const bool live = context.terminal.out_tty;
+  const auto id = text_member(document, "id");
+  auto name = printable(text_member(document, "file_name"));
+  if (live) {
+    name = cut_to_width(name, kNameWidth, context.terminal.unicode);
+    name.append(kNameWidth - std::min(kNameWidth, display_width(name)), ' ');
+  } else {
+    name = fmt::format("{}  {}", id, name);
+  }
+  auto out = fmt::format("{}  {}", name, context.terminal.paint(cell.style, state));
   const auto pages = int_member(document, "page_count");
   const auto failed = int_member(document, "pages_failed");
   if (state == "processing") {
@@ -170,7 +179,7 @@ std::string describe_document(const Context& context, const json::Object& docume
   }
   if (failed > 0) out += fmt::format(", {} failed", failed);
   if (state == "failed") out += "  " + printable(last_error(document));
-  return out;
+  return live ? out + "  " + id : out;
 }
 
 std::string format_size(std::int64_t bytes) {

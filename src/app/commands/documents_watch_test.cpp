@@ -33,6 +33,19 @@ TEST(DocumentLines, SayHowFarAStageIs) {
   EXPECT_THAT(line, HasSubstr("3/12 pages"));
 }
 
+TEST(DocumentLines, OnATerminalTheStageIsNotPushedAway) {
+  Context context;
+  context.terminal.out_tty = true;
+  auto one = document("processing");
+  one["file_name"] = "a name that is much longer than anybody would like it to be.pdf";
+  one["stage"] = "fast_queue_ocr";
+  one["stage_done"] = 3;
+  one["stage_total"] = 12;
+  const auto line = describe_document(context, one);
+  EXPECT_LT(line.find("3/12 pages"), 80U) << line;
+  EXPECT_TRUE(line.ends_with("0190a000-0000-7000-8000-000000000001")) << line;
+}
+
 TEST(DocumentLines, SayWhatBecameOfIt) {
   const Context context;
   auto one = document("partial");
