@@ -144,6 +144,11 @@ TEST_F(OwnPipeline, TheExampleDoesWhatItSays) {
       sql("select count(*) from millrace.document_output where kind in ('results', 'manifest', "
           "'text', 'pdf')"),
       "4");
+  const auto exported = run({"documents", "export", id, "--format", "results", "--out", "out"});
+  EXPECT_EQ(exported.code, 0) << exported.err;
+  const auto lines = read_file(folder_.path() / "out/results.jsonl").value_or("");
+  EXPECT_THAT(lines, HasSubstr(R"({"stage":"invoices_totals","page":2,"result":{"currency")"));
+  EXPECT_THAT(lines, HasSubstr(R"({"stage":"invoices_sum","result":{"currency": "EUR")"));
   // The same content again: no page is done twice.
   const auto again = upload_id(*invoice, "invoices");
   EXPECT_EQ(end_of(again), "completed");

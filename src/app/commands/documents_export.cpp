@@ -354,8 +354,8 @@ void add_documents_export(Command& documents) {
   command
       .option("--format", "FORMAT", arguments->formats,
               "Which output, repeatable (default: all that there are)")
-      .choices({"text", "words", "hocr", "alto", "facts", "facts_csv", "fhir", "narrative", "pdf",
-                "images", "manifest", "all"});
+      .choices({"text", "words", "hocr", "alto", "facts", "facts_csv", "fhir", "narrative",
+                "results", "pdf", "images", "manifest", "all"});
   command.option("--out", "DIR", arguments->folder, "Folder, made where there is none").files();
   command.option("--timeout", "TIME", arguments->timeout,
                  "Of images: how long to wait for a few of them");
