@@ -133,12 +133,14 @@ void mark_list_item(const Chart& chart, Marks& marks) {
   if (taken) marks.add(Category::medication_name, tokens, kStructured);
 }
 
+// Marks of one passage follow those of the one before; the pre-pass for dates and people is first.
 bool has_medicine(const Chart& chart, const Marks& marks) {
   const auto range = chart.passage->tokens;
-  return std::ranges::any_of(marks.all(), [&](const Mark& mark) {
-    return mark.category == Category::medication_name && mark.tokens.first >= range.first &&
-           mark.tokens.end <= range.end;
-  });
+  for (auto mark = marks.all().rbegin(); mark != marks.all().rend(); ++mark) {
+    if (mark->tokens.first < range.first || mark->tokens.end > range.end) return false;
+    if (mark->category == Category::medication_name) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -365,11 +365,15 @@ class Reader {
     const auto cell = std::ranges::lower_bound(cells, words.first, {},
                                                [](const layout::Cell& c) { return c.words.first; });
     const auto row = cell == cells.end() ? 0 : cell->row;
-    out_.passages.push_back({.tokens = range,
-                             .section = out_.sections.size() - 1,
-                             .table = table,
-                             .row = row,
-                             .item = true});
+    // No row of a real table is as long; one that is costs no square.
+    for (auto first = range.first; first < range.end; first += kPassageTokensMax) {
+      const auto end = std::min(range.end, first + kPassageTokensMax);
+      out_.passages.push_back({.tokens = {.first = first, .end = end},
+                               .section = out_.sections.size() - 1,
+                               .table = table,
+                               .row = row,
+                               .item = true});
+    }
   }
 
   static bool is_abbreviation(std::string_view fold) {
