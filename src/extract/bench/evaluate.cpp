@@ -128,10 +128,10 @@ class Bench {
         auto page = layout::parse_page_json(line);
         if (page.has_value()) pages.push_back(std::move(*page));
       }
-      for (std::uint32_t number = 1; pages.empty() || number > 1; ++number) {
-        auto page = tsv_page(*pages_ / fmt::format("{}.{}.tsv", name, number), number);
-        if (!page) break;
-        pages.push_back(std::move(*page));
+      for (std::uint32_t file = 1; pages.empty() || file > 1; ++file) {
+        auto more = tsv_pages(*pages_ / fmt::format("{}.{}.tsv", name, file), pages.size());
+        if (more.empty()) break;
+        for (auto& page : more) pages.push_back(std::move(page));
       }
     } else {
       std::uint32_t number = 0;
@@ -147,15 +147,19 @@ class Bench {
     return std::move(*map);
   }
 
-  static std::optional<layout::PageMap> tsv_page(const std::filesystem::path& path,
-                                                 std::uint32_t number) {
-    if (!std::filesystem::exists(path)) return std::nullopt;
+  // Pages of one file of Tesseract, numbered on from those before.
+  static std::vector<layout::PageMap> tsv_pages(const std::filesystem::path& path,
+                                                std::size_t before) {
+    std::vector<layout::PageMap> out;
+    if (!std::filesystem::exists(path)) return out;
     auto raw = layout::parse_tesseract_tsv(read_text(path));
-    if (!raw.has_value() || raw->empty()) return std::nullopt;
-    raw->front().info.page = number;
-    auto map = layout::arrange(std::move(raw->front()));
-    if (!map.has_value()) return std::nullopt;
-    return std::move(*map);
+    if (!raw.has_value()) return out;
+    for (auto& page : *raw) {
+      page.info.page = static_cast<std::uint32_t>(before + out.size() + 1);
+      auto map = layout::arrange(std::move(page));
+      if (map.has_value()) out.push_back(std::move(*map));
+    }
+    return out;
   }
 
   // Plain text, set in letters of one width as a printer would.
