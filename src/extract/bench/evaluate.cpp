@@ -128,8 +128,8 @@ class Bench {
         auto page = layout::parse_page_json(line);
         if (page.has_value()) pages.push_back(std::move(*page));
       }
-      for (std::uint32_t file = 1; pages.empty() || file > 1; ++file) {
-        auto more = tsv_pages(*pages_ / fmt::format("{}.{}.tsv", name, file), pages.size());
+      for (std::uint32_t part = 1; pages.empty() || part > 1; ++part) {
+        auto more = tsv_pages(*pages_ / fmt::format("{}.{}.tsv", name, part), pages.size());
         if (more.empty()) break;
         for (auto& page : more) pages.push_back(std::move(page));
       }
