@@ -67,7 +67,8 @@ class ValueMarker {
       }
       const bool sign = chart_.sign(i - 1, ":") || chart_.sign(i - 1, "=") ||
                         chart_.sign(i - 1, "(") || chart_.sign(i - 1, "-") ||
-                        chart_.sign(i - 1, "|") || chart_.sign(i - 1, "~");
+                        chart_.sign(i - 1, "|") || chart_.sign(i - 1, "~") ||
+                        (chart_.sign(i - 1, ".") && section_ == "lab_results");
       const bool word =
           item.is(Piece::word) && is_connector(chart_.token(i - 1).fold) && !is_letter(i - 1);
       const bool form = item.is(Piece::form) && !is_release(chart_.token(i - 1).fold);

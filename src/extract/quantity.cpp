@@ -66,6 +66,8 @@ constexpr auto kAtoms = std::to_array<Atom>({
     {"ie", UnitClass::activity, "[iU]"},
     {"miu", UnitClass::activity, "m[iU]"},
     {"mui", UnitClass::activity, "m[iU]"},
+    {"mlu", UnitClass::activity, "m[iU]"},     // As OCR reads it,
+    {"vil", UnitClass::concentration, "U/L"},  // and this one.
     {"mie", UnitClass::activity, "m[iU]"},
     {"µiu", UnitClass::activity, "u[iU]"},
     {"µui", UnitClass::activity, "u[iU]"},

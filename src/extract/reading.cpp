@@ -397,6 +397,8 @@ class Reader {
     const auto& next = out_.tokens[at + 1];
     const auto& before = out_.tokens[at - 1];
     if (next.glued) return false;
+    // "NT-proBNP. 221 pg/mL": a speck behind the name of a test.
+    if (next.is_number() && out_.sections.back().kind == "lab_results") return false;
     if (next.is_word() && !next.capital) return false;
     if (before.is_number() && before.fold.size() <= 2 && next.is_word()) {
       // "5. März 2024"
