@@ -66,7 +66,7 @@ double last_centre(const LineWord& word) {
 std::optional<Gap> widest_between(const std::vector<Gap>& gaps, double from, double to) {
   std::optional<Gap> best;
   for (const auto& gap : gaps) {
-    const bool between = gap.x1 > from && gap.x0 < to;
+    const bool between = gap.centre() > from && gap.centre() < to;
     if (between && (!best || gap.width() > best->width())) best = gap;
   }
   return best;
@@ -100,49 +100,113 @@ std::vector<std::string> characters_of(const std::string& text) {
   return out;
 }
 
+// About how wide a character is in most typefaces, in small letters.
+double usual_width(const std::string& character) {
+  constexpr std::string_view kNarrow = "iljtfrI.,:;'|!()[]-";
+  constexpr std::string_view kWide = "mwMW@%";
+  if (character.size() == 1 && kNarrow.find(character[0]) != std::string_view::npos) return 0.55;
+  if (character.size() == 1 && kWide.find(character[0]) != std::string_view::npos) return 1.6;
+  const bool upper = character.size() == 1 && character[0] >= 'A' && character[0] <= 'Z';
+  return upper ? 1.3 : 1;
+}
+
+// A word and the stretch of the line that is its own.
+struct Span {
+  LineWord word;
+  double from = 0;
+  double to = 0;
+};
+
+// Between two words the page is cut at the widest white near where the engine saw the space.
+std::vector<Span> spans_of(const TextLine& line, const std::vector<Gap>& gaps,
+                           const std::vector<LineWord>& words) {
+  std::vector<Span> out;
+  double from = line.x0 - line.small;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    double to = line.x1 + line.small;
+    if (i + 1 < words.size()) {
+      const double last = last_centre(words[i]);
+      const double next = first_centre(words[i + 1]);
+      const auto gap = widest_between(gaps, last, next);
+      to = gap ? gap->centre() : (last + next) / 2;
+    }
+    out.push_back({.word = words[i], .from = from, .to = to});
+    from = to;
+  }
+  return out;
+}
+
+// How many characters of the word stand before `x`: by their widths, and by where the engine saw
+// them, which is within half a letter of the truth.
+std::size_t characters_before(const Span& span, const std::vector<std::string>& characters,
+                              const Gap& gap, double begin, double end, double small) {
+  double total = 0;
+  for (const auto& character : characters) total += usual_width(character);
+  const double ink = std::max(1.0, end - begin - gap.width());
+  double before = 0;
+  double best = 1e18;
+  std::size_t count = 1;
+  for (std::size_t k = 1; k < characters.size(); ++k) {
+    before += usual_width(characters[k - 1]);
+    const double by_width = std::abs(before / total * ink - (gap.x0 - begin)) / small;
+    const double late = std::max(0.0, span.word.centres[k - 1] - gap.centre()) / small;
+    const double early = std::max(0.0, gap.centre() - span.word.centres[k]) / small;
+    const double cost = by_width + 1.5 * (late + early);
+    if (cost < best) {
+      best = cost;
+      count = k;
+    }
+  }
+  return count;
+}
+
 // The word cut where the page shows a space that the engine did not.
-void split(const LineWord& word, const std::vector<Gap>& gaps, double space, double small,
-           std::vector<LineWord>& out) {
-  const auto characters = characters_of(word.text);
-  if (word.centres.size() != characters.size() || characters.size() < 2) {
-    out.push_back(word);
+void split(const Span& span, const TextLine& line, const std::vector<Gap>& gaps, double space,
+           std::vector<Span>& out) {
+  const double small = line.small;
+  const auto characters = characters_of(span.word.text);
+  if (span.word.centres.size() != characters.size() || characters.size() < 2) {
+    out.push_back(span);
     return;
   }
-  double widest = 0;  // Of the gaps that are none.
-  std::vector<std::size_t> cuts;
+  double begin = std::max(span.from, line.x0);
+  double end = std::min(span.to, line.x1);
   for (const auto& gap : gaps) {
-    if (gap.centre() <= word.centres.front() || gap.centre() >= word.centres.back()) continue;
+    if (std::abs(gap.centre() - span.from) < 1) begin = gap.x1;
+    if (std::abs(gap.centre() - span.to) < 1) end = gap.x0;
+  }
+  double widest = 0;  // Of the gaps that are none.
+  std::optional<Gap> found;
+  for (const auto& gap : gaps) {
+    if (gap.x0 <= begin || gap.x1 >= end) continue;
     const bool wide = space > 0
                           ? gap.width() >= kSpaceShare * space && gap.width() >= kSpaceMin * small
                           : gap.width() >= 0.6 * small;
     if (!wide) {
       widest = std::max(widest, gap.width());
-      continue;
+    } else if (!found) {
+      found = gap;
     }
-    // Engines see a character a little late: one within the gap is the one before it.
-    const auto after = std::ranges::lower_bound(word.centres, gap.x1 - 0.2 * small);
-    if (after == word.centres.end() || after == word.centres.begin()) continue;
-    cuts.push_back(static_cast<std::size_t>(after - word.centres.begin()));
   }
   // Letters as far apart as this everywhere: a wide typeface, not spaces.
-  if (cuts.empty() || (space == 0 && widest > 0.45 * small)) {
-    out.push_back(word);
+  if (!found || (space == 0 && widest > 0.45 * small)) {
+    out.push_back(span);
     return;
   }
-  cuts.push_back(characters.size());
-  std::size_t begin = 0;
-  for (const auto end : cuts) {
-    if (end <= begin) continue;
-    LineWord part{.conf = word.conf};
-    for (auto i = begin; i < end; ++i) {
-      part.text += characters[i];
-      part.centres.push_back(word.centres[i]);
-    }
-    part.x0 = part.centres.front();
-    part.x1 = part.centres.back();
-    out.push_back(std::move(part));
-    begin = end;
+  const auto count = characters_before(span, characters, *found, begin, end, small);
+  Span left{.word = {.conf = span.word.conf}, .from = span.from, .to = found->centre()};
+  Span right{.word = {.conf = span.word.conf}, .from = found->centre(), .to = span.to};
+  for (std::size_t i = 0; i < characters.size(); ++i) {
+    auto& word = i < count ? left.word : right.word;
+    word.text += characters[i];
+    word.centres.push_back(span.word.centres[i]);
   }
+  for (auto* part : {&left, &right}) {
+    part->word.x0 = part->word.centres.front();
+    part->word.x1 = part->word.centres.back();
+  }
+  out.push_back(std::move(left));
+  split(right, line, gaps, space, out);
 }
 
 // The marks between two places: what the engine says of edges is within a few pixels, what the page
@@ -171,6 +235,25 @@ bool has_letter_or_digit(const std::string& text) {
   return std::ranges::any_of(layout::to_code_points(text), [](char32_t code) {
     return layout::is_letter(code) || layout::is_digit(code);
   });
+}
+
+// Remains of rules are read as underscores and bars: those at the ends of words are none of them,
+// and a bar that stands alone among words is an I.
+std::vector<LineWord> without_lines(std::vector<LineWord> words) {
+  for (auto& word : words) {
+    const bool placed = word.centres.size() == layout::count_code_points(word.text);
+    while (word.text.size() > 1 && word.text.ends_with('_')) {
+      word.text.pop_back();
+      if (placed) word.centres.pop_back();
+    }
+    while (word.text.size() > 1 && word.text.starts_with('_')) {
+      word.text.erase(0, 1);
+      if (placed) word.centres.erase(word.centres.begin());
+    }
+    if (word.text == "|" && words.size() > 2) word.text = "I";
+  }
+  std::erase_if(words, [](const LineWord& word) { return word.text == "_"; });
+  return words;
 }
 
 // What an engine makes of scribbles, dirt and remains of rules.
@@ -209,34 +292,27 @@ std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
                                const std::vector<LineWord>& words, const SpaceWidths& spaces) {
   std::vector<OcrWord> out;
   for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
-    const auto seen = words_of_piece(row, piece, words);
+    const auto seen = without_lines(words_of_piece(row, piece, words));
     const auto& line = page.lines[row.pieces[piece].line];
     if (is_junk(page, line, seen)) continue;
     const auto gaps = gaps_of(page, line);
     const auto own = spaces_between(gaps, seen);
     // Lines are set apart differently, but a few spaces say little.
     const double space = own.size() >= 4 ? median(own) : spaces.usual() * line.small;
-    std::vector<LineWord> parts;
-    for (const auto& word : seen) split(word, gaps, space, line.small, parts);
-    double from = line.x0 - line.small;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      double to = line.x1 + line.small;
-      if (i + 1 < parts.size()) {
-        const double last = last_centre(parts[i]);
-        const double next = first_centre(parts[i + 1]);
-        const auto gap = widest_between(gaps, last, next);
-        to = gap ? gap->centre() : (last + next) / 2;
-      }
-      const auto box = box_between(page, line, parts[i], from, to);
+    std::vector<Span> parts;
+    for (const auto& span : spans_of(line, gaps, seen)) {
+      split(span, line, gaps, space, parts);
+    }
+    for (const auto& [word, from, to] : parts) {
+      const auto box = box_between(page, line, word, from, to);
       const double foot = line.foot_at((box.x0 + box.x1) / 2);
-      out.push_back({.text = parts[i].text,
-                     .conf = parts[i].conf,
+      out.push_back({.text = word.text,
+                     .conf = word.conf,
                      .box = box,
                      .slot = {.x0 = box.x0,
                               .y0 = foot - 1.4 * line.small,
                               .x1 = box.x1,
                               .y1 = foot + 0.3 * line.small}});
-      from = to;
     }
   }
   return out;

@@ -19,6 +19,8 @@ constexpr std::uint16_t kFirstSurrogate = 0xd800;
 constexpr std::size_t kOthersMax = 0x800;
 constexpr double kGlyphWidth = 0.5;  // Of the font, in its size; /DW says the same.
 constexpr double kDescent = 0.2;
+constexpr double kWordGap = 0.22;  // White between words at least, in sizes of the line.
+constexpr double kSlantMax = 0.8;  // Degrees; more is too much for readers that expect level lines.
 
 class ToSpace {
  public:
@@ -58,16 +60,9 @@ double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 LineForm form_of(const std::vector<layout::Quad>& quads) {
   LineForm form;
   const auto& first = quads.front();
-  const auto& last = quads.back();
-  // From the beginning of the first word to the end of the last: the longest stretch there is.
-  Point from = {.x = (first[0].x + first[3].x) / 2, .y = (first[0].y + first[3].y) / 2};
-  Point to = {.x = (last[1].x + last[2].x) / 2, .y = (last[1].y + last[2].y) / 2};
   const Point own{.x = first[1].x - first[0].x, .y = first[1].y - first[0].y};
-  // Heights of neighbours differ; only the direction of slanted words is better than the line's.
   const double run = length(first[0], first[1]);
   if (run > 1e-6) form.along = {.x = own.x / run, .y = own.y / run};
-  (void)from;
-  (void)to;
   form.up = {.x = -form.along.y, .y = form.along.x};
   const auto mirrored = dot({.x = first[0].x - first[3].x, .y = first[0].y - first[3].y}, form.up);
   if (mirrored < 0) form.up = {.x = -form.up.x, .y = -form.up.y};
@@ -84,19 +79,25 @@ LineForm form_of(const std::vector<layout::Quad>& quads) {
   return form;
 }
 
+double start_of(const layout::Quad& quad, const LineForm& form) {
+  return std::min(dot(quad[0], form.along), dot(quad[3], form.along));
+}
+
 bool runs_right_to_left(std::u32string_view text) {
   return std::ranges::any_of(text, layout::is_right_to_left);
 }
 
 void append_word(std::string& out, const layout::Word& word, const layout::Quad& quad,
-                 const LineForm& form, const TextCodes& codes, bool last) {
+                 const LineForm& form, const TextCodes& codes, double room, bool last) {
   auto text = layout::to_code_points(word.text);
   // Glyphs stand from left to right; readers turn such words round again.
   if (runs_right_to_left(text)) std::ranges::reverse(text);
-  const double width = std::max(length(quad[0], quad[1]), 0.1);
+  // Readers take words for one that stand closer than this.
+  const double widest = std::max(room - kWordGap * form.size, 0.4 * room);
+  const double width = std::max(std::min(length(quad[0], quad[1]), widest), 0.1);
   const double stretch =
       width / (kGlyphWidth * static_cast<double>(std::max<std::size_t>(1, text.size())));
-  const double start = std::min(dot(quad[0], form.along), dot(quad[3], form.along));
+  const double start = start_of(quad, form);
   const Point at{.x = form.along.x * start + form.up.x * form.base,
                  .y = form.along.y * start + form.up.y * form.base};
   fmt::format_to(std::back_inserter(out), "{:.4f} {:.4f} {:.4f} {:.4f} {:.3f} {:.3f} Tm <",
@@ -249,6 +250,26 @@ std::string TextCodes::to_unicode() const {
   return out;
 }
 
+namespace {
+
+// Degrees between the line and the nearest direction in which pages are read.
+double slant_of(const LineForm& form) {
+  const double low = std::min(std::abs(form.along.x), std::abs(form.along.y));
+  return std::asin(std::min(1.0, low)) * 57.29578;
+}
+
+// The words of a line once more as one text. Programs that sort words by where they stand would
+// deal a slanted line out over its neighbours.
+std::string spoken(const layout::PageMap& page, const layout::Line& line) {
+  std::string out = "/Span << /ActualText <FEFF";
+  for (const auto character : layout::to_code_points(page.text_of(line.words))) {
+    out += utf16_hex(character);
+  }
+  return out + "> >> BDC\n";
+}
+
+}  // namespace
+
 std::string text_stream(const layout::PageMap& page, const PdfSpace& space, const TextCodes& codes,
                         std::string_view font) {
   const ToSpace to_space(space, page.info.rotation_deg);
@@ -261,10 +282,15 @@ std::string text_stream(const layout::PageMap& page, const PdfSpace& space, cons
       quads.push_back(quad);
     }
     const auto form = form_of(quads);
+    const bool slanted = slant_of(form) > kSlantMax;
+    if (slanted) out += spoken(page, line);
     for (auto i = line.words.first; i <= line.words.last; ++i) {
-      append_word(out, page.words[i], quads[i - line.words.first], form, codes,
-                  i == line.words.last);
+      const auto k = i - line.words.first;
+      const bool last = i == line.words.last;
+      append_word(out, page.words[i], quads[k], form, codes,
+                  last ? 1e9 : start_of(quads[k + 1], form) - start_of(quads[k], form), last);
     }
+    if (slanted) out += "EMC\n";
   }
   out += "ET\nQ\n";
   return out;
