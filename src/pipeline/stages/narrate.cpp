@@ -1,7 +1,7 @@
 // Pass 3: the facts of all pages become one, and are told.
 //
-// Pages come one after the other; of their entities only those stay that a fact rests on. Facts that
-// say the same on several pages are one fact with more evidence.
+// Pages come one after the other; of their entities only those stay that a fact rests on. Facts
+// that say the same on several pages are one fact with more evidence.
 #include "blob/disk.h"
 #include "extract/extract.h"
 #include "layout/clinical/merge.h"
@@ -35,15 +35,16 @@ struct Gathered {
 };
 
 std::string best(const std::map<std::string, double>& weights) {
-  const auto found = std::ranges::max_element(
-      weights, {}, [](const auto& one) { return one.second; });
+  const auto found =
+      std::ranges::max_element(weights, {}, [](const auto& one) { return one.second; });
   return found == weights.end() ? std::string("other") : found->first;
 }
 
 void note_page(Gathered& gathered, const json::Object& meta) {
   const auto text = [&meta](std::string_view name) {
     const auto* value = meta.if_contains(name);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    return value != nullptr && value->is_string() ? std::string(value->get_string())
+                                                  : std::string();
   };
   const auto* conf = meta.if_contains("document_type_conf");
   if (const auto type = text("document_type"); !type.empty() && type != "other") {
@@ -57,8 +58,8 @@ Task<Gathered> gather(StageJob& job, const Stage& detect, const Stage& extract) 
   const auto page_count = job.work.document->page_count;
   for (int after = 0; after < page_count;) {
     MR_CO_TRY(const auto window, co_await steadily(*job.context, [&] {
-                return job.services.store.page_results(
-                    job.work.file.id, {detect.name, extract.name}, after, kWindow);
+                return job.services.store.page_results(job.work.file.id,
+                                                       {detect.name, extract.name}, after, kWindow);
               }));
     for (const auto& one : window) {
       if (one.stage == detect.name) {
@@ -91,8 +92,8 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
   if (!service) co_return std::unexpected(service.error());
   Told told;
   if (*service == nullptr) {
-    told.narrative = co_await blob::on_disk(
-        job.services.threads, [&] { return extract::narrate(facts.extraction); });
+    told.narrative = co_await blob::on_disk(job.services.threads,
+                                            [&] { return extract::narrate(facts.extraction); });
     told.meta["provider"] = extract::kProvider;
     told.meta["model"] = extract::kModel;
     co_return told;
@@ -108,7 +109,7 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
   for (const auto& value : answers->values) {
     auto part = clinical::narrative_from_json(value);
     if (!part) {
-      co_return std::unexpected(Outcome::permanent("invalid_answer", part.error().message));
+      co_return std::unexpected(unusable_answer(job, part.error().message));
     }
     parts.push_back(*std::move(part));
   }
@@ -126,18 +127,18 @@ Task<Outcome> run_narrate(StageJob job) {
     co_return Outcome::permanent("no_facts", "no stage of the pipeline finds facts");
   }
   MR_CO_TRY(auto gathered, co_await gather(job, *detect, *extract));
-  auto facts = co_await blob::on_disk(job.services.threads, [&gathered] {
-    return join_pages(std::move(gathered.pages));
-  });
+  auto facts = co_await blob::on_disk(
+      job.services.threads, [&gathered] { return join_pages(std::move(gathered.pages)); });
   facts.document_type = best(gathered.types);
-  const auto language = std::ranges::max_element(
-      gathered.languages, {}, [](const auto& one) { return one.second; });
+  const auto language =
+      std::ranges::max_element(gathered.languages, {}, [](const auto& one) { return one.second; });
   if (language != gathered.languages.end()) facts.language = language->first;
   const auto conflicts = clinical::find_conflicts(facts.extraction);
   auto told = co_await tell(job, facts, conflicts);
   if (!told) co_return std::move(told).error();
   const auto uncertain = clinical::facts_with(facts.routed, clinical::Route::review);
-  auto narrative = clinical::complete_narrative(std::move(told->narrative), facts.routed, conflicts);
+  auto narrative =
+      clinical::complete_narrative(std::move(told->narrative), facts.routed, conflicts);
   const auto findings =
       clinical::validate_narrative(narrative, facts.extraction, narrative.uncertain);
   facts.narrative = clinical::without_rejected(std::move(narrative), findings);
@@ -148,7 +149,8 @@ Task<Outcome> run_narrate(StageJob job) {
   json::Object result;
   result["page"] = 0;
   result["stage"] = job.stage->name;
-  result["reuse_key"] = sha256_hex(stage_version(*job.stage) + std::string(blob.at("sha256").as_string()));
+  result["reuse_key"] =
+      sha256_hex(stage_version(*job.stage) + std::string(blob.at("sha256").as_string()));
   result["blob"] = std::move(blob);
   result["meta"] = std::move(told->meta);
   json::Object summary;

@@ -1,5 +1,5 @@
-// Passes 1 and 2, page by page: what is mentioned, and what is said of it. By rules (`local`) or by a
-// model; both are held to the same checks before anything is kept.
+// Passes 1 and 2, page by page: what is mentioned, and what is said of it. By rules (`local`) or by
+// a model; both are held to the same checks before anything is kept.
 #include "blob/disk.h"
 #include "extract/extract.h"
 #include "layout/clinical/detection.h"
@@ -38,8 +38,8 @@ Task<layout::SpatialMap> page_map(StageJob& job, const store::StageResult& resul
 // What the page before leaves open: a list of medications goes on at the top of the next page.
 Task<extract::Context> context_before(StageJob& job) {
   const auto* spatial = stage_doing(*job.pipeline, RunKind::spatial);
-  const auto found = spatial == nullptr ? job.work.previous.end()
-                                        : job.work.previous.find(spatial->name);
+  const auto found =
+      spatial == nullptr ? job.work.previous.end() : job.work.previous.find(spatial->name);
   if (found == job.work.previous.end()) co_return extract::Context();
   MR_CO_TRY(const auto map, co_await page_map(job, found->second));
   co_return co_await blob::on_disk(job.services.threads, [&map] {
@@ -65,7 +65,7 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   for (const auto& value : answers->values) {
     auto part = clinical::detection_from_json(value, clinical::Form::answer, map);
     if (!part) {
-      co_return std::unexpected(Outcome::permanent("invalid_answer", part.error().message));
+      co_return std::unexpected(unusable_answer(job, part.error().message));
     }
     // What is not on the page is dropped there; the rest gets its place.
     parts.push_back(clinical::ground(*std::move(part), map).detection);
@@ -111,7 +111,7 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
   for (const auto& value : answers->values) {
     auto part = clinical::extraction_from_json(value, clinical::Form::answer);
     if (!part) {
-      co_return std::unexpected(Outcome::permanent("invalid_answer", part.error().message));
+      co_return std::unexpected(unusable_answer(job, part.error().message));
     }
     parts.push_back(*std::move(part));
   }
@@ -161,8 +161,8 @@ Task<Outcome> run_detect(StageJob job) {
     co_return co_await keep_detection(job, map, *std::move(detected));
   }
   MR_CO_TRY(const auto context, co_await context_before(job));
-  auto detection = co_await blob::on_disk(job.services.threads,
-                                          [&] { return extract::detect(map, context); });
+  auto detection =
+      co_await blob::on_disk(job.services.threads, [&] { return extract::detect(map, context); });
   Detected detected{.detection = std::move(detection)};
   detected.meta["provider"] = extract::kProvider;
   detected.meta["model"] = extract::kModel;
@@ -186,8 +186,8 @@ Task<Outcome> run_extract(StageJob job) {
     if (!extracted) co_return std::move(extracted).error();
     co_return co_await keep_extraction(job, map, detection, *std::move(extracted));
   }
-  auto extraction = co_await blob::on_disk(
-      job.services.threads, [&] { return extract::extract(detection, map); });
+  auto extraction = co_await blob::on_disk(job.services.threads,
+                                           [&] { return extract::extract(detection, map); });
   Extracted extracted{.extraction = std::move(extraction)};
   extracted.meta["provider"] = extract::kProvider;
   extracted.meta["model"] = extract::kModel;
