@@ -1,0 +1,564 @@
+// Documents through the real programs: the server takes them, a worker and its children read them,
+// on a real PostgreSQL and a folder of blobs. States as their truth says, outputs that agree with
+// their manifest, pages that fail alone, pages that are not read twice, deaths, and a provider that
+// misbehaves.
+#include "base/file.h"
+#include "blob/digest.h"
+#include "integration/made_pdf.h"
+#include "upload_world.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace millrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A worker that takes documents, as its own process; keeper too.
+class DocumentWorker {
+ public:
+  DocumentWorker(UploadWorld& world, std::map<std::string, std::string> more = {}) {
+    std::map<std::string, std::string> env{
+        {"DATABASE_URL", world.api().database().url()},
+        {"MILLRACE_STORAGE_FOLDER", world.blobs().string()},
+        {"MILLRACE_DOCUMENTS_SCRATCH_DIR", (folder_.path() / "scratch").string()},
+        {"MILLRACE_DOCUMENTS_CHILDREN_MAX", "2"},
+        {"LOG_LEVEL", "info"}};
+    for (auto& [name, value] : more) env[name] = value;
+    const auto ready = folder_.path() / "ready.json";
+    program_ = std::make_unique<BackgroundProgram>(
+        std::vector<std::string>{"worker", "--slots", "4", "--lease", "3s", "--ready-file",
+                                 ready.string()},
+        RunOptions{.env = std::move(env), .stdin_text = {}, .cwd = {}});
+    program_->wait_for_ready(ready);
+  }
+  ~DocumentWorker() {
+    if (killed_) return;
+    program_->signal(SIGTERM);
+    EXPECT_EQ(program_->wait(), 0) << program_->err();
+  }
+  void kill() {
+    killed_ = true;
+    program_->signal(SIGKILL);
+    program_->wait();
+  }
+  // The processes of the program that reads documents: the warm one, and its children.
+  std::vector<pid_t> readers() const {
+    std::vector<pid_t> found;
+    std::set<pid_t> family{program_->pid()};
+    for (bool more = true; std::exchange(more, false);) {
+      for (const auto& entry : fs::directory_iterator("/proc")) {
+        const auto name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != name.npos) continue;
+        const auto stat = read_file(entry.path() / "stat");
+        if (!stat) continue;
+        const auto after = stat->rfind(')');
+        const pid_t pid = std::stoi(name);
+        const pid_t parent = std::stoi(stat->substr(after + 4));
+        if (!family.contains(parent) || !family.insert(pid).second) continue;
+        found.push_back(pid);
+        more = true;
+      }
+    }
+    return found;
+  }
+
+ private:
+  TempFolder folder_;
+  std::unique_ptr<BackgroundProgram> program_;
+  bool killed_ = false;
+};
+
+class Documents : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    world_ = std::make_unique<UploadWorld>();
+    worker_ = std::make_unique<DocumentWorker>(*world_);
+  }
+  static void TearDownTestSuite() {
+    worker_.reset();
+    world_.reset();
+  }
+  static UploadWorld& world() { return *world_; }
+  static ApiWorld& api() { return world_->api(); }
+
+  std::string upload(const std::string& content, const std::string& name = "letter.pdf",
+                     const std::string& pipeline = {}) {
+    auto ask = UploadWorld::raw(who_, content, {}, name);
+    if (!pipeline.empty()) ask.path += "&pipeline=" + pipeline;
+    const auto made = api().ask(ask);
+    EXPECT_EQ(made.status, 201) << made.body;
+    return text_of(made, "id");
+  }
+  std::string value(const std::string& query, pg::Params params = {}) {
+    auto sql = api().sql();
+    const auto rows = must(sql.query(query, std::move(params)));
+    return rows.empty() ? "(none)" : rows[0].opt_text(0).value_or("(null)");
+  }
+  std::string state(const std::string& id) {
+    return value("select status from millrace.shell_files where id = $1::uuid", pg::params(id));
+  }
+  // Its state in the end.
+  std::string ended(const std::string& id) {
+    eventually([&] { return state(id) != "uploaded" && state(id) != "processing"; });
+    return state(id);
+  }
+  json::Object document(const std::string& id) {
+    const auto answered = api().get("/api/v1/documents/" + id, who_.token);
+    EXPECT_EQ(answered.status, 200) << answered.body;
+    return answered.json().as_object();
+  }
+  std::string output(const std::string& id, const std::string& kind) {
+    const auto answered =
+        api().get(fmt::format("/api/v1/documents/{}/outputs/{}", id, kind), who_.token);
+    EXPECT_EQ(answered.status, 200) << kind << ": " << answered.body.substr(0, 300);
+    return answered.body;
+  }
+  std::string pages(const std::string& id, std::string_view stage) {
+    return value(
+        "select string_agg(r.page || case when r.reused then ' reused' else ' done' end, ', ' "
+        "order by "
+        "r.page) from millrace.page_result r where r.file_id = $1::uuid and r.stage = $2 and "
+        "r.page > 0",
+        pg::params(id, stage));
+  }
+  // Every file of the manifest has the digest and size it says, and nothing else is handed out.
+  void expect_manifest(const std::string& id) {
+    const auto manifest = must(parse_json_object(output(id, "manifest")));
+    std::set<std::string> kinds;
+    for (const auto& one : manifest.at("artifacts").as_array()) {
+      const std::string kind(one.at("kind").as_string());
+      const auto content = output(id, kind);
+      EXPECT_EQ(blob::sha256(content).hex(), one.at("sha256").as_string()) << kind;
+      EXPECT_EQ(content.size(), one.at("size_bytes").to_number<std::size_t>()) << kind;
+      kinds.insert(kind);
+    }
+    for (const auto* kind :
+         {"text", "words", "hocr", "alto", "pdf", "facts", "facts_csv", "fhir", "narrative"}) {
+      EXPECT_TRUE(kinds.contains(kind)) << kind;
+    }
+    EXPECT_EQ(value("select count(*) from millrace.document_output where file_id = $1::uuid",
+                    pg::params(id)),
+              std::to_string(kinds.size() + 1));
+  }
+  // A-05 and the books, after whatever happened.
+  void expect_sound() {
+    EXPECT_EQ(
+        value(
+            "select count(*) from millrace.page_result r join millrace.shell_files f on f.id = "
+            "r.file_id "
+            "where not exists (select from millrace.audit a where a.patient_id = f.patient_id and "
+            "a.record_id like r.file_id || '%')"),
+        "0");
+    EXPECT_EQ(value("select count(*) from millrace.clinical_fact c where not exists (select from "
+                    "millrace.audit a "
+                    "where a.patient_id = c.patient_id and a.record_id like c.file_id || '/' || "
+                    "c.page || '/%')"),
+              "0");
+    EXPECT_EQ(value("select count(*) from millrace.queue_counts() c where c.enqueued <> "
+                    "c.completed + c.failed + "
+                    "c.cancelled + c.live"),
+              "0");
+  }
+
+  UploadWorld::Person who_ = world_->person();
+  static std::unique_ptr<UploadWorld> world_;
+  static std::unique_ptr<DocumentWorker> worker_;
+};
+
+std::unique_ptr<UploadWorld> Documents::world_;
+std::unique_ptr<DocumentWorker> Documents::worker_;
+
+PdfPage letter(const std::string& name, const std::string& drug) {
+  return {"Calder Valley Medical Centre",
+          "Re: " + name,
+          "Diagnoses",
+          "Hypertension",
+          "Medications",
+          drug + " 500 mg twice daily",
+          "Yours sincerely, Dr Quayle"};
+}
+
+// One of each kind, and the hostile ones that the scan must refuse.
+TEST_F(Documents, SamplesEndAsTheirTruthSays) {
+  const TempFolder folder;
+  const auto made = run_command({MILLRACE_SAMPLES, "demo", "--out", folder.path().string()});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto truth = must(parse_json_object(must(read_file(folder.path() / "truth.json")),
+                                            {.max_bytes = 16 * 1024 * 1024, .max_depth = 32}));
+  const std::set<std::string> chosen = {"born_02_lab_report.pdf", "clean_04_medication_list.tif",
+                                        "docx_01_letter.docx",    "text_01_letter.txt",
+                                        "hostile_script.pdf",     "hostile_truncated.pdf",
+                                        "hostile_locked.pdf",     "hostile_bomb.pdf",
+                                        "hostile_giant.png",      "hostile_macro.docm"};
+  std::map<std::string, std::pair<std::string, std::string>> files;  // id, expected
+  for (const auto& one : truth.at("files").as_array()) {
+    const std::string name(one.at("file").as_string());
+    if (!chosen.contains(name)) continue;
+    files[name] = {upload(must(read_file(folder.path() / name)), name),
+                   std::string(one.at("expected_state").as_string())};
+  }
+  ASSERT_EQ(files.size(), chosen.size());
+  for (const auto& [name, file] : files) {
+    const auto& [id, expected] = file;
+    EXPECT_EQ(ended(id), expected) << name << ": " << to_json(document(id));
+    if (expected == "completed") expect_manifest(id);
+    if (expected == "rejected")
+      EXPECT_FALSE(document(id).at("findings").as_array().empty()) << name;
+  }
+  EXPECT_THAT(output(files["text_01_letter.txt"].first, "text"), HasSubstr("--- page 1 of "));
+  expect_sound();
+}
+
+TEST_F(Documents, AnOrdinaryLetterBecomesTextFactsAndANarrative) {
+  const auto id =
+      upload(made_pdf({letter("Ada Ormerod", "Metformin"), letter("Ada Ormerod", "Aspirin")}));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_THAT(output(id, "text"),
+              testing::AllOf(HasSubstr("Metformin 500 mg"), HasSubstr("Aspirin 500 mg")));
+  EXPECT_THAT(output(id, "facts"), HasSubstr("Metformin"));
+  EXPECT_EQ(document(id).at("page_count"), 2);
+  expect_manifest(id);
+  // And a picture, made when it is asked for.
+  ASSERT_EQ(
+      api().post(fmt::format("/api/v1/documents/{}/pages/1/image", id), who_.token, "").status /
+          100,
+      2);
+  std::string picture;
+  EXPECT_TRUE(eventually([&] {
+    const auto answered =
+        api().get(fmt::format("/api/v1/documents/{}/outputs/image?page=1", id), who_.token);
+    picture = answered.body;
+    return answered.status == 200;
+  }));
+  EXPECT_THAT(picture, testing::StartsWith("\x89PNG"));
+}
+
+// A page fails alone; released and retried, the document is whole.
+TEST_F(Documents, APageInQuarantineFailsAloneAndIsReadOnceItIsReleased) {
+  const auto bad = letter("Bad Page", "Warfarin");
+  const auto first = upload(made_pdf({bad}));
+  ASSERT_EQ(ended(first), "completed");
+  const auto hash =
+      value("select encode(content_sha256, 'hex') from millrace.page where file_id = $1::uuid",
+            pg::params(first));
+  value(
+      "insert into millrace.quarantine (tenant_id, sha256, what, stage, reason, quarantined_at) "
+      "values ($1::uuid, "
+      "decode($2, 'hex'), 'page', 'fast_queue_ocr', 'reader_crashed', now()) returning 1",
+      pg::params(who_.tenant.to_string(), hash));
+  const auto id = upload(made_pdf({letter("Good Page", "Metformin"), bad}));
+  ASSERT_EQ(ended(id), "partial") << to_json(document(id));
+  EXPECT_EQ(value("select failed_reason from millrace.page where file_id = $1::uuid and page = 2",
+                  pg::params(id)),
+            "quarantined");
+  const auto text = output(id, "text");
+  EXPECT_THAT(text, HasSubstr("Metformin"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Warfarin")));
+  expect_manifest(id);
+
+  const auto staff = api().credentials(identity::Role::operator_, who_.tenant);
+  ASSERT_EQ(api().post("/api/v1/quarantine/" + hash + "/release", staff, "").status, 200);
+  ASSERT_EQ(api().post("/api/v1/documents/" + id + "/retry", who_.token, "").status / 100, 2);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_THAT(output(id, "text"), HasSubstr("Warfarin"));
+  EXPECT_EQ(pages(id, "fast_queue_ocr"), "1 done, 2 reused");
+  expect_manifest(id);
+  expect_sound();
+}
+
+// F07: of a document that was changed in one page, one page is read.
+TEST_F(Documents, AChangedDocumentHasOnlyItsChangedPageReadAgain) {
+  const auto first = upload(
+      made_pdf({letter("One", "Metformin"), letter("Two", "Aspirin"), letter("Three", "Insulin")}));
+  ASSERT_EQ(ended(first), "completed");
+  EXPECT_EQ(pages(first, "fast_queue_ocr"), "1 done, 2 done, 3 done");
+  const auto second = upload(made_pdf(
+      {letter("One", "Metformin"), letter("Two", "Ibuprofen"), letter("Three", "Insulin")}));
+  ASSERT_EQ(ended(second), "completed");
+  EXPECT_EQ(pages(second, "fast_queue_ocr"), "1 reused, 2 done, 3 reused");
+  const auto text = output(second, "text");
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("Metformin"), HasSubstr("Ibuprofen"),
+                                   HasSubstr("Insulin"), testing::Not(HasSubstr("Aspirin"))));
+  // Another tenant shares nothing.
+  who_ = world().person();
+  const auto elsewhere = upload(made_pdf({letter("One", "Metformin")}));
+  ASSERT_EQ(ended(elsewhere), "completed");
+  EXPECT_EQ(pages(elsewhere, "fast_queue_ocr"), "1 done");
+}
+
+TEST_F(Documents, AFileThatIsDeletedWhileItIsReadLeavesNothingBehind) {
+  std::vector<PdfPage> many;
+  for (int i = 0; i < 12; ++i) many.push_back(letter(fmt::format("Page {}", i), "Metformin"));
+  const auto id = upload(made_pdf(many));
+  eventually([&] { return state(id) == "processing"; });
+  const Ask gone{.method = "DELETE", .path = "/api/v1/files/" + id, .token = who_.token};
+  EXPECT_EQ(api().ask(gone).status / 100, 2);
+  EXPECT_TRUE(eventually([&] {
+    return value(
+               "select count(*) from millrace.job_place p join millrace.job_fact f using (job_id) "
+               "where p.place <> "
+               "'history' and f.payload ->> 'shell_file_id' = $1",
+               pg::params(id)) == "0";
+  }));
+  EXPECT_EQ(
+      value("select count(*) from millrace.document where file_id = $1::uuid", pg::params(id)),
+      "0");
+  expect_sound();
+}
+
+// D06: whoever is killed from outside is not to blame.
+TEST_F(Documents, ReadersThatAreKilledAreNoFaultOfTheDocument) {
+  std::vector<PdfPage> many;
+  for (int i = 0; i < 10; ++i) many.push_back(letter(fmt::format("Killed {}", i), "Metformin"));
+  const auto id = upload(made_pdf(many));
+  int kills = 0;
+  EXPECT_TRUE(eventually([&] {
+    // The warm process and whatever it has started, a few times.
+    if (kills < 3 && state(id) == "processing") {
+      for (const auto pid : worker_->readers()) ::kill(pid, SIGKILL);
+      ++kills;
+    }
+    return state(id) != "uploaded" && state(id) != "processing";
+  }));
+  EXPECT_EQ(state(id), "completed") << to_json(document(id));
+  EXPECT_EQ(
+      value("select count(*) from millrace.quarantine where file_id = $1::uuid", pg::params(id)),
+      "0");
+  expect_sound();
+}
+
+TEST_F(Documents, AWorkerThatIsKilledCostsNoPageThatWasDone) {
+  std::vector<PdfPage> many;
+  for (int i = 0; i < 12; ++i) many.push_back(letter(fmt::format("Worker {}", i), "Aspirin"));
+  const auto id = upload(made_pdf(many));
+  EXPECT_TRUE(eventually([&] {
+    return value(
+               "select count(*) > 2 from millrace.page_result where file_id = $1::uuid and page > "
+               "0",
+               pg::params(id)) == "t";
+  }));
+  worker_->kill();
+  const auto done = value(
+      "select string_agg(job_id::text, ' ' order by page, stage) from millrace.page_result where "
+      "file_id = $1::uuid and page > 0 and stage = 'fast_queue_ocr'",
+      pg::params(id));
+  worker_ = std::make_unique<DocumentWorker>(world());
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  // What was written then was not written again.
+  EXPECT_EQ(value("select count(*) from millrace.page_result where file_id = $1::uuid and stage = "
+                  "'fast_queue_ocr' and "
+                  "job_id::text = any (string_to_array($2, ' '))",
+                  pg::params(id, done)),
+            std::to_string(std::ranges::count(done, ' ') + 1));
+  EXPECT_EQ(
+      value("select count(*) from millrace.page where file_id = $1::uuid and state = 'completed'",
+            pg::params(id)),
+      "12");
+  expect_manifest(id);
+  expect_sound();
+}
+
+// --- A provider ---
+
+// The stand-in of tests/provider as a process of its own; ends with this one.
+class StandInProgram {
+ public:
+  explicit StandInProgram(const std::string& settings) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::execl(MILLRACE_STAND_IN, MILLRACE_STAND_IN, "0", settings.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(ends[1]);
+    std::string line;
+    for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) line += c;
+    ::close(ends[0]);
+    url_ = line.substr(line.find("http://"));
+    client_ =
+        std::make_unique<WireClient>(must(http::parse_listen(url_.substr(url_.rfind('/') + 1))));
+  }
+  ~StandInProgram() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  const std::string& url() const { return url_; }
+  json::Object ask(const std::string& method, const std::string& path,
+                   const std::string& body = {}) {
+    const auto heard = client_->ask(
+        ApiWorld::bytes_of(
+            {.method = method, .path = path, .body = body, .content_type = "application/json"}),
+        {});
+    EXPECT_EQ(heard.status, 200) << heard.body;
+    return heard.body.empty() ? json::Object() : must(parse_json_object(heard.body));
+  }
+
+ private:
+  pid_t pid_ = -1;
+  std::string url_;
+  std::unique_ptr<WireClient> client_;
+};
+
+constexpr const char* kPaid = R"(
+name = "paid"
+version = "1.0.0"
+
+[[queue]]
+name = "paid"
+max_attempts = 7
+backoff_base = "100ms"
+backoff_factor = 2
+backoff_cap = "1s"
+
+[[stage]]
+name = "paid_scan"
+run = "scan"
+queue = "paid"
+
+[[stage]]
+name = "paid_read"
+run = "ocr"
+queue = "paid"
+
+[[stage]]
+name = "paid_map"
+run = "spatial"
+queue = "paid"
+
+[[stage]]
+name = "paid_pass1"
+run = "detect"
+queue = "paid"
+provider = "openai"
+timeout = "20s"
+call_timeout = "2s"
+
+[[stage]]
+name = "paid_pass2"
+run = "extract"
+queue = "paid"
+provider = "openai"
+timeout = "20s"
+call_timeout = "2s"
+
+[[stage]]
+name = "paid_pass3"
+run = "narrate"
+queue = "paid"
+provider = "openai"
+timeout = "20s"
+call_timeout = "2s"
+)";
+
+class PaidDocuments : public Documents {
+ protected:
+  static void SetUpTestSuite() { world_ = std::make_unique<UploadWorld>(); }
+
+  void SetUp() override {
+    stand_in_ = std::make_unique<StandInProgram>(
+        R"({"keys": {"k": {"requests": 25, "concurrency": 2}}, "window_ms": 2000})");
+    pipelines_.write("paid.toml", kPaid);
+    // Half a minute of cooldown is meant for services, not for tests.
+    value(
+        "select millrace.set_limit('openai', 'stand-in', '{\"concurrent_requests\": 2, "
+        "\"requests_per_minute\": 20, "
+        "\"minute_window\": \"2 seconds\", \"breaker_cooldown\": \"500 milliseconds\"}')");
+    worker_ = std::make_unique<DocumentWorker>(
+        *world_,
+        std::map<std::string, std::string>{{"MILLRACE_PIPELINE_DIR", pipelines_.path().string()},
+                                           {"MILLRACE_OPENAI_BASE_URL", stand_in_->url() + "/v1"},
+                                           {"OPENAI_API_KEY", "k"},
+                                           {"MILLRACE_OPENAI_ALLOW_HTTP", "true"},
+                                           {"MILLRACE_OPENAI_MODEL", "stand-in"},
+                                           {"MILLRACE_OPENAI_PRICE_INPUT", "1.00"},
+                                           {"MILLRACE_OPENAI_PRICE_OUTPUT", "2.00"}});
+  }
+  void TearDown() override { worker_.reset(); }
+  static void TearDownTestSuite() { world_.reset(); }
+
+  // What the provider itself counted.
+  void expect_within_limits() {
+    const auto state = stand_in_->ask("GET", "/control/state");
+    const auto& use = state.at("keys").at("k").as_object();
+    EXPECT_EQ(use.at("refused"), 0) << to_json(state);
+    EXPECT_LE(use.at("open_max").to_number<int>(), 2) << to_json(state);
+    EXPECT_EQ(state.at("script_left"), 0) << to_json(state);
+  }
+
+  TempFolder pipelines_;
+  std::unique_ptr<StandInProgram> stand_in_;
+};
+
+// L, E, F08: throttled, overloaded, cut, stalled and nonsense: all end right, throttling costs no
+// attempt, and what may have been charged is on record.
+TEST_F(PaidDocuments, AProviderThatMisbehavesCostsTimeAndNoPage) {
+  stand_in_->ask("POST", "/control/script", R"({"steps": [
+      {"do": "throttle", "retry_after": "1", "times": 2}, {"do": "overloaded"}, {"do": "cut"}, {"do": "reset_before"},
+      {"do": "server_error"}, {"do": "stall"}, {"do": "throttle_bare"}, {"do": "bad_text"}, {"do": "gateway"}]})");
+  std::vector<std::string> ids;
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(upload(made_pdf({letter(fmt::format("Paid {}", i), "Metformin"),
+                                   letter(fmt::format("Second {}", i), "Aspirin")}),
+                         "letter.pdf", "paid"));
+  }
+  for (const auto& id : ids) {
+    EXPECT_EQ(ended(id), "completed") << to_json(document(id));
+    expect_manifest(id);
+  }
+  expect_within_limits();
+  EXPECT_EQ(value("select count(*) from millrace.attempt where charged and outcome in "
+                  "('throttled', 'blocked')"),
+            "0");
+  EXPECT_EQ(value("select count(*) from millrace.provider_call where state = 'sent'"), "0");
+  // A cut answer and a stall may have been paid for.
+  EXPECT_GE(std::stoi(value("select count(*) from millrace.provider_call where state = 'unknown'")),
+            2);
+  EXPECT_EQ(
+      value(
+          "select s.spent_micros = (select sum(cost_micros) from millrace.provider_call) and "
+          "s.reserved_micros = "
+          "(select sum(reserved_micros) from millrace.provider_call where state = 'unknown') from "
+          "millrace.provider_spend s"),
+      "t");
+  expect_sound();
+}
+
+// A used-up budget parks the tenant's documents, and nobody else's.
+TEST_F(PaidDocuments, AUsedUpBudgetStopsOneTenantOnly) {
+  const auto poor = who_;
+  const auto staff = api().credentials(identity::Role::operator_, poor.tenant);
+  const auto set = api().ask({.method = "PUT",
+                              .path = "/api/v1/budgets/openai",
+                              .token = staff,
+                              .body = R"({"per_day": "0.000001"})"});
+  ASSERT_EQ(set.status / 100, 2) << set.body;
+  const auto parked = upload(made_pdf({letter("Poor", "Metformin")}), "letter.pdf", "paid");
+  EXPECT_TRUE(eventually([&] {
+    return value(
+               "select count(*) from millrace.attempt where tenant_id = $1::uuid and outcome = "
+               "'blocked'",
+               pg::params(poor.tenant.to_string())) != "0";
+  }));
+  who_ = world().person();
+  const auto paid = upload(made_pdf({letter("Rich", "Metformin")}), "letter.pdf", "paid");
+  EXPECT_EQ(ended(paid), "completed") << to_json(document(paid));
+  EXPECT_EQ(state(parked), "processing");
+  EXPECT_EQ(value("select count(*) from millrace.provider_call where tenant_id = $1::uuid",
+                  pg::params(poor.tenant.to_string())),
+            "0");
+}
+
+}  // namespace
+}  // namespace millrace::test
