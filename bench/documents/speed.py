@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""How fast a document becomes a searchable PDF, beside ocrmypdf on the same machine.
+
+Millrace does all it does in production: upload over HTTP, scan, OCR page by page in confined children, spatial map, three passes by
+`local`, every output, each step durable. ocrmypdf writes the PDF only. Both get the same files, in turns; the medians of the repeats and
+their ratio are printed, with the error rate of each text against the truth. Needs `ocrmypdf` (Debian's) and the release build.
+
+  python3 bench/documents/speed.py [--pages 100] [--born 300] [--repeats 3]
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+USER = "00000000-0000-4000-8000-0000000000be"
+
+
+class Millrace:
+    def __init__(self, folder):
+        self.data = folder / "data"
+        ready = folder / "ready.json"
+        self.process = subprocess.Popen(
+            [BUILD / "millrace", "--data-dir", self.data, "--log-level", "warn", "up", "--listen", "127.0.0.1:0", "--slots", "4",
+             "--ready-file", ready], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not ready.exists():
+            if self.process.poll() is not None:
+                sys.exit("millrace up ended before it was ready")
+            time.sleep(0.05)
+        self.url = json.loads(ready.read_text())["http_url"]
+        self.token = subprocess.run(
+            [BUILD / "millrace", "--data-dir", self.data, "token", "create", "--role", "authenticated", "--user", USER],
+            check=True, capture_output=True, text=True).stdout.strip()
+
+    def call(self, path, data=None, raw=False):
+        request = urllib.request.Request(self.url + path, data=data, headers={
+            "Authorization": "Bearer " + self.token, "Content-Type": "application/octet-stream"})
+        with urllib.request.urlopen(request, timeout=600) as answer:
+            body = answer.read()
+        return body if raw else json.loads(body)
+
+    def process_file(self, name, content):
+        begun = time.monotonic()
+        document = self.call(f"/api/v1/uploads?file_name={name}", content)["id"]
+        while True:
+            state = self.call(f"/api/v1/documents/{document}")
+            if state["state"] not in ("uploaded", "processing"):
+                break
+            time.sleep(0.05)
+        took = time.monotonic() - begun
+        if state["state"] != "completed":
+            sys.exit(f"{name} ended as {state['state']}")
+        return took, self.call(f"/api/v1/documents/{document}/outputs/pdf", raw=True)
+
+    def peak_mb(self):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+        return 0
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def words_of(pdf):
+    return subprocess.run(["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True).stdout.split()
+
+
+def missing_share(truth, pdf):
+    """Share of the truth's words that the PDF's text does not have, whatever their order."""
+    found = {}
+    for word in words_of(pdf):
+        found[word] = found.get(word, 0) + 1
+    missing = 0
+    for word in truth:
+        if found.get(word, 0) > 0:
+            found[word] -= 1
+        else:
+            missing += 1
+    return missing / max(1, len(truth))
+
+
+def ocrmypdf(arguments, source, target):
+    begun = time.monotonic()
+    subprocess.run(["ocrmypdf", "--quiet", *arguments, "--jobs", "2", "--output-type", "pdf", "--optimize", "0", source, target],
+                   check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    return time.monotonic() - begun
+
+
+def run(folder, kind, pages, repeats, arguments):
+    ours, theirs, our_missing, their_missing = [], [], [], []
+    millrace = Millrace(folder)
+    try:
+        for repeat in range(repeats):
+            # Another seed each time: nothing can be taken over from an equal page.
+            source = folder / f"{kind}{repeat}.pdf"
+            subprocess.run([BUILD / "millrace-samples", kind, "--pages", str(pages), "--seed", str(101 + repeat), "--out", source],
+                           check=True, stdout=subprocess.DEVNULL)
+            truth = json.loads(pathlib.Path(str(source) + ".truth.json").read_text())
+            files = truth["files"] if "files" in truth else [truth]
+            words = [word for page in files[0]["pages"] for word in page["text"].split()]
+            took, pdf = millrace.process_file(source.name, source.read_bytes())
+            (folder / "ours.pdf").write_bytes(pdf)
+            ours.append(took)
+            our_missing.append(missing_share(words, folder / "ours.pdf"))
+            theirs.append(ocrmypdf(arguments, source, folder / "theirs.pdf"))
+            their_missing.append(missing_share(words, folder / "theirs.pdf"))
+            print(f"  {kind} {repeat + 1}/{repeats}: {took:.1f} s, ocrmypdf {theirs[-1]:.1f} s", file=sys.stderr, flush=True)
+        peak = millrace.peak_mb()
+    finally:
+        millrace.stop()
+    a, b = statistics.median(ours), statistics.median(theirs)
+    print(f"{kind}, {pages} pages: {pages / a:.2f} pages/s, ocrmypdf {' '.join(arguments)} {pages / b:.2f} pages/s: {b / a:.2f} x")
+    print(f"  seconds {[round(x, 1) for x in ours]} beside {[round(x, 1) for x in theirs]}; words missing {statistics.median(our_missing):.2%} "
+          f"beside {statistics.median(their_missing):.2%}; peak of the worker and server {peak:.0f} MB")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--born", type=int, default=300)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    if shutil.which("ocrmypdf") is None:
+        sys.exit("ocrmypdf is not installed: apt-get install ocrmypdf")
+    version = subprocess.run(["ocrmypdf", "--version"], capture_output=True, text=True).stdout.strip()
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, ocrmypdf {version}, medians of {options.repeats}")
+    for kind, pages, arguments in (("scan", options.pages, []), ("born", options.born, ["--skip-text"])):
+        if pages > 0:
+            with tempfile.TemporaryDirectory() as name:
+                os.chmod(name, 0o755)
+                run(pathlib.Path(name), kind, pages, options.repeats, arguments)
+
+
+main()
