@@ -42,8 +42,8 @@ struct Context {
   Logger log = Logger::silent();
   MetricRegistry metrics;          // Of this process.
   http::Tracer* tracer = nullptr;  // Nothing: not traced. Set by Telemetry, which owns it.
-  // Job types, each with its queue, of versions of pipelines that no file has any more and documents
-  // still use. Set by prepare_queues.
+  // Job types, each with its queue, of versions of pipelines that no file has any more and
+  // documents still use. Set by prepare_queues.
   std::vector<std::pair<std::string, std::string>> kept_types;
 
   bool json() const { return global.json; }

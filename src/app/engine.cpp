@@ -128,9 +128,9 @@ Task<worker::RunReport> Engine::Parts::run_worker() {
                         connect_as(options.database, "millrace_worker", "millrace-handlers"),
                         {.connections_max = 4, .grow_after = pg::kGrowAfter}, context.random);
   http::Client client(io.get_executor(), {.call_watch = &calls});
-  MR_CO_TRY(auto handlers,
-            options.handlers(
-                {.client = client, .pool = handler_pool, .executor = io.get_executor()}));
+  MR_CO_TRY(
+      auto handlers,
+      options.handlers({.client = client, .pool = handler_pool, .executor = io.get_executor()}));
   auto worker = options.worker;
   worker.on_registered = [this, told = options.worker.on_registered](const std::string& worker_id) {
     {

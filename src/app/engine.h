@@ -27,7 +27,7 @@ namespace millrace::app {
 // What handlers may use; all of it outlives them.
 struct HandlerParts {
   http::Client& client;
-  pg::Pool& pool;  // Of the worker, with the rights of one.
+  pg::Pool& pool;     // Of the worker, with the rights of one.
   Executor executor;  // The engine's own thread.
 };
 

@@ -32,8 +32,9 @@ Result<void> check_handlers(const Settings& settings);
 // Names of the types that make_registry gives handlers.
 std::vector<std::string> handled_types(const Settings& settings);
 
-// Creates the queues of [[queue]] that do not exist, tells the database of the pipelines of documents,
-// and says which queues hold the handled types: worker.queues if set, else those of the types.
+// Creates the queues of [[queue]] that do not exist, tells the database of the pipelines of
+// documents, and says which queues hold the handled types: worker.queues if set, else those of the
+// types.
 Result<std::vector<worker::QueueChoice>> prepare_queues(Context& context, store::AdminStore& store);
 
 }  // namespace millrace::app

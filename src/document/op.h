@@ -1,12 +1,12 @@
-// What every operation of millrace-document is made of: a request in JSON, descriptors of files, and
-// a sink for bytes that are too many for JSON.
+// What every operation of millrace-document is made of: a request in JSON, descriptors of files,
+// and a sink for bytes that are too many for JSON.
 //
 // Flow: main takes a task from the sandbox, looks the operation up by name and calls it; what it
 // returns is the task's result. Everything here runs in a child that is confined already and dies
 // after one task: leaks do not matter, crashes are contained, and nothing is remembered.
 //
-// An Error of the kind invalid_argument says that the document is at fault and names the rule, never
-// the content; any other kind is a fault of ours.
+// An Error of the kind invalid_argument says that the document is at fault and names the rule,
+// never the content; any other kind is a fault of ours.
 #pragma once
 
 #include "base/json.h"

@@ -32,11 +32,7 @@ provider::ChatRequest chat_request(const StageJob& job, const ModelService& serv
 
 }  // namespace
 
-Outcome unusable_answer(const StageJob& job, std::string_view why) {
-  constexpr int kTries = 3;
-  return job.context->job().attempt < kTries ? Outcome::retry("invalid_answer", why)
-                                             : Outcome::permanent("invalid_answer", why);
-}
+Outcome unusable_answer(std::string_view why) { return Outcome::retry("invalid_answer", why); }
 
 std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
   const auto& name = job.stage->provider;
@@ -83,7 +79,7 @@ awaitable<std::expected<PassAnswers, Outcome>> ask_model(StageJob& job, const Mo
     answers.cost_micros += provider::cost_of(usage, service.price);
     auto value = layout::clinical::parse_answer(answer->text);
     if (!value) {
-      co_return std::unexpected(unusable_answer(job, value.error().message));
+      co_return std::unexpected(unusable_answer(value.error().message));
     }
     answers.values.push_back(*std::move(value));
   }

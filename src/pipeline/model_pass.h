@@ -27,9 +27,9 @@ awaitable<std::expected<PassAnswers, Outcome>> ask_model(
     StageJob& job, const ModelService& service,
     std::vector<layout::clinical::PassRequest> requests);
 
-// An answer that cannot be used was paid for: the same question may be answered better, so it is
-// asked again, but not as often as a service that is away.
-Outcome unusable_answer(const StageJob& job, std::string_view why);
+// An answer that cannot be used: the same question may be answered better. The attempts of the
+// stage and the budget of the tenant bound what that may cost.
+Outcome unusable_answer(std::string_view why);
 
 // The model of the stage; null for `local`. blocked when it is not configured here.
 std::expected<const ModelService*, Outcome> model_of(const StageJob& job);

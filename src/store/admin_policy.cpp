@@ -64,10 +64,9 @@ Result<void> AdminStore::bind_providers(const json::Object& bindings) {
 
 Result<std::vector<std::pair<std::string, std::string>>> AdminStore::register_pipelines(
     const json::Array& pipelines) {
-  MR_TRY(const auto kept,
-         call("select k ->> 'job_type' as job_type, k ->> 'queue' as queue"
-              "  from millrace.register_pipelines($1::jsonb) k order by 1, 2",
-              pg::Params().add_json(json::Value(pipelines))));
+  MR_TRY(const auto kept, call("select k ->> 'job_type' as job_type, k ->> 'queue' as queue"
+                               "  from millrace.register_pipelines($1::jsonb) k order by 1, 2",
+                               pg::Params().add_json(json::Value(pipelines))));
   std::vector<std::pair<std::string, std::string>> types;
   for (const auto row : kept) types.emplace_back(row.text("job_type"), row.text("queue"));
   return types;

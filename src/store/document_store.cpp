@@ -116,9 +116,8 @@ class PgDocumentStore final : public DocumentStore {
   }
 
   Task<DocumentWork> document_work(JobId job) override {
-    MR_CO_TRY(const auto text,
-              co_await ask(MR_POINT("document_work"), "select millrace.document_work($1)",
-                           pg::params(job)));
+    MR_CO_TRY(const auto text, co_await ask(MR_POINT("document_work"),
+                                            "select millrace.document_work($1)", pg::params(job)));
     co_return read_work(text);
   }
 
@@ -126,11 +125,12 @@ class PgDocumentStore final : public DocumentStore {
                                              int pages_max) override {
     pg::Params params;
     params.add(file).add_array(stages).add(after).add(pages_max);
-    MR_CO_TRY(auto rows,
-              co_await call(MR_POINT("page_results"),
-                            "select page, stage, sha256, size_bytes, store_key, meta, reuse_key, reused "
-                            "from millrace.page_results($1, $2, $3, $4)",
-                            std::move(params)));
+    MR_CO_TRY(
+        auto rows,
+        co_await call(MR_POINT("page_results"),
+                      "select page, stage, sha256, size_bytes, store_key, meta, reuse_key, reused "
+                      "from millrace.page_results($1, $2, $3, $4)",
+                      std::move(params)));
     std::vector<PageResult> results;
     results.reserve(rows.rows());
     for (const auto row : rows) {
@@ -174,8 +174,8 @@ class PgDocumentStore final : public DocumentStore {
   Task<CallPermit> begin_call(json::Object request) override {
     pg::Params params;
     params.add_json(request);
-    MR_CO_TRY(const auto text, co_await ask(MR_POINT("begin_call"), "select millrace.begin_call($1)",
-                                            std::move(params)));
+    MR_CO_TRY(const auto text, co_await ask(MR_POINT("begin_call"),
+                                            "select millrace.begin_call($1)", std::move(params)));
     MR_CO_TRY(const auto answer, parse_json_object(text));
     CallPermit permit;
     const auto* allowed = answer.if_contains("allowed");
@@ -190,8 +190,8 @@ class PgDocumentStore final : public DocumentStore {
   Task<void> end_call(Uuid id, json::Object end) override {
     pg::Params params;
     params.add(id).add_json(end);
-    MR_CO_TRY_VOID(co_await call(MR_POINT("end_call"), "select millrace.end_call($1, $2)",
-                                 std::move(params)));
+    MR_CO_TRY_VOID(
+        co_await call(MR_POINT("end_call"), "select millrace.end_call($1, $2)", std::move(params)));
     co_return ok();
   }
 

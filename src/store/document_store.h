@@ -1,11 +1,12 @@
-// DocumentStore: what a worker asks of the database while it processes documents, and the statements
-// that write what it made of them.
+// DocumentStore: what a worker asks of the database while it processes documents, and the
+// statements that write what it made of them.
 //
 // Reading happens on connections of the worker's own, between claim and settlement. Everything that
-// changes a document is a statement for the settlement of its job (worker::JobContext::in_settlement),
-// so that it commits with the fence or not at all. Exceptions, each safe to repeat: begin_document
-// binds a document to its pipeline; begin_call and end_call keep the account of paid calls, which
-// must not vanish when the job does. Threading: any. Lifetime: the pool outlives it.
+// changes a document is a statement for the settlement of its job
+// (worker::JobContext::in_settlement), so that it commits with the fence or not at all. Exceptions,
+// each safe to repeat: begin_document binds a document to its pipeline; begin_call and end_call
+// keep the account of paid calls, which must not vanish when the job does. Threading: any.
+// Lifetime: the pool outlives it.
 #pragma once
 
 #include "base/json.h"
@@ -74,7 +75,8 @@ struct DocumentWork {
     int text_chars = 0;
   };
   std::optional<Page> page = {};  // Of a job that is about one.
-  std::map<std::string, StageResult, std::less<>> results = {};   // By stage: of the page, or of all.
+  std::map<std::string, StageResult, std::less<>> results =
+      {};  // By stage: of the page, or of all.
   std::map<std::string, StageResult, std::less<>> previous = {};  // Of the page before.
   std::map<std::string, StageResult, std::less<>> whole = {};  // Of the document, for a page's job.
   bool quarantined = false;

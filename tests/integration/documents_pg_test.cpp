@@ -535,6 +535,15 @@ TEST_F(PaidDocuments, AProviderThatMisbehavesCostsTimeAndNoPage) {
   expect_sound();
 }
 
+// An answer that cannot be used is one failure among others, whatever happened to the page before.
+TEST_F(PaidDocuments, AnUnusableAnswerAfterOtherFailuresIsAskedForAgain) {
+  stand_in_->ask("POST", "/control/script", R"({"steps": [
+      {"do": "server_error"}, {"do": "reset_before"}, {"do": "server_error"}, {"do": "bad_text"}, {"do": "bad_text"}]})");
+  const auto id = upload(made_pdf({letter("Unlucky", "Metformin")}), "letter.pdf", "paid");
+  EXPECT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(value("select max(delivery_count) from millrace.attempt where charged"), "5");
+}
+
 // A used-up budget parks the tenant's documents, and nobody else's.
 TEST_F(PaidDocuments, AUsedUpBudgetStopsOneTenantOnly) {
   const auto poor = who_;

@@ -1,5 +1,6 @@
 -- millrace.reuse_pages: takes over what is known already of the pages of a document, and answers the pages that are left to do. Facts of an equal page go along, for this patient.
--- What the stage made of pages as they were before goes.
+-- What the stage made of pages as they were before goes. The equal page is not locked: two documents that look at each other would wait for ever. Its content cannot go while this transaction refers
+-- to it (foreign key); its facts are replaced together with its result, so they belong to it if that is still there after they were read.
 create or replace function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -17,8 +18,7 @@ begin
       left join lateral (
         select x.file_id, x.page, x.sha256, x.size_bytes, x.meta from millrace.page_result x
          where r.file_id is null and x.tenant_id = p_document.tenant_id and x.stage = p_stage and x.reuse_key = k.reuse_key and x.page > 0
-         -- Whoever writes there at this moment is not waited for: two documents that look at each other would wait for ever.
-         order by x.created_at desc limit 1 for share of x skip locked) o on true
+         order by x.created_at desc limit 1) o on true
      order by k.page
   loop
     if v_item.own is not null then
@@ -29,7 +29,6 @@ begin
       v_left := v_left || v_item.page;
       continue;
     end if;
-    v_keep := v_keep || v_item.page;
     insert into millrace.page_result as r (file_id, page, stage, tenant_id, reuse_key, sha256, size_bytes, meta, run, reused, created_at)
     values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.meta, p_document.run, true, v_now)
     on conflict (file_id, page, stage) do update
@@ -42,6 +41,12 @@ begin
            c.evidence, c.conf, c.route, c.dated, v_now
       from millrace.clinical_fact c
      where c.file_id = v_item.file_id and c.page = v_item.other_page and (v_item.meta ? 'facts');
+    if v_item.meta ? 'facts' and not exists (
+        select from millrace.page_result x where x.file_id = v_item.file_id and x.page = v_item.other_page and x.stage = p_stage and x.reuse_key = v_item.reuse_key) then
+      v_left := v_left || v_item.page;
+      continue;
+    end if;
+    v_keep := v_keep || v_item.page;
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, new_values, reason, category, patient_id)
     values (v_now, p_document.tenant_id, millrace.actor(), 'page_result', p_document.file_id || '/' || v_item.page || '/' || p_stage, 'UPDATE', 'page_written',
             jsonb_build_object('sha256', encode(v_item.sha256, 'hex'), 'from', v_item.file_id), 'Page of a document taken over from an equal one', 'clinical', v_patient);

@@ -236,8 +236,9 @@ void add_pipeline_commands(Command& root) {
   check.argument("FILE", *files, "Files or folders (default: pipeline.dir, and the built-in ones)",
                  false);
   check.files();
-  check.footer("Exit code 1 when there are problems. A warning is none: a provider without a key, or a\n"
-               "program that is not there, may be on the machines of the workers.");
+  check.footer(
+      "Exit code 1 when there are problems. A warning is none: a provider without a key, or a\n"
+      "program that is not there, may be on the machines of the workers.");
   check.action([files](Context& context) { return run_check(context, *files); });
 
   auto name = std::make_shared<std::string>();

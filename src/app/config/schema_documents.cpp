@@ -20,7 +20,8 @@ std::vector<SettingSpec> document_specs() {
        .key = "scratch_dir",
        .type = text,
        .default_value = "",
-       .description = "Folder for documents while they are read; default: scratch in database.data_dir"},
+       .description =
+           "Folder for documents while they are read; default: scratch in database.data_dir"},
       {.section = "documents",
        .key = "scratch_bytes",
        .type = integer,

@@ -113,7 +113,9 @@ class Demo {
     engine.worker.prefetch = 0;  // A job that waits in the worker would blur the limits shown.
     engine.worker.drain_timeout = 5s;
     engine.worker.queues = workload_->queues();
-    engine.handlers = [this](const HandlerParts& parts) { return workload_->registry(parts.client); };
+    engine.handlers = [this](const HandlerParts& parts) {
+      return workload_->registry(parts.client);
+    };
     engine_ = std::make_unique<Engine>(context_, std::move(engine));
     engine_->start();
     const auto before = context_.clock.now();

@@ -1,5 +1,5 @@
-// The demo's two parts: documents, and jobs of every kind through a private PostgreSQL, watched live
-// and accounted for.
+// The demo's two parts: documents, and jobs of every kind through a private PostgreSQL, watched
+// live and accounted for.
 #pragma once
 
 #include "app/context.h"

@@ -46,8 +46,9 @@ std::string text_of(const json::Object& object, std::string_view name) {
 
 std::int64_t number_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_number() ? static_cast<std::int64_t>(value->to_number<double>())
-                                                : 0;
+  return value != nullptr && value->is_number()
+             ? static_cast<std::int64_t>(value->to_number<double>())
+             : 0;
 }
 
 std::string rules_of(const json::Object& document) {
@@ -120,14 +121,16 @@ class DocumentDemo {
     for (const auto& old : {samples(), results(), data_dir()}) fs::remove_all(old, error);
     fs::create_directories(results(), error);
     if (error) {
-      return fail(ErrorKind::unavailable, fmt::format("cannot create {}: {}", results().string(),
-                                                      error.message()));
+      return fail(ErrorKind::unavailable,
+                  fmt::format("cannot create {}: {}", results().string(), error.message()));
     }
-    say(fmt::format("  {:5.1f} s  drawing sample documents: letters, lab reports, scans, photographs, "
-                    "and some that mean harm", elapsed()));
-    MR_TRY_VOID(run_program({beside_this_program("millrace-samples").string(), "demo", "--out",
-                             samples().string()},
-                            120s));
+    say(fmt::format(
+        "  {:5.1f} s  drawing sample documents: letters, lab reports, scans, photographs, "
+        "and some that mean harm",
+        elapsed()));
+    MR_TRY_VOID(run_program(
+        {beside_this_program("millrace-samples").string(), "demo", "--out", samples().string()},
+        120s));
     MR_TRY(auto known, read_samples(samples() / "truth.json"));
     for (auto& sample : known) rows_.push_back({.sample = std::move(sample)});
     say(fmt::format("  {:5.1f} s  {} samples in {}; starting PostgreSQL, server and worker",
@@ -220,10 +223,11 @@ class DocumentDemo {
       std::error_code ignored;
       fs::create_directories(folder, ignored);
       for (const auto& [kind, name] : kOutputs) {
-        auto bytes = served_->download(fmt::format("/api/v1/documents/{}/outputs/{}", row.id, kind));
+        auto bytes =
+            served_->download(fmt::format("/api/v1/documents/{}/outputs/{}", row.id, kind));
         if (!bytes) {
-          say(paint(Style::red, fmt::format("  {}: no {}: {}", row.sample.file, kind,
-                                            bytes.error().message)));
+          say(paint(Style::red,
+                    fmt::format("  {}: no {}: {}", row.sample.file, kind, bytes.error().message)));
           continue;
         }
         MR_TRY_VOID(write_file_atomically(folder / name, *bytes, 0644));
@@ -250,8 +254,8 @@ class DocumentDemo {
     const auto deadline = context_.clock.now() + 60s;
     while (!waiting.empty() && context_.clock.now() < deadline) {
       std::erase_if(waiting, [this](Row* row) {
-        auto picture = served_->download(
-            fmt::format("/api/v1/documents/{}/outputs/image?page=1", row->id));
+        auto picture =
+            served_->download(fmt::format("/api/v1/documents/{}/outputs/image?page=1", row->id));
         if (!picture) return false;
         const auto file = results() / row->sample.file / "page-1.png";
         return write_file_atomically(file, *picture, 0644).has_value();
@@ -332,7 +336,8 @@ class DocumentDemo {
   }
 
   void keep_running() {
-    say(fmt::format("\nStill running (KEEP=1) at {}, its API at {}/docs. In another terminal:\n"
+    say(
+        fmt::format("\nStill running (KEEP=1) at {}, its API at {}/docs. In another terminal:\n"
                     "  build/release/millrace --data-dir {} documents list\n"
                     "  export TOKEN={}\n"
                     "Ctrl-C stops it.",
@@ -350,7 +355,8 @@ class DocumentDemo {
     line((results() / "*" / "page-1.png").string(), "pages with what was found on them");
     line((results() / "*" / "narrative.md").string(), "the facts told, with their sources");
     say("Again, and more:");
-    line("build/release/millrace --data-dir " + data_dir().string() + " up", "serves these documents again");
+    line("build/release/millrace --data-dir " + data_dir().string() + " up",
+         "serves these documents again");
     line("make demo KEEP=1", "the demo, and stay up");
   }
 

@@ -1,5 +1,5 @@
-// DocumentDemo: real documents through the public API, watched live and compared with what their makers
-// know: the right ones read, the hostile ones refused.
+// DocumentDemo: real documents through the public API, watched live and compared with what their
+// makers know: the right ones read, the hostile ones refused.
 #pragma once
 
 #include "app/context.h"

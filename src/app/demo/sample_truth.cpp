@@ -48,8 +48,7 @@ bool counts(const json::Object& fact) {
 
 Result<std::vector<Sample>> read_samples(const std::filesystem::path& truth) {
   MR_TRY(const auto text, read_file(truth));
-  MR_TRY(const auto object,
-         parse_json_object(text, {.max_bytes = std::size_t{256} * 1024 * 1024}));
+  MR_TRY(const auto object, parse_json_object(text, {.max_bytes = std::size_t{256} * 1024 * 1024}));
   std::vector<Sample> samples;
   for (const auto& value : array_of(object, "files")) {
     const auto& file = value.as_object();
@@ -62,8 +61,8 @@ Result<std::vector<Sample>> read_samples(const std::filesystem::path& truth) {
     }
     for (const auto& fact : array_of(file, "facts")) {
       if (!counts(fact.as_object())) continue;
-      sample.facts.push_back({.type = text_of(fact.as_object(), "type"),
-                              .name = text_of(fact.as_object(), "name")});
+      sample.facts.push_back(
+          {.type = text_of(fact.as_object(), "type"), .name = text_of(fact.as_object(), "name")});
     }
     samples.push_back(std::move(sample));
   }

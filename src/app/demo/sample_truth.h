@@ -20,8 +20,8 @@ struct SampleFact {
 struct Sample {
   std::string file;
   std::string expected_state;
-  std::string expected_rule;  // Of one that is rejected.
-  std::string text;           // Of all pages.
+  std::string expected_rule;      // Of one that is rejected.
+  std::string text;               // Of all pages.
   std::vector<SampleFact> facts;  // Affirmed ones of the patient that have a name to look for.
 };
 

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -76,7 +77,8 @@ struct Served::Parts {
   std::thread thread;
   CancelSource end;
   std::atomic<bool> ended = false;
-  std::mutex mutex;  // Guards words.
+  std::mutex mutex;                 // Guards words.
+  std::condition_variable changed;  // It has ended.
   std::string words;
   std::string url;
   std::string token;
@@ -113,7 +115,11 @@ Task<void> Served::Parts::run_up(fs::path data_dir, fs::path ready_file, int slo
     const std::lock_guard lock(mutex);
     words = run.error().message;
   }
-  ended = true;
+  {
+    const std::lock_guard lock(mutex);
+    ended = true;
+  }
+  changed.notify_all();
   co_return ok();
 }
 
@@ -140,11 +146,11 @@ Result<std::unique_ptr<Served>> Served::start(Context& context, const fs::path& 
   });
   const auto deadline = context.clock.now() + 60s;
   while (!fs::exists(ready_file, ignored)) {
+    std::unique_lock lock(raw->mutex);
     if (raw->ended || context.clock.now() > deadline) {
-      const std::lock_guard lock(raw->mutex);
       return fail(ErrorKind::unavailable, "millrace up did not get ready: " + raw->words);
     }
-    std::this_thread::sleep_for(20ms);  // For the file: there is nothing else to wait on.
+    raw->changed.wait_for(lock, 20ms, [raw] { return raw->ended.load(); });
   }
   MR_TRY(const auto text, read_file(ready_file));
   MR_TRY(const auto ready, parse_json_object(text));

@@ -1,5 +1,7 @@
 // millrace-document: everything that looks into documents, in a program of its own.
 //
+//   millrace-document [--languages eng+deu+fra+spa]
+//
 // Flow: the worker starts it and it serves tasks (sandbox/task_server.h): engines and fonts are
 // loaded once, and every task runs in a confined child.
 //
@@ -61,11 +63,8 @@ class ChannelSink final : public OpSink {
   sandbox::TaskChannel& channel_;
 };
 
-// Languages that are loaded before the first task; others take 0.1 s when they are asked for.
-std::vector<std::string> default_languages() {
-  const char* const given = std::getenv("MILLRACE_OCR_LANGUAGES");
+std::vector<std::string> split_languages(std::string_view rest) {
   std::vector<std::string> out;
-  std::string_view rest = given == nullptr ? "eng" : given;
   while (!rest.empty()) {
     const auto end = std::min(rest.find('+'), rest.size());
     if (end > 0) out.emplace_back(rest.substr(0, end));
@@ -74,10 +73,11 @@ std::vector<std::string> default_languages() {
   return out;
 }
 
-int serve() {
+// `languages` are loaded before the first task; others take 50 ms each when they are asked for.
+int serve(const std::vector<std::string>& languages) {
   sandbox::TaskServer server;
-  server.warm_up = []() -> Result<void> {
-    MR_TRY_VOID(warm_up_reading(default_languages()));
+  server.warm_up = [&languages]() -> Result<void> {
+    MR_TRY_VOID(warm_up_reading(languages));
     warm_up_drawing();
     return ok();
   };
@@ -87,14 +87,9 @@ int serve() {
     ChannelSink sink(channel);
     return run_operation(channel.request(), files, sink);
   };
-  server.read_paths = {"/usr/share/tesseract-ocr",
-                       "/usr/share/fonts",
-                       "/usr/share/fontconfig",
-                       "/usr/share/poppler",
-                       "/etc/fonts",
-                       "/var/cache/fontconfig",
-                       "/usr/share/X11/fonts",
-                       "/usr/local/share/fonts"};
+  server.read_paths = {"/usr/share/tesseract-ocr", "/usr/share/fonts",    "/usr/share/fontconfig",
+                       "/usr/share/poppler",       "/etc/fonts",          "/var/cache/fontconfig",
+                       "/usr/local/share/fonts",   "/usr/share/X11/fonts"};
   return sandbox::serve_tasks(server);
 }
 
@@ -147,23 +142,18 @@ int run_main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "--run" && argc > 3) return run_unconfined(argv[2], {argv + 3, argv + argc});
   if (mode == "--compare" && argc == 4) return compare(argv[2], argv[3]);
+  if (mode == "--languages" && argc == 3) return serve(split_languages(argv[2]));
   if (!mode.empty()) {
-    fmt::print(stderr, "usage: millrace-document, started by millrace\n");
+    fmt::print(stderr, "usage: millrace-document [--languages eng+deu], started by millrace\n");
     return 2;
   }
-  return serve();
+  return serve({"eng", "deu", "fra", "spa"});
 }
 
 }  // namespace
 }  // namespace millrace::document
 
 int main(int argc, char** argv) {
-  // Tesseract's library counts threads when it is loaded. One page is one process here, and threads
-  // that wait for each other would only be in the way of other pages.
-  if (std::getenv("OMP_THREAD_LIMIT") == nullptr) {
-    setenv("OMP_THREAD_LIMIT", "1", 1);
-    execv("/proc/self/exe", argv);
-  }
   try {
     return millrace::document::run_main(argc, argv);
   } catch (const std::exception& error) {

@@ -27,6 +27,8 @@ class LineReader {
   virtual ~LineReader() = default;
   // Words from left to right. None for a line that shows nothing.
   virtual std::vector<LineWord> read(const Gray& line) = 0;
+  // Whether the language has this word, as far as its data says; punctuation around it aside.
+  virtual bool knows(std::string_view word) = 0;
   virtual std::string name() const = 0;  // "tesseract@5.3.0 eng"
 };
 

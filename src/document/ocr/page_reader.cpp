@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 namespace millrace::document {
 namespace {
@@ -16,8 +14,10 @@ constexpr double kUprightSure = 4;  // Deviations from chance.
 constexpr double kSure = 0.8;
 constexpr double kReadsBadly = 0.72;  // Mean confidence below which the page is tried otherwise.
 constexpr double kOnItsSide = 0.5;    // The same for trying it on its side.
-constexpr double kWordsToTell = 8;    // Characters.
-constexpr double kLetterLarge = 36;   // Height of letters when they are tried larger.
+constexpr std::size_t kSampleLines = 4;
+constexpr double kClearlyMore = 1.05;  // Of known words, for another language than the first.
+constexpr double kWordsToTell = 8;     // Characters.
+constexpr double kLetterLarge = 36;    // Height of letters when they are tried larger.
 
 struct Reading {
   std::vector<OcrWord> words = {};
@@ -80,8 +80,9 @@ struct Attempt {
   Reading reading = {};
 };
 
-Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const LevelOptions& options,
-                LineReader& reader) {
+// Levelled and the right way up, not read yet.
+Attempt begin_attempt(const Gray& image, const Lie& lie, const Noise& noise,
+                      const LevelOptions& options, LineReader& reader) {
   Attempt out{.lie = lie, .page = make_level(image, lie, noise, options)};
   const double up = upright_evidence(out.page.marks, out.page.lines);
   bool over = up < 0;
@@ -93,8 +94,34 @@ Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const Lev
     out.page = turned_over(out.page);
     out.lie.turn_deg = (out.lie.turn_deg + 180) % 360;
   }
+  return out;
+}
+
+Attempt attempt(const Gray& image, const Lie& lie, const Noise& noise, const LevelOptions& options,
+                LineReader& reader) {
+  auto out = begin_attempt(image, lie, noise, options, reader);
   out.reading = read_rows(out.page, group_rows(out.page), reader);
   return out;
+}
+
+// Of several languages the one whose words the longest lines are full of; the first when they do
+// not say.
+LineReader& choose_reader(const LevelPage& page, std::span<LineReader* const> readers) {
+  auto* best = readers.front();
+  double best_worth = 0;
+  for (auto* reader : readers) {
+    if (readers.size() == 1) break;
+    double worth = 0;
+    for (const auto& word : read_some(page, *reader, kSampleLines).words) {
+      const auto length = static_cast<double>(layout::count_code_points(word.text));
+      if (length >= 3 && reader->knows(word.text)) worth += length * word.conf;
+    }
+    if (worth > kClearlyMore * best_worth) {
+      best = reader;
+      best_worth = worth;
+    }
+  }
+  return *best;
 }
 
 // A page that reads badly may lie on its side after all, or its letters may be too small.
@@ -117,39 +144,20 @@ void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, At
 
 }  // namespace
 
-OcrPage read_page(const Gray& image, LineReader& reader) {
+OcrPage read_page(const Gray& image, std::span<LineReader* const> readers) {
   const auto noise = measure_noise(image);
-  auto best = attempt(image, look_at(image), noise, {}, reader);
+  const auto lie = look_at(image);
+  auto best = begin_attempt(image, lie, noise, {}, *readers.front());
+  auto& reader = choose_reader(best.page, readers);
+  best.reading = read_rows(best.page, group_rows(best.page), reader);
   if (best.reading.confidence() < kReadsBadly) try_otherwise(image, noise, reader, best);
-  auto& [lie, page, reading] = best;
-  if (std::getenv("MR_OCR_DEBUG") != nullptr) {
-    std::fprintf(stderr,
-                 "noise specks %.4f grain %.2f quad %d turn %d skew %.2f letter %.1f level %dx%d "
-                 "letter %.1f lines %zu conf %.3f contrast %d\n",
-                 noise.specks, noise.grain, lie.quad ? 1 : 0, lie.turn_deg, lie.skew_deg,
-                 lie.letter_px, page.image.width, page.image.height, page.letter_px,
-                 page.lines.size(), reading.confidence(), lie.contrast);
-  }
-  if (const char* dump = std::getenv("MR_OCR_DUMP"); dump != nullptr) {
-    auto shown = page.image;
-    for (const auto& line : page.lines) {
-      for (int x = std::max(0, (int)line.x0); x < std::min(shown.width, (int)line.x1); ++x) {
-        for (double d : {line.top, line.bottom, -line.small, 0.0}) {
-          const int y = std::clamp((int)(line.foot_at(x) + d), 0, shown.height - 1);
-          shown.row(y)[x] = 128;
-        }
-      }
-    }
-    auto* f = std::fopen(dump, "wb");
-    std::fprintf(f, "P5 %d %d 255\n", shown.width, shown.height);
-    std::fwrite(shown.pixels.data(), 1, shown.pixels.size(), f);
-    std::fclose(f);
-  }
-  OcrPage out{.turn_deg = lie.turn_deg,
-              .skew_deg = lie.skew_deg,
-              .confidence = reading.confidence(),
+  auto& page = best.page;
+  OcrPage out{.turn_deg = best.lie.turn_deg,
+              .skew_deg = best.lie.skew_deg,
+              .confidence = best.reading.confidence(),
+              .engine = reader.name(),
               .level = {.width = page.image.width, .height = page.image.height},
-              .words = std::move(reading.words)};
+              .words = std::move(best.reading.words)};
   out.to_upright =
       page.to_source.then(Projection::quarter_turn(out.turn_deg, image.width, image.height));
   return out;

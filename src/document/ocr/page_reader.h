@@ -10,7 +10,7 @@
 #include "document/ocr/line_reader.h"
 #include "layout/page.h"
 
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +27,13 @@ struct OcrPage {
   int turn_deg = 0;     // Clockwise, that makes the image upright.
   double skew_deg = 0;  // That was left after turning: clockwise from the horizontal.
   double confidence = 0;
+  std::string engine = {};     // The reader's name.
   Size level = {};             // Of the level page.
   Projection to_upright = {};  // From the level page to the image turned upright, pixels.
   std::vector<OcrWord> words = {};
 };
 
-OcrPage read_page(const Gray& image, LineReader& reader);
+// With the reader whose language fits best; there is at least one. Ties go to the first.
+OcrPage read_page(const Gray& image, std::span<LineReader* const> readers);
 
 }  // namespace millrace::document

@@ -46,6 +46,10 @@ class TesseractReader final : public LineReader {
     return words;
   }
 
+  bool knows(std::string_view word) override {
+    return api_.IsValidWord(std::string(word).c_str()) > 0;
+  }
+
   std::string name() const override {
     return fmt::format("tesseract@{} {}", tesseract::TessBaseAPI::Version(), language_);
   }

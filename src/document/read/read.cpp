@@ -116,8 +116,12 @@ void put_back(layout::PageMap& page, const OcrPage& read, Size upright) {
 }
 
 Result<Answer> recognised(const Picture& picture, const ReadRequest& request, std::string why) {
-  MR_TRY(auto* const reader, warm_engines().get(request.languages.front()));
-  const auto read = read_page(picture.gray, *reader);
+  std::vector<LineReader*> readers;
+  for (const auto& language : request.languages) {
+    MR_TRY(auto* const reader, warm_engines().get(language));
+    readers.push_back(reader);
+  }
+  const auto read = read_page(picture.gray, readers);
   const bool sideways = read.turn_deg % 180 != 0;
   const Size upright{.width = sideways ? picture.gray.height : picture.gray.width,
                      .height = sideways ? picture.gray.width : picture.gray.height};
@@ -127,7 +131,7 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
               .height_px = static_cast<std::uint32_t>(read.level.height),
               .dpi = rounded(picture.dpi, 100),
               .rotation_deg = (picture.turn_deg + read.turn_deg) % 360,
-              .engine = reader->name()};
+              .engine = read.engine};
   for (const auto& word : read.words) {
     raw.words.push_back({.text = word.text, .box = slot_of(read, word), .conf = word.conf});
   }
@@ -189,9 +193,10 @@ Engines& warm_engines() {
 Result<void> warm_up_reading(const std::vector<std::string>& languages) {
   PdfFile::warm_up();
   for (const auto& language : languages) {
-    MR_TRY(auto* const reader, warm_engines().get(language));
-    // The first line makes engines allocate what every other line needs again.
-    reader->read(Gray(200, 40, 245));
+    // A language that is not installed is an error of the page that asks for it.
+    if (auto reader = warm_engines().get(language); reader.has_value()) {
+      (*reader)->read(Gray(200, 40, 245));
+    }
   }
   return ok();
 }

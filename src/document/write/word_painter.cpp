@@ -7,8 +7,7 @@ namespace millrace::document {
 namespace {
 
 // As wide as its box, on the base line of its line.
-void draw_word(cairo_t* cairo, const layout::Word& word, double base, double width,
-               double height) {
+void draw_word(cairo_t* cairo, const layout::Word& word, double base, double width, double height) {
   cairo_text_extents_t extents;
   cairo_text_extents(cairo, word.text.c_str(), &extents);
   if (extents.x_advance <= 0) return;

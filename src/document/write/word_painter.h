@@ -1,5 +1,5 @@
-// Words printed where a map says, by Cairo alone: Pango looks its fonts up in threads of its own, and
-// a confined child has none.
+// Words printed where a map says, by Cairo alone: Pango looks its fonts up in threads of its own,
+// and a confined child has none.
 #pragma once
 
 #include "layout/page.h"

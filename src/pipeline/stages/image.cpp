@@ -40,8 +40,8 @@ Task<Drawn> boxes_of(StageJob& job) {
   MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
   layout::SpatialMap map;
   map.pages.push_back(std::move(page));
-  MR_CO_TRY(const auto detection, layout::clinical::detection_from_json(
-                                      value, layout::clinical::Form::stored, map));
+  MR_CO_TRY(const auto detection,
+            layout::clinical::detection_from_json(value, layout::clinical::Form::stored, map));
   for (auto& box : output::boxes_for_entities(map.pages.front(), detection).boxes) {
     drawn.boxes.push_back(std::move(box));
   }

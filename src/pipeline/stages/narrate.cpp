@@ -109,7 +109,7 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
   for (const auto& value : answers->values) {
     auto part = clinical::narrative_from_json(value);
     if (!part) {
-      co_return std::unexpected(unusable_answer(job, part.error().message));
+      co_return std::unexpected(unusable_answer(part.error().message));
     }
     parts.push_back(*std::move(part));
   }

@@ -1,5 +1,5 @@
-// Words with boxes of one page: from the text layer where it can be believed, else by OCR, by a child
-// of our own or by a service.
+// Words with boxes of one page: from the text layer where it can be believed, else by OCR, by a
+// child of our own or by a service.
 #include "blob/disk.h"
 #include "layout/confidence.h"
 #include "layout/form.h"
@@ -97,8 +97,8 @@ Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
   if (auto failed = failed_task(done, fmt::format("page {}", job.page()))) {
     co_return *std::move(failed);
   }
-  auto read = co_await blob::on_disk(job.services.threads,
-                                     [&done] { return checked_read(done->result); });
+  auto read =
+      co_await blob::on_disk(job.services.threads, [&done] { return checked_read(done->result); });
   if (!read) {
     auto outcome = Outcome::retry("reader_protocol", read.error().message);
     outcome.crash = true;
@@ -130,8 +130,8 @@ Task<Picture> picture(StageJob& job) {
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     co_return ok();
   };
-  MR_CO_TRY(const auto done, co_await job.services.children.run(std::move(task),
-                                                                job.context->token()));
+  MR_CO_TRY(const auto done,
+            co_await job.services.children.run(std::move(task), job.context->token()));
   if (done.end != sandbox::TaskResult::End::ok) {
     co_return fail(ErrorKind::internal, "the page could not be drawn: " + done.message);
   }
@@ -143,9 +143,8 @@ Task<Picture> picture(StageJob& job) {
                ? static_cast<std::uint32_t>(value->get_int64())
                : 0U;
   };
-  drawn.size = {.page = kKeptPage,
-                .width_px = pixels("width_px"),
-                .height_px = pixels("height_px")};
+  drawn.size = {
+      .page = kKeptPage, .width_px = pixels("width_px"), .height_px = pixels("height_px")};
   co_return drawn;
 }
 

@@ -1,5 +1,5 @@
-// The last stage: a document in every form that somebody may want: text, words, hOCR, ALTO, facts, FHIR,
-// narrative, a PDF that can be searched, and the manifest that says how all of it came to be.
+// The last stage: a document in every form that somebody may want: text, words, hOCR, ALTO, facts,
+// FHIR, narrative, a PDF that can be searched, and the manifest that says how all of it came to be.
 //
 // Pages go by one at a time, into all files at once. What a page could not be read for is missing
 // in them, and said.
@@ -48,8 +48,7 @@ output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
   info.patient_id = job.work.file.patient.to_string();
   info.engines = record.engines();
   info.page_count = static_cast<std::uint32_t>(job.work.document->page_count);
-  info.processed_at =
-      std::chrono::floor<std::chrono::milliseconds>(job.services.clock.wall());
+  info.processed_at = std::chrono::floor<std::chrono::milliseconds>(job.services.clock.wall());
   return info;
 }
 
@@ -87,15 +86,15 @@ Task<void> write_page(Writing& out, int number, const store::StageResult& map,
   auto& job = out.job;
   MR_CO_TRY(const auto page,
             co_await load_page(job.services, map, static_cast<std::uint32_t>(number)));
-  auto texts = co_await blob::on_disk(job.services.threads,
-                                      [&] { return texts_of(page, out.info); });
+  auto texts =
+      co_await blob::on_disk(job.services.threads, [&] { return texts_of(page, out.info); });
   MR_CO_TRY_VOID(co_await out.files.write("text", std::move(texts.text)));
   MR_CO_TRY_VOID(co_await out.files.write("words", std::move(texts.words)));
   MR_CO_TRY_VOID(co_await out.files.write("hocr", std::move(texts.hocr)));
   MR_CO_TRY_VOID(co_await out.files.write("alto", std::move(texts.alto)));
   const int fd = out.lines.get();
-  MR_CO_TRY_VOID(co_await blob::on_disk(job.services.threads,
-                                        [&] { return append(fd, texts.line); }));
+  MR_CO_TRY_VOID(
+      co_await blob::on_disk(job.services.threads, [&] { return append(fd, texts.line); }));
   if (entities == nullptr) co_return ok();
   MR_CO_TRY(const auto text,
             co_await read_content(job.services.blobs, entities->content, kPassBytesMax));
@@ -104,8 +103,8 @@ Task<void> write_page(Writing& out, int number, const store::StageResult& map,
   layout::SpatialMap kept;
   kept.pages.push_back(page);
   kept.pages.front().info.page = kKeptPage;
-  MR_CO_TRY(auto detection, layout::clinical::detection_from_json(
-                                value, layout::clinical::Form::stored, kept));
+  MR_CO_TRY(auto detection,
+            layout::clinical::detection_from_json(value, layout::clinical::Form::stored, kept));
   number_page(detection, static_cast<std::uint32_t>(number));
   out.evidence.add_page(page, detection);
   co_return ok();
@@ -149,8 +148,8 @@ Task<std::optional<Outcome>> write_pdf(Writing& out) {
   task.files.push_back(std::move(file));
   task.files.push_back(std::move(lines));
   // A picture that was packed tightly may take more room as it is embedded.
-  task.limits.output_max_bytes =
-      std::uint64_t{256} * 1024 * 1024 + 4 * static_cast<std::uint64_t>(job.work.file.content.size_bytes);
+  task.limits.output_max_bytes = std::uint64_t{256} * 1024 * 1024 +
+                                 4 * static_cast<std::uint64_t>(job.work.file.content.size_bytes);
   task.limits.cpu = std::chrono::minutes(5);
   task.limits.wall = std::chrono::minutes(10);
   auto& writer = out.files.writer("pdf");
@@ -185,8 +184,8 @@ Task<void> write_facts(Writing& out, const DocumentFacts& facts) {
   auto made = co_await blob::on_disk(out.job.services.threads, [&] {
     auto all_agents = agents;
     all_agents.push_back(info.generator);
-    return Made{.json = canonical_json(output::facts_json(facts.extraction, facts.routed,
-                                                          out.evidence, info)),
+    return Made{.json = canonical_json(
+                    output::facts_json(facts.extraction, facts.routed, out.evidence, info)),
                 .csv = output::facts_csv(facts.extraction, facts.routed, out.evidence),
                 .markdown = output::narrative_markdown({.narrative = facts.narrative,
                                                         .extraction = facts.extraction,
@@ -200,8 +199,8 @@ Task<void> write_facts(Writing& out, const DocumentFacts& facts) {
                                              .agents = std::move(all_agents)})};
   });
   MR_CO_TRY(const auto fhir, std::move(made.fhir));
-  MR_CO_TRY_VOID(co_await out.files.add("facts", "facts.json", "application/json",
-                                        std::move(made.json)));
+  MR_CO_TRY_VOID(
+      co_await out.files.add("facts", "facts.json", "application/json", std::move(made.json)));
   MR_CO_TRY_VOID(co_await out.files.add("facts_csv", "facts.csv", "text/csv; charset=utf-8",
                                         std::move(made.csv)));
   MR_CO_TRY_VOID(co_await out.files.add("fhir", "fhir.json", "application/fhir+json",

@@ -65,7 +65,7 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   for (const auto& value : answers->values) {
     auto part = clinical::detection_from_json(value, clinical::Form::answer, map);
     if (!part) {
-      co_return std::unexpected(unusable_answer(job, part.error().message));
+      co_return std::unexpected(unusable_answer(part.error().message));
     }
     // What is not on the page is dropped there; the rest gets its place.
     parts.push_back(clinical::ground(*std::move(part), map).detection);
@@ -111,7 +111,7 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
   for (const auto& value : answers->values) {
     auto part = clinical::extraction_from_json(value, clinical::Form::answer);
     if (!part) {
-      co_return std::unexpected(unusable_answer(job, part.error().message));
+      co_return std::unexpected(unusable_answer(part.error().message));
     }
     parts.push_back(*std::move(part));
   }

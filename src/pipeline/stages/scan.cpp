@@ -1,7 +1,7 @@
 // The scan: is it what it says, is it harmless, how many pages has it, and what does each show?
 //
-// clamd looks first when it is configured, then the child of our own reads the structure. Either may
-// refuse; a refused file is a result, not a failure.
+// clamd looks first when it is configured, then the child of our own reads the structure. Either
+// may refuse; a refused file is a result, not a failure.
 #include "blob/disk.h"
 #include "pipeline/stage_job.h"
 #include "pipeline/steadily.h"
@@ -97,8 +97,8 @@ Result<json::Object> checked_report(std::string_view text, int pages_max) {
   }
   if (std::cmp_greater(pages.size(), pages_max)) {
     scan["verdict"] = "refused";
-    findings.push_back(finding("too_many_pages", "refuse",
-                               fmt::format("it has more than {} pages", pages_max)));
+    findings.push_back(
+        finding("too_many_pages", "refuse", fmt::format("it has more than {} pages", pages_max)));
     pages.clear();
   }
   scan["findings"] = std::move(findings);
@@ -188,8 +188,7 @@ Task<Outcome> run_scan(StageJob job) {
   task.files.push_back(*std::move(opened));
   auto done = co_await job.services.children.run(std::move(task), job.context->token());
   if (auto failed = failed_task(done, "scan")) co_return *std::move(failed);
-  const auto pages_max =
-      std::min(kPagesMax, static_cast<int>(job.number("pages_max", kPagesMax)));
+  const auto pages_max = std::min(kPagesMax, static_cast<int>(job.number("pages_max", kPagesMax)));
   auto scan = checked_report(done->result, pages_max);
   if (!scan) {
     auto outcome = Outcome::retry("reader_protocol", scan.error().message);

@@ -1,6 +1,6 @@
 // All pages together: what repeats at the edges of pages is header or footer, not what the document
-// says. Pages are looked at by the window, so that a document of thousands needs no more memory than
-// one of dozens.
+// says. Pages are looked at by the window, so that a document of thousands needs no more memory
+// than one of dozens.
 #include "blob/disk.h"
 #include "layout/page_json.h"
 #include "layout/running_text.h"
@@ -44,7 +44,8 @@ Result<std::vector<Marked>> mark(std::vector<layout::PageMap> pages) {
 
 Task<Outcome> run_spatial(StageJob job) {
   const auto* words = stage_doing(*job.pipeline, RunKind::ocr);
-  if (words == nullptr) co_return Outcome::permanent("no_words", "no stage of the pipeline reads pages");
+  if (words == nullptr)
+    co_return Outcome::permanent("no_words", "no stage of the pipeline reads pages");
   const auto version = stage_version(*job.stage);
   json::Array results;
   std::string all;
@@ -64,14 +65,12 @@ Task<Outcome> run_spatial(StageJob job) {
     std::vector<layout::PageMap> pages;
     for (const auto& one : window) {
       MR_CO_TRY(auto page, co_await steadily(*job.context, [&] {
-                  return load_page(job.services, one.result,
-                                   static_cast<std::uint32_t>(one.page));
+                  return load_page(job.services, one.result, static_cast<std::uint32_t>(one.page));
                 }));
       pages.push_back(std::move(page));
     }
-    MR_CO_TRY(auto marked, co_await blob::on_disk(job.services.threads, [&pages] {
-                return mark(std::move(pages));
-              }));
+    MR_CO_TRY(auto marked, co_await blob::on_disk(job.services.threads,
+                                                  [&pages] { return mark(std::move(pages)); }));
     for (std::size_t i = 0; i < marked.size(); ++i) {
       MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
                   return keep_content(job.services.blobs, marked[i].bytes, "application/json");
@@ -88,7 +87,8 @@ Task<Outcome> run_spatial(StageJob job) {
       results.push_back(std::move(item));
     }
     after = window.back().page;
-    job.context->progress(static_cast<int>(90LL * after / std::max(1, job.work.document->page_count)));
+    job.context->progress(
+        static_cast<int>(90LL * after / std::max(1, job.work.document->page_count)));
     if (after >= job.work.document->page_count) break;
   }
   json::Object summary;

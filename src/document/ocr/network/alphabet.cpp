@@ -39,7 +39,6 @@ Result<Alphabet> Alphabet::parse(std::string_view characters, std::string_view c
   ModelReader reader(codes);
   if (names.size() != count || reader.number<std::uint32_t>() != count) return other_form("codes");
   Alphabet out;
-  out.count_ = count;
   out.by_code_.resize(code_count);
   for (std::size_t id = 0; id < count; ++id) {
     reader.number<std::uint8_t>();
@@ -51,8 +50,14 @@ Result<Alphabet> Alphabet::parse(std::string_view characters, std::string_view c
     const bool special = names[id] == "Joined" || names[id].starts_with("|Broken");
     if (special || !character.text.empty()) continue;
     character = {.text = names[id], .id = static_cast<std::int32_t>(id)};
+    out.ids_.emplace(character.text, character.id);
   }
   return out;
+}
+
+std::int32_t Alphabet::id_of(std::string_view text) const {
+  const auto found = ids_.find(text);
+  return found == ids_.end() ? -1 : found->second;
 }
 
 }  // namespace millrace::document

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +25,12 @@ class Alphabet {
                                 std::size_t code_count);
 
   const Character& of(std::size_t code) const { return by_code_[code]; }
-  std::size_t characters() const { return count_; }
+  std::int32_t id_of(std::string_view text) const;  // -1 when there is no such character.
   bool is_space(std::size_t code) const { return by_code_[code].text == " "; }
 
  private:
   std::vector<Character> by_code_;
-  std::size_t count_ = 0;
+  std::map<std::string, std::int32_t, std::less<>> ids_;
 };
 
 }  // namespace millrace::document

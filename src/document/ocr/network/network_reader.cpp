@@ -3,6 +3,7 @@
 #include "document/ocr/network/line_decoder.h"
 #include "document/ocr/network/line_network.h"
 #include "document/ocr/network/model_file.h"
+#include "document/ocr/network/word_list.h"
 
 #include <fmt/format.h>
 
@@ -17,10 +18,10 @@ constexpr int kWidthMax = 20'000;  // Of a line, once it has the network's heigh
 
 class NetworkReader final : public LineReader {
  public:
-  NetworkReader(std::string language, LineNetwork network, Alphabet alphabet)
+  NetworkReader(std::string language, LineNetwork network, LineDecoder decoder)
       : language_(std::move(language)),
         network_(std::move(network)),
-        alphabet_(std::move(alphabet)) {}
+        decoder_(std::move(decoder)) {}
 
   std::vector<LineWord> read(const Gray& line) override {
     const double scale = static_cast<double>(network_.height()) / line.height;
@@ -28,7 +29,7 @@ class NetworkReader final : public LineReader {
     if (width < LineNetwork::kStepWidth || width > kWidthMax) return {};
     const auto image =
         resized(line, {.width = width, .height = static_cast<int>(network_.height())});
-    auto words = decode_line(network_.run(image), network_.null_code(), alphabet_);
+    auto words = decoder_.decode(network_.run(image));
     const double pixels = LineNetwork::kStepWidth / scale;
     for (auto& word : words) {
       word.x0 *= pixels;
@@ -38,12 +39,14 @@ class NetworkReader final : public LineReader {
     return words;
   }
 
-  std::string name() const override { return fmt::format("millrace-ocr@1 {}", language_); }
+  bool knows(std::string_view word) override { return decoder_.knows(word); }
+
+  std::string name() const override { return fmt::format("millrace-ocr@1 fast {}", language_); }
 
  private:
   std::string language_;
   LineNetwork network_;
-  Alphabet alphabet_;
+  LineDecoder decoder_;
 };
 
 }  // namespace
@@ -53,7 +56,10 @@ Result<std::unique_ptr<LineReader>> make_network_reader(const std::string& langu
   MR_TRY(auto network, LineNetwork::parse(file.part(ModelPart::network)));
   MR_TRY(auto alphabet, Alphabet::parse(file.part(ModelPart::characters),
                                         file.part(ModelPart::codes), network.codes()));
-  return std::make_unique<NetworkReader>(language, std::move(network), std::move(alphabet));
+  auto words = WordList::parse(file.part(ModelPart::words));
+  LineDecoder decoder(std::move(alphabet), words.has_value() ? *std::move(words) : WordList(),
+                      network.null_code());
+  return std::make_unique<NetworkReader>(language, std::move(network), std::move(decoder));
 }
 
 }  // namespace millrace::document
