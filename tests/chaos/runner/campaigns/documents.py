@@ -172,7 +172,7 @@ def judge_provider(verdict, deployment, url):
     verdict.check("E08", "the money adds up", exact in ("t", "true"), f"{exact}")
 
 
-killed = Campaign({"short": {"documents": 14, "scans": 2, "every_s": 2, "patience_s": 90},
+killed = Campaign({"short": {"documents": 14, "scans": 2, "every_s": 1, "patience_s": 90},
                    "long": {"documents": 200, "scans": 20, "every_s": 2, "patience_s": 1500},
                    "release": {"documents": 1000, "scans": 100, "every_s": 2, "patience_s": 7200}}, kills)
 crowd = Campaign({"short": {"documents": 40, "clients": 20, "patience_s": 120},
