@@ -1,10 +1,9 @@
 // The plans of guardian, stage by stage, and the keys under which their results are used again.
-#include "pipeline/stage_plan.h"
-
 #include "extract/extract.h"
 #include "pipeline/definition/parse.h"
 #include "pipeline/definition/pipeline_set.h"
 #include "pipeline/stage_job.h"
+#include "pipeline/stage_plan.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
