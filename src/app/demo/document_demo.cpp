@@ -39,18 +39,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOutputs
     {"manifest", "manifest.json"},
 }};
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::int64_t number_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_number()
-             ? static_cast<std::int64_t>(value->to_number<double>())
-             : 0;
-}
-
 std::string rules_of(const json::Object& document) {
   std::string rules;
   const auto* findings = document.if_contains("findings");
@@ -58,7 +46,7 @@ std::string rules_of(const json::Object& document) {
   for (const auto& one : findings->get_array()) {
     if (!one.is_object()) continue;
     if (!rules.empty()) rules += ", ";
-    rules += text_of(one.get_object(), "rule");
+    rules += text_member(one.get_object(), "rule");
   }
   return rules;
 }
@@ -72,7 +60,7 @@ struct Row {
   std::optional<double> wrong_characters = {};
   std::optional<Found> facts = {};
 
-  std::string state() const { return id.empty() ? "waiting" : text_of(document, "state"); }
+  std::string state() const { return id.empty() ? "waiting" : text_member(document, "state"); }
   bool ended() const {
     const auto now = state();
     return now == "completed" || now == "partial" || now == "failed" || now == "rejected";
@@ -146,7 +134,7 @@ class DocumentDemo {
       const auto name = boost::urls::encode(row.sample.file, boost::urls::unreserved_chars);
       MR_TRY(const auto answer, served_->post("/api/v1/uploads?file_name=" + name, std::move(bytes),
                                               "application/octet-stream"));
-      row.id = text_of(answer.as_object(), "id");
+      row.id = text_member(answer.as_object(), "id");
       row.document["state"] = "uploaded";
       row.sent = context_.clock.now();
       draw();
@@ -159,7 +147,7 @@ class DocumentDemo {
     MR_TRY(const auto page, served_->get("/api/v1/documents?limit=200"));
     for (const auto& one : page.as_object().at("items").as_array()) {
       const auto& document = one.as_object();
-      const auto row = std::ranges::find(rows_, text_of(document, "id"), &Row::id);
+      const auto row = std::ranges::find(rows_, text_member(document, "id"), &Row::id);
       if (row == rows_.end() || row->ended()) continue;
       row->document = document;
       if (row->ended()) row->seconds = Seconds(context_.clock.now() - row->sent).count();
@@ -197,8 +185,8 @@ class DocumentDemo {
 
   std::string line_of(const Row& row) const {
     const auto state = row.state();
-    const auto total = number_of(row.document, "stage_total");
-    const auto done = number_of(row.document, "stage_done");
+    const auto total = int_member(row.document, "stage_total");
+    const auto done = int_member(row.document, "stage_done");
     std::string about;
     Style style = Style::dim;
     if (row.ended()) {
@@ -207,7 +195,7 @@ class DocumentDemo {
                                   : fmt::format("{} in {:.1f} s", state, row.seconds.value_or(0));
     } else if (state == "processing") {
       style = Style::cyan;
-      about = text_of(row.document, "stage");
+      about = text_member(row.document, "stage");
       if (total > 1) about += fmt::format(" {}/{}", done, total);
     } else {
       about = state;
@@ -273,12 +261,12 @@ class DocumentDemo {
     for (const auto& row : rows_) {
       const auto* summary = row.document.if_contains("summary");
       const auto facts = summary != nullptr && summary->is_object()
-                             ? number_of(summary->get_object(), "facts")
+                             ? int_member(summary->get_object(), "facts")
                              : 0;
       table.add({Cell(row.sample.file), Cell(row.state()),
                  row.right() ? Cell("ok", Style::green)
                              : Cell("WRONG, not " + row.sample.expected_state, Style::red),
-                 Cell(number_of(row.document, "page_count")),
+                 Cell(int_member(row.document, "page_count")),
                  Cell(fmt::format("{:.1f}", row.seconds.value_or(0))),
                  row.wrong_characters ? Cell(fmt::format("{:.1f} %", 100 * *row.wrong_characters))
                                       : Cell("-", Style::dim),

@@ -1,5 +1,6 @@
 #include "app/demo/sample_truth.h"
 
+#include "app/context.h"
 #include "base/file.h"
 #include "layout/code_points.h"
 #include "layout/compare.h"
@@ -11,11 +12,6 @@
 
 namespace millrace::app {
 namespace {
-
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 bool flag_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
@@ -37,7 +33,7 @@ std::string_view fact_type(std::string_view type) {
 }
 
 bool counts(const json::Object& fact) {
-  if (fact_type(text_of(fact, "type")).empty()) return false;
+  if (fact_type(text_member(fact, "type")).empty()) return false;
   const auto* assertion = fact.if_contains("assertion");
   if (assertion == nullptr || !assertion->is_object()) return true;
   const auto& said = assertion->get_object();
@@ -52,17 +48,17 @@ Result<std::vector<Sample>> read_samples(const std::filesystem::path& truth) {
   std::vector<Sample> samples;
   for (const auto& value : array_of(object, "files")) {
     const auto& file = value.as_object();
-    Sample sample{.file = text_of(file, "file"),
-                  .expected_state = text_of(file, "expected_state"),
-                  .expected_rule = text_of(file, "expected_rule")};
+    Sample sample{.file = text_member(file, "file"),
+                  .expected_state = text_member(file, "expected_state"),
+                  .expected_rule = text_member(file, "expected_rule")};
     for (const auto& page : array_of(file, "pages")) {
       if (!sample.text.empty()) sample.text += '\n';
-      sample.text += text_of(page.as_object(), "text");
+      sample.text += text_member(page.as_object(), "text");
     }
     for (const auto& fact : array_of(file, "facts")) {
       if (!counts(fact.as_object())) continue;
-      sample.facts.push_back(
-          {.type = text_of(fact.as_object(), "type"), .name = text_of(fact.as_object(), "name")});
+      sample.facts.push_back({.type = text_member(fact.as_object(), "type"),
+                              .name = text_member(fact.as_object(), "name")});
     }
     samples.push_back(std::move(sample));
   }
@@ -89,8 +85,8 @@ Found find_facts(const Sample& sample, const json::Value& facts) {
     const auto* said = fact.if_contains("value");
     if (said == nullptr || !said->is_object()) continue;
     for (const std::string_view field : {"drug", "name", "test", "substance", "allergen"}) {
-      if (auto name = text_of(said->get_object(), field); !name.empty()) {
-        known.emplace_back(text_of(fact, "type"), layout::to_lower(name));
+      if (auto name = text_member(said->get_object(), field); !name.empty()) {
+        known.emplace_back(text_member(fact, "type"), layout::to_lower(name));
       }
     }
   }

@@ -26,18 +26,13 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLogBytesMax = std::size_t{64} * 1024 * 1024;
 constexpr std::string_view kUser = "00000000-0000-4000-8000-0000000000de";
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 std::map<std::string, std::string> plain_environment() {
   return {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C.UTF-8"}};
 }
 
 Error refused(const http::Response& response) {
   const auto problem = parse_json_object(response.body);
-  const auto detail = problem ? text_of(*problem, "detail") : std::string();
+  const auto detail = problem ? text_member(*problem, "detail") : std::string();
   return {.kind = response.status == 404 ? ErrorKind::not_found : ErrorKind::unavailable,
           .message = fmt::format("{} {}", response.status,
                                  detail.empty() ? response.body.substr(0, 200) : detail)};
@@ -154,7 +149,7 @@ Result<std::unique_ptr<Served>> Served::start(Context& context, const fs::path& 
   }
   MR_TRY(const auto text, read_file(ready_file));
   MR_TRY(const auto ready, parse_json_object(text));
-  raw->url = text_of(ready, "http_url");
+  raw->url = text_member(ready, "http_url");
   MR_TRY(raw->token, run_program({beside_this_program("millrace").string(), "--data-dir",
                                   data_dir.string(), "token", "create", "--role", "authenticated",
                                   "--user", std::string(kUser), "--ttl", "12h"},
