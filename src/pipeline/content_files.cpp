@@ -192,8 +192,14 @@ Task<sandbox::UniqueFd> ContentFiles::with_bytes(std::string bytes) {
 Task<std::string> read_content(blob::BlobStore& blobs, store::ContentRef content,
                                std::uint64_t bytes_max) {
   MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
-  MR_CO_TRY(auto reader, co_await blobs.open(key, {}));
-  const auto size = reader->info().size_bytes;
+  blob::ByteRange range;
+  if (content.offset) {
+    range = {.offset = static_cast<std::uint64_t>(*content.offset),
+             .length = static_cast<std::uint64_t>(content.size_bytes)};
+  }
+  MR_CO_TRY(auto reader, co_await blobs.open(key, range));
+  const auto size =
+      content.offset ? static_cast<std::uint64_t>(content.size_bytes) : reader->info().size_bytes;
   if (size > bytes_max) {
     co_return fail(ErrorKind::internal, fmt::format("content {} has {} bytes, more than {}",
                                                     content.sha256, size, bytes_max));
@@ -204,6 +210,10 @@ Task<std::string> read_content(blob::BlobStore& blobs, store::ContentRef content
     MR_CO_TRY(const auto read, co_await reader->read(rest));
     if (read == 0) co_return fail(ErrorKind::internal, "content ended early");
     rest = rest.subspan(read);
+  }
+  // The store answers for whole contents only.
+  if (content.offset && blob::sha256(bytes).hex() != content.sha256) {
+    co_return fail(ErrorKind::internal, fmt::format("content {} is damaged", content.sha256));
   }
   co_return bytes;
 }

@@ -42,6 +42,7 @@ Task<Outcome> dispatch(StageJob job) {
                                  fmt::format("pipeline {} {} has no stage {}", job.pipeline->name,
                                              job.pipeline->version, type));
   }
+  if (!job.work.group.empty()) co_return co_await run_group(std::move(job));
   const bool spread = job.stage->each == Each::page && !job.work.page;
   if (spread) co_return co_await run_spread(std::move(job));
   switch (job.stage->kind) {

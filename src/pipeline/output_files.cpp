@@ -10,6 +10,18 @@
 #include <utility>
 
 namespace millrace::pipeline {
+namespace {
+
+constexpr std::string_view kPdfKind = "pdf";
+constexpr std::string_view kPdfName = "document.pdf";
+constexpr std::string_view kPdfMime = "application/pdf";
+
+}  // namespace
+
+json::Object source_output() {
+  return {
+      {"kind", kPdfKind}, {"file_name", kPdfName}, {"content_type", kPdfMime}, {"of_file", true}};
+}
 
 Task<void> OutputFiles::open(std::string kind, std::string file_name, std::string content_type) {
   MR_CO_TRY(auto writer, co_await blobs_.create({.content_type = content_type}));
@@ -47,6 +59,15 @@ Task<void> OutputFiles::add(std::string kind, std::string file_name, std::string
   note(kind, open_.find(kind)->second, info);
   open_.erase(kind);
   co_return ok();
+}
+
+void OutputFiles::add_source(const store::ContentRef& content) {
+  outputs_.push_back(source_output());
+  artifacts_.push_back({.name = std::string(kPdfName),
+                        .kind = std::string(kPdfKind),
+                        .mime = std::string(kPdfMime),
+                        .sha256 = content.sha256,
+                        .size_bytes = static_cast<std::uint64_t>(content.size_bytes)});
 }
 
 void OutputFiles::note(std::string kind, const File& file, const blob::BlobInfo& info) {

@@ -4,6 +4,7 @@
 
 #include "blob/blob_store.h"
 #include "output/manifest.h"
+#include "store/document_store.h"
 
 #include <map>
 #include <memory>
@@ -11,6 +12,9 @@
 #include <string_view>
 
 namespace millrace::pipeline {
+
+// The file itself as the PDF that is handed out.
+json::Object source_output();
 
 class OutputFiles {
  public:
@@ -25,6 +29,9 @@ class OutputFiles {
   // One at once.
   Task<void> add(std::string kind, std::string file_name, std::string content_type,
                  std::string text);
+
+  // The PDF is the file as it came.
+  void add_source(const store::ContentRef& content);
 
   // As millrace.put_outputs takes them.
   const json::Array& outputs() const { return outputs_; }

@@ -117,26 +117,99 @@ std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
   return sha256_hex(text);
 }
 
-Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta) {
-  MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
-              return keep_content(job.services.blobs, bytes, "application/json");
-            }));
+json::Object Pack::add(std::string_view piece) {
+  json::Object part;
+  part["offset"] = bytes.size();
+  part["size_bytes"] = piece.size();
+  part["sha256"] = sha256_hex(piece);
+  bytes += piece;
+  return part;
+}
+
+namespace {
+
+json::Object page_item(const StageJob& job, PageMade& made) {
   json::Object item;
   item["page"] = job.page();
   item["stage"] = job.stage->name;
   item["reuse_key"] = reuse_key(*job.pipeline, *job.stage, job.work);
-  item["blob"] = std::move(blob);
-  item["meta"] = std::move(meta);
-  co_return item;
+  item["meta"] = std::move(made.meta);
+  if (made.facts) item["facts"] = *std::move(made.facts);
+  return item;
 }
 
-Outcome settled_page(StageJob& job, json::Object item) {
+void settle_with(StageJob& job, const json::Array& items, const std::vector<int>& left) {
   const auto next = job_after(*job.pipeline, job.stage->name);
-  job.context->in_settlement({store::settle_page_statement(job.id(), item, next)});
-  const auto& meta = item.at("meta").as_object();
-  auto outcome = Outcome::ok(to_json(meta));
-  note_tokens(outcome, meta);
-  return outcome;
+  job.context->in_settlement({store::settle_pages_statement(job.id(), items, left, next)});
+}
+
+Task<json::Object> keep_json(StageJob& job, const std::string& bytes) {
+  co_return co_await steadily(
+      *job.context, [&] { return keep_content(job.services.blobs, bytes, "application/json"); });
+}
+
+}  // namespace
+
+Task<Outcome> keep_page(StageJob& job, PageMade made) {
+  MR_CO_TRY(auto blob, co_await keep_json(job, made.bytes));
+  auto item = page_item(job, made);
+  item["blob"] = std::move(blob);
+  auto outcome = Outcome::ok(to_json(item.at("meta")));
+  note_tokens(outcome, item.at("meta").as_object());
+  settle_with(job, {std::move(item)}, {});
+  co_return outcome;
+}
+
+StageJob job_of_page(const StageJob& job, const store::DocumentWork::GroupPage& page) {
+  auto one = job;
+  one.work.page = page.page;
+  one.work.results = page.results;
+  one.work.previous = page.previous;
+  one.work.group.clear();
+  return one;
+}
+
+Task<Outcome> keep_group(StageJob& job, GroupMade made) {
+  json::Array items;
+  Pack pack;
+  for (auto& [page, one] : made.done) {
+    auto item = page_item(job_of_page(job, *page), one);
+    item["part"] = pack.add(one.bytes);
+    items.push_back(std::move(item));
+  }
+  if (!items.empty()) {
+    MR_CO_TRY(const auto blob, co_await keep_json(job, pack.bytes));
+    for (auto& item : items) item.as_object()["blob"] = blob;
+  }
+  settle_with(job, items, made.left);
+  json::Object told{{"pages", made.done.size()}, {"split", made.left.size()}};
+  co_return Outcome::ok(to_json(told));
+}
+
+Task<Outcome> run_group(StageJob job) {
+  GroupMade made;
+  // Whoever had the group before may have died of one of its pages: from now on each is alone.
+  if (job.context->job().delivery_count > 1) {
+    for (const auto& one : job.work.group) made.left.push_back(one.page.page);
+    co_return co_await keep_group(job, std::move(made));
+  }
+  switch (job.stage->kind) {
+    case RunKind::ocr: {
+      MR_CO_TRY(made, co_await read_group(job));
+      break;
+    }
+    case RunKind::detect: {
+      MR_CO_TRY(made, co_await detect_group(job));
+      break;
+    }
+    case RunKind::extract: {
+      MR_CO_TRY(made, co_await extract_group(job));
+      break;
+    }
+    default:
+      for (const auto& one : job.work.group) made.left.push_back(one.page.page);
+  }
+  co_return co_await keep_group(job, std::move(made));
 }
 
 Outcome settled_stage(StageJob& job, json::Object item) {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace millrace::pipeline {
 
@@ -42,11 +44,37 @@ Result<const store::StageResult*> result_of(const StageJob& job, RunKind kind);
 std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
                       const store::DocumentWork& work);
 
-// A page's result, stored and ready for settle_page: {"page","stage","reuse_key","blob","meta"}.
-Task<json::Object> keep_page(StageJob& job, std::string bytes, json::Object meta);
+// What a stage made of a page, not yet stored.
+struct PageMade {
+  std::string bytes;
+  json::Object meta;
+  std::optional<json::Array> facts = {};  // As millrace.put_facts takes them.
+};
+// Or how the delivery ends without that.
+using PageAnswer = std::variant<PageMade, Outcome>;
 
-// Settles the job with a page's result.
-Outcome settled_page(StageJob& job, json::Object item);
+// Stores what was made of the page of the job and settles the job with it.
+Task<Outcome> keep_page(StageJob& job, PageMade made);
+
+// Several pages that one job is about.
+struct GroupMade {
+  struct One {
+    const store::DocumentWork::GroupPage* page;
+    PageMade made;
+  };
+  std::vector<One> done = {};
+  std::vector<int> left = {};  // Get jobs of their own: each fails or succeeds by itself.
+};
+// The job as it would be if it were about one page of its group.
+StageJob job_of_page(const StageJob& job, const store::DocumentWork::GroupPage& page);
+// Stores them as one content and settles the job with all.
+Task<Outcome> keep_group(StageJob& job, GroupMade made);
+
+// Pieces of one content: {"offset","size_bytes","sha256"} of each.
+struct Pack {
+  std::string bytes;
+  json::Object add(std::string_view piece);
+};
 // Settles the job of a whole document: results, outputs, summary.
 Outcome settled_stage(StageJob& job, json::Object item);
 
@@ -63,6 +91,11 @@ Task<Outcome> run_outputs(StageJob job);
 Task<Outcome> run_image(StageJob job);
 // By a program or an address of the author's.
 Task<Outcome> run_authors(StageJob job);
+// The job of a group of pages.
+Task<Outcome> run_group(StageJob job);
+Task<GroupMade> read_group(StageJob& job);
+Task<GroupMade> detect_group(StageJob& job);
+Task<GroupMade> extract_group(StageJob& job);
 // A stage per page that has been reached: its pages are begun.
 Task<Outcome> run_spread(StageJob job);
 

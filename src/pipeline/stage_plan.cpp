@@ -78,6 +78,11 @@ json::Array inputs_of(const Pipeline& pipeline, const Stage& stage) {
 
 }  // namespace
 
+std::string_view mode_of(const Stage& stage) {
+  const auto* mode = stage.options.if_contains("mode");
+  return mode != nullptr && mode->is_string() ? std::string_view(mode->get_string()) : "auto";
+}
+
 bool is_authors(const Stage& stage) {
   return stage.kind == RunKind::exec || stage.kind == RunKind::http;
 }
@@ -143,6 +148,22 @@ std::optional<std::size_t> tokens_of(const Stage& stage) {
 
 }  // namespace
 
+namespace {
+
+// Of a stage whose pages take milliseconds: then a job for each costs more than the page.
+std::optional<json::Object> group_of(const Stage& stage) {
+  constexpr int kPages = 16;
+  const bool reads_text = stage.kind == RunKind::ocr && mode_of(stage) == "auto";
+  const bool has_rules = (stage.kind == RunKind::detect || stage.kind == RunKind::extract) &&
+                         stage.provider == kLocalProvider;
+  if (stage.each != Each::page || (!reads_text && !has_rules)) return std::nullopt;
+  json::Object group{{"pages", kPages}};
+  if (reads_text) group["text_chars_min"] = kOwnTextChars;
+  return group;
+}
+
+}  // namespace
+
 json::Value plan_of(const Pipeline& pipeline, const Stage& stage) {
   json::Object plan;
   if (const auto tokens = tokens_of(stage)) plan["tokens"] = *tokens;
@@ -151,6 +172,7 @@ json::Value plan_of(const Pipeline& pipeline, const Stage& stage) {
   plan["version"] = stage_version(stage);
   plan["inputs"] = inputs_of(pipeline, stage);
   plan["job"] = job_fields(stage);
+  if (auto group = group_of(stage)) plan["group"] = *std::move(group);
   if (stage.each == Each::page) plan["next"] = job_after(pipeline, stage.name);
   return plan;
 }

@@ -15,6 +15,8 @@ namespace millrace::pipeline {
 
 inline constexpr std::string_view kOutputsType = "document_outputs";
 inline constexpr std::string_view kImageType = "document_image";
+// So many letters of its own from which a page of a file is taken to bring its text.
+inline constexpr int kOwnTextChars = 20;
 
 // {"stage", "each", "version", "inputs", "job", "next"} of the stage behind this one.
 json::Value plan_after(const Pipeline& pipeline, std::string_view stage);
@@ -28,6 +30,8 @@ const Stage* pages_before(const Pipeline& pipeline, std::string_view stage);
 // The job of the stage, for the whole document, as millrace.enqueue_jobs takes it.
 json::Object job_of(const Stage& stage);
 
+// Of a stage that reads pages: "auto", "text" or "ocr".
+std::string_view mode_of(const Stage& stage);
 // A program or an address of the author's, not one of ours.
 bool is_authors(const Stage& stage);
 // Its results are of single pages: it works page by page, or looks at all and tells of each.

@@ -3,6 +3,9 @@
 #include "pg/pool.h"
 #include "store/sqlstate.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <utility>
 
@@ -32,9 +35,20 @@ const json::Object* object_of(const json::Object& object, std::string_view name)
 }
 
 ContentRef content_of(const json::Object& object) {
-  return {.sha256 = text_of(object, "sha256"),
-          .size_bytes = static_cast<std::int64_t>(number_of(object, "size_bytes")),
-          .store_key = text_of(object, "store_key")};
+  ContentRef content{.sha256 = text_of(object, "sha256"),
+                     .size_bytes = static_cast<std::int64_t>(number_of(object, "size_bytes")),
+                     .store_key = text_of(object, "store_key")};
+  const auto* offset = object.if_contains("offset");
+  if (offset != nullptr && offset->is_int64()) content.offset = offset->get_int64();
+  return content;
+}
+
+DocumentWork::Page page_of(const json::Object& page) {
+  return {.page = static_cast<int>(number_of(page, "page")),
+          .content_sha256 = text_of(page, "content_sha256"),
+          .width_pt = number_of(page, "width_pt"),
+          .height_pt = number_of(page, "height_pt"),
+          .text_chars = static_cast<int>(number_of(page, "text_chars"))};
 }
 
 std::map<std::string, StageResult, std::less<>> results_of(const json::Object& work,
@@ -69,6 +83,21 @@ std::optional<DocumentWork::State> state_of(const json::Object& work) {
   return state;
 }
 
+std::vector<DocumentWork::GroupPage> group_of(const json::Object& work) {
+  std::vector<DocumentWork::GroupPage> group;
+  const auto* all = work.if_contains("group");
+  if (all == nullptr || !all->is_array()) return group;
+  for (const auto& one : all->get_array()) {
+    if (!one.is_object()) continue;
+    const auto* page = object_of(one.get_object(), "page");
+    if (page == nullptr) continue;  // The document has fewer pages now.
+    group.push_back({.page = page_of(*page),
+                     .results = results_of(one.get_object(), "results"),
+                     .previous = results_of(one.get_object(), "previous")});
+  }
+  return group;
+}
+
 Result<DocumentWork> read_work(std::string_view text) {
   MR_TRY(const auto work, parse_json_object(text, kAnswerLimits));
   const auto* file = object_of(work, "file");
@@ -82,16 +111,11 @@ Result<DocumentWork> read_work(std::string_view text) {
   out.file.created_at = text_of(*file, "created_at");
   out.file.content = content_of(*file);
   out.document = state_of(work);
-  if (const auto* page = object_of(work, "page")) {
-    out.page = {.page = static_cast<int>(number_of(*page, "page")),
-                .content_sha256 = text_of(*page, "content_sha256"),
-                .width_pt = number_of(*page, "width_pt"),
-                .height_pt = number_of(*page, "height_pt"),
-                .text_chars = static_cast<int>(number_of(*page, "text_chars"))};
-  }
+  if (const auto* page = object_of(work, "page")) out.page = page_of(*page);
   out.results = results_of(work, "results");
   out.previous = results_of(work, "previous");
   out.whole = results_of(work, "whole");
+  out.group = group_of(work);
   const auto* quarantined = work.if_contains("quarantined");
   out.quarantined = quarantined != nullptr && quarantined->is_bool() && quarantined->get_bool();
   return out;
@@ -128,21 +152,25 @@ class PgDocumentStore final : public DocumentStore {
     MR_CO_TRY(
         auto rows,
         co_await call(MR_POINT("page_results"),
-                      "select page, stage, sha256, size_bytes, store_key, meta, reuse_key, reused "
+                      "select page, stage, sha256, size_bytes, store_key, meta, reuse_key, reused, "
+                      "part_offset "
                       "from millrace.page_results($1, $2, $3, $4)",
                       std::move(params)));
     std::vector<PageResult> results;
     results.reserve(rows.rows());
     for (const auto row : rows) {
       MR_CO_TRY(auto meta, parse_json_object(row.text(5), kAnswerLimits));
-      results.push_back({.page = static_cast<int>(row.i64(0)),
-                         .stage = std::string(row.text(1)),
-                         .result = {.content = {.sha256 = std::string(row.text(2)),
-                                                .size_bytes = row.i64(3),
-                                                .store_key = std::string(row.text(4))},
-                                    .reuse_key = std::string(row.text(6)),
-                                    .meta = std::move(meta)},
-                         .reused = row.boolean(7)});
+      results.push_back(
+          {.page = static_cast<int>(row.i64(0)),
+           .stage = std::string(row.text(1)),
+           .result = {.content = {.sha256 = std::string(row.text(2)),
+                                  .size_bytes = row.i64(3),
+                                  .store_key = std::string(row.text(4)),
+                                  .offset =
+                                      row.is_null(8) ? std::nullopt : std::optional(row.i64(8))},
+                      .reuse_key = std::string(row.text(6)),
+                      .meta = std::move(meta)},
+           .reused = row.boolean(7)});
     }
     co_return results;
   }
@@ -228,9 +256,11 @@ SqlStatement settle_scan_statement(JobId job, const json::Object& scan, const js
           .params = {job.to_string(), to_json(scan), json_or_null(plan)}};
 }
 
-SqlStatement settle_page_statement(JobId job, const json::Object& item, const json::Value& next) {
-  return {.sql = "select millrace.settle_page($1, $2, $3)",
-          .params = {job.to_string(), to_json(item), json_or_null(next)}};
+SqlStatement settle_pages_statement(JobId job, const json::Array& items,
+                                    const std::vector<int>& left, const json::Value& next) {
+  return {.sql = "select millrace.settle_pages($1, $2, $3, $4)",
+          .params = {job.to_string(), to_json(items), fmt::format("{{{}}}", fmt::join(left, ",")),
+                     json_or_null(next)}};
 }
 
 SqlStatement settle_stage_statement(JobId job, const json::Object& item, const json::Value& plan) {

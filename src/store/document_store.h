@@ -36,6 +36,8 @@ struct ContentRef {
   std::string sha256;  // Hexadecimal.
   std::int64_t size_bytes = 0;
   std::string store_key;
+  // Where it begins in what lies under store_key; nothing: it is all of it.
+  std::optional<std::int64_t> offset = {};
 };
 
 struct StageResult {
@@ -79,6 +81,13 @@ struct DocumentWork {
       {};  // By stage: of the page, or of all.
   std::map<std::string, StageResult, std::less<>> previous = {};  // Of the page before.
   std::map<std::string, StageResult, std::less<>> whole = {};  // Of the document, for a page's job.
+  // Of a job for several pages, each with what the members of the same name say of one.
+  struct GroupPage {
+    Page page;
+    std::map<std::string, StageResult, std::less<>> results = {};
+    std::map<std::string, StageResult, std::less<>> previous = {};
+  };
+  std::vector<GroupPage> group = {};
   bool quarantined = false;
 };
 
@@ -125,7 +134,9 @@ std::unique_ptr<DocumentStore> make_document_store(pg::Pool& pool);
 
 // For the settlement of a job; see sql/functions/document.
 SqlStatement settle_scan_statement(JobId job, const json::Object& scan, const json::Value& plan);
-SqlStatement settle_page_statement(JobId job, const json::Object& item, const json::Value& next);
+// `left`: pages that get jobs of their own.
+SqlStatement settle_pages_statement(JobId job, const json::Array& items,
+                                    const std::vector<int>& left, const json::Value& next);
 SqlStatement settle_stage_statement(JobId job, const json::Object& item, const json::Value& plan);
 SqlStatement settle_image_statement(JobId job, const json::Object& output);
 

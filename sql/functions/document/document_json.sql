@@ -4,16 +4,11 @@ create or replace function millrace.document_json(p_file millrace.shell_files) r
 as $$
 declare
   v_document millrace.document;
-  v_total integer;
-  v_done integer;
 begin
   select d.* into v_document from millrace.document d where d.file_id = p_file.id;
-  if v_document.batch_id is not null then
-    select b.total, b.completed + b.failed + b.cancelled into v_total, v_done from millrace.batch b where b.batch_id = v_document.batch_id;
-  end if;
   return jsonb_build_object('id', p_file.id, 'tenant_id', p_file.tenant_id, 'owner_id', p_file.owner_id, 'patient_id', p_file.patient_id, 'file_name', p_file.file_name,
     'size_bytes', p_file.size_bytes, 'sha256', encode(p_file.sha256, 'hex'), 'state', case when v_document.file_id is null then p_file.status else v_document.state end,
-    'stage', case when v_document.state = 'processing' then v_document.stage end, 'stage_done', v_done, 'stage_total', v_total, 'kind', v_document.kind, 'mime', v_document.mime,
+    'stage', case when v_document.state = 'processing' then v_document.stage end, 'stage_done', case when v_document.batch_id is not null then v_document.stage_done end, 'stage_total', case when v_document.batch_id is not null then v_document.stage_total end, 'kind', v_document.kind, 'mime', v_document.mime,
     'page_count', v_document.page_count, 'run', v_document.run, 'findings', coalesce(v_document.findings, '[]'), 'summary', coalesce(v_document.summary, '{}'),
     'pages_failed', (select count(*) from millrace.page p where p.file_id = p_file.id and p.state = 'failed'), 'job_id', coalesce(v_document.job_id, p_file.job_id),
     'processing_error', p_file.processing_error, 'pipeline', (select jsonb_build_object('name', v.name, 'version', v.version, 'hash', encode(v.hash, 'hex'))

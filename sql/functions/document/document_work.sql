@@ -1,5 +1,5 @@
 -- millrace.document_work: what a stage needs to know to do a job: the file and where its content is, the document, and for the job of a page that page with what earlier
--- stages made of it (results), of the page before (previous) and of the whole document (whole). MR039 where the file is gone.
+-- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. MR039 where the file is gone.
 create or replace function millrace.document_work(p_job_id uuid) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -12,21 +12,14 @@ begin
       'document', case when d.file_id is not null then jsonb_build_object('run', d.run, 'state', d.state, 'stage', d.stage, 'kind', d.kind, 'mime', d.mime,
         'page_count', d.page_count, 'findings', d.findings, 'summary', d.summary, 'pipeline_hash', encode(d.pipeline_hash, 'hex')) end,
       'quarantined', exists (select from millrace.quarantine q where q.tenant_id = f.tenant_id and q.sha256 = f.sha256 and q.released_at is null),
-      'page', (select jsonb_build_object('page', p.page, 'content_sha256', encode(p.content_sha256, 'hex'), 'width_pt', p.width_pt, 'height_pt', p.height_pt,
-                        'rotation_deg', p.rotation_deg, 'text_chars', p.text_chars, 'state', p.state)
-                 from millrace.page p where p.file_id = f.id and p.page = (j.payload ->> 'page')::integer),
-      'whole', coalesce((select jsonb_object_agg(r.stage, jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'size_bytes', r.size_bytes, 'store_key', c.store_key,
-                                  'reuse_key', encode(r.reuse_key, 'hex'), 'meta', r.meta))
-                           from millrace.page_result r join millrace.blob_object c on c.tenant_id = r.tenant_id and c.sha256 = r.sha256
-                          where r.file_id = f.id and r.page = 0 and j.payload ? 'page'), '{}'),
-      'previous', coalesce((select jsonb_object_agg(r.stage, jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'size_bytes', r.size_bytes, 'store_key', c.store_key,
-                                     'reuse_key', encode(r.reuse_key, 'hex'), 'meta', r.meta))
-                              from millrace.page_result r join millrace.blob_object c on c.tenant_id = r.tenant_id and c.sha256 = r.sha256
-                             where r.file_id = f.id and r.page = (j.payload ->> 'page')::integer - 1 and r.page > 0), '{}'),
-      'results', coalesce((select jsonb_object_agg(r.stage, jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'size_bytes', r.size_bytes, 'store_key', c.store_key,
-                                    'reuse_key', encode(r.reuse_key, 'hex'), 'meta', r.meta))
-                             from millrace.page_result r join millrace.blob_object c on c.tenant_id = r.tenant_id and c.sha256 = r.sha256
-                            where r.file_id = f.id and r.page = coalesce((j.payload ->> 'page')::integer, 0)), '{}'))
+      'whole', case when j.payload ? 'page' then millrace.results_json(f.id, 0) else '{}' end)
+      || case when j.payload ? 'pages' then jsonb_build_object('group', (
+           select jsonb_agg(jsonb_build_object('page', millrace.page_json(f.id, u.page), 'results', millrace.results_json(f.id, u.page),
+                              'previous', case when u.page > 1 then millrace.results_json(f.id, u.page - 1) else '{}' end) order by u.page)
+             from (select e::integer as page from jsonb_array_elements_text(j.payload -> 'pages') e) u))
+         else jsonb_build_object('page', millrace.page_json(f.id, (j.payload ->> 'page')::integer),
+           'previous', case when (j.payload ->> 'page')::integer > 1 then millrace.results_json(f.id, (j.payload ->> 'page')::integer - 1) else '{}' end,
+           'results', millrace.results_json(f.id, coalesce((j.payload ->> 'page')::integer, 0))) end
     into v_answer
     from millrace.job_fact j
     join millrace.shell_files f on f.id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and f.tenant_id = j.tenant_id

@@ -8,7 +8,7 @@ begin
   return query
   select jsonb_build_object('page', p.page, 'state', p.state, 'failed_stage', p.failed_stage, 'failed_reason', p.failed_reason, 'width_pt', p.width_pt, 'height_pt', p.height_pt,
            'content_sha256', encode(p.content_sha256, 'hex'), 'stages', coalesce((
-             select jsonb_object_agg(r.stage, r.meta || jsonb_build_object('sha256', encode(r.sha256, 'hex'), 'reused', r.reused, 'run', r.run, 'at', r.created_at))
+             select jsonb_object_agg(r.stage, r.meta || jsonb_build_object('sha256', encode(coalesce(r.part_sha256, r.sha256), 'hex'), 'reused', r.reused, 'run', r.run, 'at', r.created_at))
                from millrace.page_result r where r.file_id = v_file.id and r.page = p.page), '{}'))
     from millrace.page p where p.file_id = v_file.id and p.page > coalesce(p_after, 0) order by p.page limit least(greatest(coalesce(p_limit, 100), 1), 1000);
 end;

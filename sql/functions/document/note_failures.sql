@@ -18,7 +18,7 @@ begin
     order by d.file_id for no key update;
   for v_row in
     select n.job_id, n.outcome, n.error, n.worker_id, n.started_at, n.ended_at, n.due_at, n.delivery_count, t.job_type, f.id as file_id, f.tenant_id, f.sha256,
-           (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead
+           (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead, j.payload ? 'pages' as grouped
       from new_rows n join millrace.job_fact j on j.job_id = n.job_id and j.pipeline is not null and j.payload ? 'shell_file_id'
       join millrace.job_type t on t.type_id = j.type_id
       join millrace.shell_files f on f.id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and f.tenant_id = j.tenant_id
@@ -34,7 +34,8 @@ begin
                'duration_ms', round(extract(epoch from v_row.ended_at - v_row.started_at) * 1000), 'timestamp', v_row.ended_at, 'page', v_row.page))
        where f.id = v_row.file_id;
     end if;
-    if v_row.dead = 'poison' then
+    -- Of a group nobody knows which page it was; it is split before it comes to that.
+    if v_row.dead = 'poison' and not v_row.grouped then
       insert into millrace.quarantine (tenant_id, sha256, what, stage, reason, file_id, page, quarantined_at)
       select v_row.tenant_id, coalesce(p.content_sha256, v_row.sha256), case when p.page is null then 'file' else 'page' end, v_row.job_type,
              coalesce(v_row.error ->> 'error_type', 'poison'), v_row.file_id, v_row.page, v_row.ended_at

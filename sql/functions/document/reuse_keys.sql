@@ -10,7 +10,7 @@ begin
                         || i.inputs)
     from millrace.page p
     cross join lateral (
-      select string_agg(case when u.input = 'content' then p.content_sha256 else coalesce(r.sha256, ''::bytea) end, '|'::bytea order by u.n) as inputs,
+      select string_agg(case when u.input = 'content' then p.content_sha256 else coalesce(r.part_sha256, r.sha256, ''::bytea) end, '|'::bytea order by u.n) as inputs,
              bool_and(u.input = 'content' or u.input like 'previous:%' or r.sha256 is not null) as known
         from unnest(p_inputs) with ordinality u(input, n)
         left join millrace.page_result r on r.file_id = p.file_id and r.stage = regexp_replace(u.input, '^(previous|document):', '')

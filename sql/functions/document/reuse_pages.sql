@@ -12,11 +12,11 @@ declare
   v_item record;
 begin
   for v_item in
-    select k.page, k.reuse_key, r.file_id as own, o.file_id, o.page as other_page, o.sha256, o.size_bytes, o.meta
+    select k.page, k.reuse_key, r.file_id as own, o.file_id, o.page as other_page, o.sha256, o.size_bytes, o.part_offset, o.part_sha256, o.meta
       from millrace.reuse_keys(p_document.file_id, p_stage, p_version, p_inputs) k
       left join millrace.page_result r on r.file_id = p_document.file_id and r.page = k.page and r.stage = p_stage and r.reuse_key = k.reuse_key
       left join lateral (
-        select x.file_id, x.page, x.sha256, x.size_bytes, x.meta from millrace.page_result x
+        select x.file_id, x.page, x.sha256, x.size_bytes, x.part_offset, x.part_sha256, x.meta from millrace.page_result x
          where r.file_id is null and x.tenant_id = p_document.tenant_id and x.stage = p_stage and x.reuse_key = k.reuse_key and x.page > 0
          order by x.created_at desc limit 1) o on true
      order by k.page
@@ -29,10 +29,10 @@ begin
       v_left := v_left || v_item.page;
       continue;
     end if;
-    insert into millrace.page_result as r (file_id, page, stage, tenant_id, reuse_key, sha256, size_bytes, meta, run, reused, created_at)
-    values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.meta, p_document.run, true, v_now)
+    insert into millrace.page_result as r (file_id, page, stage, tenant_id, reuse_key, sha256, size_bytes, part_offset, part_sha256, meta, run, reused, created_at)
+    values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.part_offset, v_item.part_sha256, v_item.meta, p_document.run, true, v_now)
     on conflict (file_id, page, stage) do update
-       set reuse_key = excluded.reuse_key, sha256 = excluded.sha256, size_bytes = excluded.size_bytes, meta = excluded.meta, job_id = null, run = excluded.run, reused = true,
+       set reuse_key = excluded.reuse_key, sha256 = excluded.sha256, size_bytes = excluded.size_bytes, part_offset = excluded.part_offset, part_sha256 = excluded.part_sha256, meta = excluded.meta, job_id = null, run = excluded.run, reused = true,
            created_at = excluded.created_at;
     delete from millrace.clinical_fact c where c.file_id = p_document.file_id and c.page = v_item.page and v_item.meta ? 'facts';
     insert into millrace.clinical_fact (id, tenant_id, patient_id, file_id, page, fact_id, type, name, subject, polarity, certainty, temporality, value, codes, evidence, conf, route,
@@ -49,7 +49,7 @@ begin
     v_keep := v_keep || v_item.page;
     insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, new_values, reason, category, patient_id)
     values (v_now, p_document.tenant_id, millrace.actor(), 'page_result', p_document.file_id || '/' || v_item.page || '/' || p_stage, 'UPDATE', 'page_written',
-            jsonb_build_object('sha256', encode(v_item.sha256, 'hex'), 'from', v_item.file_id), 'Page of a document taken over from an equal one', 'clinical', v_patient);
+            jsonb_build_object('sha256', encode(coalesce(v_item.part_sha256, v_item.sha256), 'hex'), 'from', v_item.file_id), 'Page of a document taken over from an equal one', 'clinical', v_patient);
   end loop;
   perform millrace.drop_stale(p_document, p_stage, v_keep, null);
   return v_left;

@@ -1,5 +1,5 @@
 -- millrace.settle_scan: what the scan of a file found, in the transaction that settles its job. A file that is refused ends here; of any other the pages become rows, those that
--- changed since an earlier run are done again, and p_plan is begun (see millrace.start_stage). A job that the document has left behind changes nothing. p_scan: kind, mime, verdict, findings, pages, blob (the report), meta.
+-- changed since an earlier run are done again, and p_plan is begun (see millrace.start_stage). A job that the document has left behind changes nothing. p_scan: kind, mime, verdict, findings, pages, blob (the report), meta, outputs (as millrace.put_outputs: what can be handed out already).
 create or replace function millrace.settle_scan(p_job_id uuid, p_scan jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -34,6 +34,7 @@ begin
   on conflict (file_id, page) do update
      set content_sha256 = excluded.content_sha256, width_pt = excluded.width_pt, height_pt = excluded.height_pt, rotation_deg = excluded.rotation_deg,
          text_chars = excluded.text_chars, state = 'pending', failed_stage = null, failed_reason = null;
+  perform millrace.put_outputs(v_document, p_scan -> 'outputs', p_job_id);
   perform millrace.start_stage(v_document, p_plan, p_job_id);
 end;
 $$;

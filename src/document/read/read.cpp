@@ -19,6 +19,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -32,6 +34,7 @@ struct ReadRequest {
   std::string kind;
   std::string mode;
   std::uint32_t page = 1;
+  std::vector<std::uint32_t> pages = {};  // Instead: those of them that bring their own text.
   std::vector<std::string> languages;
 };
 
@@ -40,6 +43,7 @@ Result<ReadRequest> parse(const json::Object& request) {
   MR_TRY(out.kind, string_member(request, "kind"));
   MR_TRY(out.mode, string_member(request, "mode", "auto"));
   MR_TRY(out.page, page_member(request));
+  MR_TRY(out.pages, pages_member(request));
   MR_TRY(out.languages, languages_member(request));
   if (out.mode != "auto" && out.mode != "text" && out.mode != "ocr") {
     return fail(ErrorKind::invalid_argument, "mode must be auto, text or ocr");
@@ -145,19 +149,24 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
                 .skew_deg = read.skew_deg};
 }
 
+// The page by its text layer; without words and with the reason where that cannot be believed.
+Result<Answer> own_text(const PdfPageContent& content, std::uint32_t page, bool whatever) {
+  MR_TRY(auto raw, text_layer_page(content, page));
+  const auto choice = choose_text_layer(content, raw);
+  if (!choice.use && !whatever) return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
+  MR_TRY(auto map, arranged(std::move(raw)));
+  return Answer{.page = std::move(map)};
+}
+
 Result<Answer> read_pdf(const ReadRequest& request, int fd) {
   MR_TRY(auto file, MappedFile::open(fd));
   MR_TRY(auto pdf, PdfFile::open(std::move(file)));
   MR_TRY(const auto content, pdf.content(request.page));
   std::string why = "asked for";
   if (request.mode != "ocr") {
-    MR_TRY(auto raw, text_layer_page(content, request.page));
-    const auto choice = choose_text_layer(content, raw);
-    if (choice.use || request.mode == "text") {
-      MR_TRY(auto page, arranged(std::move(raw)));
-      return Answer{.page = std::move(page)};
-    }
-    why = choice.why_not;
+    MR_TRY(auto answer, own_text(content, request.page, request.mode == "text"));
+    if (answer.source == "text") return answer;
+    why = std::move(answer.why_ocr);
   }
   MR_TRY(auto stored, pdf.stored_image(request.page, content));
   if (stored) return recognised(*stored, request, std::move(why));
@@ -183,6 +192,40 @@ Result<Answer> read_office(const ReadRequest& request, int fd) {
   return Answer{.page = std::move(page)};
 }
 
+Result<void> write_line(const json::Object& line, OpSink& sink) {
+  const auto text = to_json(line) + '\n';
+  return sink.write(std::as_bytes(std::span(text)));
+}
+
+// A line for each page, in the order they were asked for: as the result of reading it alone, or
+// why it must be recognised. One page that cannot be read ends it; those before it stand.
+Result<json::Object> read_texts(const ReadRequest& request, int fd, OpSink& sink) {
+  std::optional<PdfFile> pdf;
+  if (request.kind == "pdf") {
+    MR_TRY(auto file, MappedFile::open(fd));
+    MR_TRY(pdf, PdfFile::open(std::move(file)));
+  } else if (!is_office_kind(request.kind)) {
+    return fail(ErrorKind::invalid_argument, "pages must not be given for this kind");
+  }
+  for (const auto page : request.pages) {
+    Answer answer;
+    if (pdf) {
+      MR_TRY(const auto content, pdf->content(page));
+      MR_TRY(answer, own_text(content, page, false));
+    } else {
+      MR_TRY(auto raw, office_page(request.kind, fd, page));
+      MR_TRY(answer.page, arranged(std::move(raw)));
+    }
+    if (answer.source == "text") {
+      answer.page.info.page = page;
+      MR_TRY_VOID(write_line(to_result(answer), sink));
+    } else {
+      MR_TRY_VOID(write_line({{"source", "ocr"}, {"why_ocr", answer.why_ocr}}, sink));
+    }
+  }
+  return json::Object{{"schema", "read_texts/1"}, {"pages", request.pages.size()}};
+}
+
 }  // namespace
 
 Engines& warm_engines() {
@@ -206,6 +249,7 @@ Result<json::Object> read(const json::Object& request, const OpFiles& files, OpS
   if (files.fds.empty()) return fail(ErrorKind::invalid_argument, "there must be a file");
   sink.progress(0, 1);
   const int fd = files.fds.front();
+  if (!asked.pages.empty()) return read_texts(asked, fd, sink);
   if (asked.kind == "pdf") {
     MR_TRY(const auto answer, read_pdf(asked, fd));
     return to_result(answer);

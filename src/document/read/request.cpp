@@ -11,6 +11,7 @@ namespace millrace::document {
 namespace {
 
 constexpr std::size_t kLanguagesMax = 8;
+constexpr std::size_t kPagesMax = 64;
 constexpr double kPageMax = 5'000;
 
 std::unexpected<Error> wrong(std::string_view name, std::string_view rule) {
@@ -51,6 +52,23 @@ Result<std::uint32_t> page_member(const json::Object& request) {
   MR_TRY(const auto page, number_member(request, "page", 1, kPageMax, 1));
   if (page != std::floor(page)) return wrong("page", "must be a whole number");
   return static_cast<std::uint32_t>(page);
+}
+
+Result<std::vector<std::uint32_t>> pages_member(const json::Object& request) {
+  const auto* value = request.if_contains("pages");
+  if (value == nullptr) return std::vector<std::uint32_t>();
+  if (!value->is_array() || value->get_array().empty() || value->get_array().size() > kPagesMax) {
+    return wrong("pages", fmt::format("must be an array of 1 to {} page numbers", kPagesMax));
+  }
+  std::vector<std::uint32_t> out;
+  for (const auto& entry : value->get_array()) {
+    const auto* number = entry.if_int64();
+    if (number == nullptr || *number < 1 || *number > static_cast<std::int64_t>(kPageMax)) {
+      return wrong("pages", fmt::format("must be whole numbers between 1 and {}", kPageMax));
+    }
+    out.push_back(static_cast<std::uint32_t>(*number));
+  }
+  return out;
 }
 
 Result<std::vector<std::string>> languages_member(const json::Object& request) {

@@ -121,8 +121,7 @@ Task<Outcome> run_authors(StageJob job) {
   auto result = outcome.result_json.empty() ? std::string("null") : std::move(outcome.result_json);
   auto meta = meta_of(result);
   if (!job.work.page) co_return co_await settle_document(job, std::move(result), std::move(meta));
-  MR_CO_TRY(auto item, co_await keep_page(job, std::move(result), std::move(meta)));
-  co_return settled_page(job, std::move(item));
+  co_return co_await keep_page(job, {.bytes = std::move(result), .meta = std::move(meta)});
 }
 
 Task<void> write_author_results(StageJob& job, const RunRecord& record, OutputFiles& files) {

@@ -71,20 +71,24 @@ json::Object read_request(const StageJob& job, std::string_view mode) {
   return request;
 }
 
-Task<Outcome> keep(StageJob& job, ReadPage read) {
-  // Only what was recognised can be recognised badly; a page without words is not read, but empty.
+// Nothing: what was recognised was recognised badly. A page without words is not read, but empty.
+std::optional<Outcome> too_doubtful(const StageJob& job, const ReadPage& read) {
   const auto floor = job.number("confidence_min", 0);
   const auto confidence = read.meta.at("confidence").to_number<double>();
-  if (read.meta.at("source") == "ocr" && !read.page.words.empty() && confidence < floor) {
-    co_return Outcome::permanent(
-        "low_confidence", fmt::format("page {} was read with confidence {:.2f}, below {:.2f}",
-                                      job.page(), confidence, floor));
+  if (read.meta.at("source") != "ocr" || read.page.words.empty() || confidence >= floor) {
+    return std::nullopt;
   }
+  return Outcome::permanent("low_confidence",
+                            fmt::format("page {} was read with confidence {:.2f}, below {:.2f}",
+                                        job.page(), confidence, floor));
+}
+
+Task<Outcome> keep(StageJob& job, ReadPage read) {
+  if (auto doubt = too_doubtful(job, read)) co_return *std::move(doubt);
   MR_CO_TRY(auto bytes, co_await blob::on_disk(job.services.threads, [&read] {
               return Result<std::string>(layout::page_json(read.page));
             }));
-  MR_CO_TRY(auto item, co_await keep_page(job, std::move(bytes), std::move(read.meta)));
-  co_return settled_page(job, std::move(item));
+  co_return co_await keep_page(job, {.bytes = std::move(bytes), .meta = std::move(read.meta)});
 }
 
 Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
@@ -105,6 +109,24 @@ Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
     co_return outcome;
   }
   co_return co_await keep(job, *std::move(read));
+}
+
+// More of a few pages' text is no ordinary text: each is then read alone, with limits of its own.
+constexpr std::uint64_t kGroupOutputMax = std::uint64_t{16} * 1024 * 1024;
+
+// One line a page, in the order they were asked for, as far as the child came.
+std::vector<PageMade> checked_lines(std::string_view text, std::size_t pages) {
+  std::vector<PageMade> made(pages);
+  for (std::size_t i = 0; i < pages; ++i) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) break;
+    auto read = checked_read(text.substr(0, end));
+    text.remove_prefix(end + 1);
+    // The group is for pages that bring their text; what must be recognised is done alone.
+    if (!read || read->meta.at("source") != "text") continue;
+    made[i] = {.bytes = layout::page_json(read->page), .meta = std::move(read->meta)};
+  }
+  return made;
 }
 
 struct Picture {
@@ -187,6 +209,39 @@ Task<Outcome> read_by_vision(StageJob& job) {
 
 }  // namespace
 
+Task<GroupMade> read_group(StageJob& job) {
+  MR_CO_TRY(auto file, co_await steadily(*job.context, [&] {
+              return job.services.contents.open(job.work.file.content);
+            }));
+  auto request = read_request(job, "auto");
+  request.erase("page");
+  json::Array pages;
+  for (const auto& one : job.work.group) pages.emplace_back(one.page.page);
+  request["pages"] = std::move(pages);
+  sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
+  task.limits.output_max_bytes = kGroupOutputMax;
+  task.files.push_back(std::move(file));
+  std::string lines;
+  task.on_output = [&lines](std::span<const std::byte> piece) -> Task<void> {
+    lines.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    co_return ok();
+  };
+  // However it ended: the pages that it came to are read, and the rest is for jobs of their own.
+  MR_CO_TRY_VOID(co_await job.services.children.run(std::move(task), job.context->token()));
+  auto made = co_await blob::on_disk(job.services.threads,
+                                     [&] { return checked_lines(lines, job.work.group.size()); });
+  GroupMade group;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto& page = job.work.group[i];
+    if (made[i].bytes.empty()) {
+      group.left.push_back(page.page.page);
+    } else {
+      group.done.push_back({.page = &page, .made = std::move(made[i])});
+    }
+  }
+  co_return group;
+}
+
 Task<Outcome> run_ocr(StageJob job) {
   const bool outside = job.stage->provider != kLocalProvider && job.stage->provider != kNoProvider;
   if (!outside) co_return co_await read_locally(job, job.option("mode", "auto"));
@@ -194,7 +249,7 @@ Task<Outcome> run_ocr(StageJob job) {
     co_return Outcome::blocked(job.stage->provider, "provider is not configured on this worker");
   }
   // A page that brings its own text costs nothing: only pictures go to a service.
-  if (job.work.page->text_chars >= 20 && job.option("mode", "auto") != "ocr") {
+  if (job.work.page->text_chars >= kOwnTextChars && job.option("mode", "auto") != "ocr") {
     co_return co_await read_locally(job, "auto");
   }
   co_return co_await read_by_vision(job);

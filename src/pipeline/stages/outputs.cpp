@@ -26,6 +26,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fcntl.h>
 #include <unistd.h>
@@ -135,6 +136,18 @@ Task<void> write_pages(Writing& out, const Stage& reading, const RunRecord& reco
   co_return ok();
 }
 
+// A PDF whose pages all bring their own text: there is nothing to add to it.
+bool brings_its_text(const StageJob& job, const RunRecord& record) {
+  const auto* words = stage_doing(*job.pipeline, RunKind::ocr);
+  if (job.work.document->kind != "pdf" || words == nullptr) return false;
+  return std::ranges::all_of(record.pages, [&](const store::PageState& page) {
+    const auto* result = record.find(page.page, words->name);
+    if (result == nullptr) return false;
+    const auto* source = result->meta.if_contains("source");
+    return source != nullptr && *source == "text";
+  });
+}
+
 // By a child: it takes the file apart again.
 Task<std::optional<Outcome>> write_pdf(Writing& out) {
   auto& job = out.job;
@@ -142,6 +155,7 @@ Task<std::optional<Outcome>> write_pdf(Writing& out) {
   request["op"] = "assemble";
   request["kind"] = job.work.document->kind;
   request["title"] = job.work.file.name;
+  MR_CO_TRY_VOID(co_await out.files.open("pdf", "document.pdf", "application/pdf"));
   MR_CO_TRY(auto file, co_await job.services.contents.open(job.work.file.content));
   MR_CO_TRY(auto lines, ContentFiles::reopened(out.lines));
   sandbox::TaskSpec task{.request = to_json(request)};
@@ -166,7 +180,6 @@ Task<void> open_files(Writing& out) {
   MR_CO_TRY_VOID(co_await files.open("words", "words.jsonl", "application/jsonl"));
   MR_CO_TRY_VOID(co_await files.open("hocr", "document.hocr.html", "text/html; charset=utf-8"));
   MR_CO_TRY_VOID(co_await files.open("alto", "document.alto.xml", "application/xml"));
-  MR_CO_TRY_VOID(co_await files.open("pdf", "document.pdf", "application/pdf"));
   MR_CO_TRY_VOID(co_await files.write("hocr", output::hocr_begin(out.info)));
   MR_CO_TRY_VOID(co_await files.write("alto", output::alto_begin(out.info)));
   MR_CO_TRY(out.lines, out.job.services.contents.scratch());
@@ -231,8 +244,12 @@ Task<Outcome> write_all(StageJob& job) {
     MR_CO_TRY_VOID(co_await write_pages(out, *reading, record));
     MR_CO_TRY_VOID(co_await out.files.write("hocr", output::hocr_end()));
     MR_CO_TRY_VOID(co_await out.files.write("alto", output::alto_end()));
-    MR_CO_TRY(auto failed, co_await write_pdf(out));
-    if (failed) co_return *std::move(failed);
+    if (brings_its_text(job, record)) {
+      out.files.add_source(job.work.file.content);
+    } else {
+      MR_CO_TRY(auto failed, co_await write_pdf(out));
+      if (failed) co_return *std::move(failed);
+    }
   }
   MR_CO_TRY_VOID(co_await write_author_results(job, record, out.files));
   MR_CO_TRY_VOID(co_await out.files.finish());

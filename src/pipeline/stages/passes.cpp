@@ -75,7 +75,7 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   co_return detected;
 }
 
-Task<Outcome> keep_detection(StageJob& job, const layout::SpatialMap& map, Detected detected) {
+Task<PageAnswer> made_of(StageJob& job, const layout::SpatialMap& map, Detected detected) {
   if (clinical::has_rejections(clinical::validate_detection(detected.detection, map))) {
     co_return Outcome::permanent("invalid_result", "entities are not in the text of the page");
   }
@@ -87,8 +87,7 @@ Task<Outcome> keep_detection(StageJob& job, const layout::SpatialMap& map, Detec
   meta["language"] = detected.detection.language;
   meta["document_type"] = detected.detection.document_type.value;
   meta["document_type_conf"] = detected.detection.document_type.conf;
-  MR_CO_TRY(auto item, co_await keep_page(job, std::move(bytes), std::move(meta)));
-  co_return settled_page(job, std::move(item));
+  co_return PageMade{.bytes = std::move(bytes), .meta = std::move(meta)};
 }
 
 struct Extracted {
@@ -128,8 +127,8 @@ clinical::RoutingRules rules_of(const StageJob& job) {
   return rules;
 }
 
-Task<Outcome> keep_extraction(StageJob& job, const layout::SpatialMap& map,
-                              const clinical::Detection& detection, Extracted extracted) {
+Task<PageAnswer> made_of(StageJob& job, const layout::SpatialMap& map,
+                         const clinical::Detection& detection, Extracted extracted) {
   const auto rules = rules_of(job);
   auto made = co_await blob::on_disk(job.services.threads, [&] {
     clinical::normalise_units(extracted.extraction);
@@ -143,33 +142,49 @@ Task<Outcome> keep_extraction(StageJob& job, const layout::SpatialMap& map,
   });
   auto& meta = extracted.meta;
   meta["facts"] = static_cast<std::int64_t>(made.rows.size());
-  MR_CO_TRY(auto item, co_await keep_page(job, std::move(made.stored), std::move(meta)));
-  item["facts"] = std::move(made.rows);
-  co_return settled_page(job, std::move(item));
+  co_return PageMade{
+      .bytes = std::move(made.stored), .meta = std::move(meta), .facts = std::move(made.rows)};
 }
 
-}  // namespace
+// What detection without the page before makes of the page that was done last: the next one asks
+// for it again.
+struct Before {
+  int page = 0;
+  clinical::Detection detection = {};
+};
 
-Task<Outcome> run_detect(StageJob job) {
+Task<PageAnswer> detect_by_rules(StageJob& job, const layout::SpatialMap& map, Before* before) {
+  extract::Context context;
+  if (before != nullptr && before->page > 0 && before->page == job.page() - 1) {
+    context = extract::context_after(before->detection);
+  } else {
+    MR_CO_TRY(context, co_await context_before(job));
+  }
+  Detected detected;
+  detected.meta["provider"] = extract::kProvider;
+  detected.meta["model"] = extract::kModel;
+  detected.detection = co_await blob::on_disk(job.services.threads, [&] {
+    if (before == nullptr) return extract::detect(map, context);
+    *before = {.page = job.page(), .detection = extract::detect(map)};
+    const bool same =
+        context.open_section.empty() && context.language == before->detection.language;
+    return same ? before->detection : extract::detect(map, context);
+  });
+  co_return co_await made_of(job, map, std::move(detected));
+}
+
+Task<PageAnswer> make_detection(StageJob& job, Before* before) {
   MR_CO_TRY(const auto* spatial, result_of(job, RunKind::spatial));
   MR_CO_TRY(const auto map, co_await page_map(job, *spatial));
   const auto service = model_of(job);
   if (!service) co_return service.error();
-  if (*service != nullptr) {
-    auto detected = co_await detect_by_model(job, **service, map);
-    if (!detected) co_return std::move(detected).error();
-    co_return co_await keep_detection(job, map, *std::move(detected));
-  }
-  MR_CO_TRY(const auto context, co_await context_before(job));
-  auto detection =
-      co_await blob::on_disk(job.services.threads, [&] { return extract::detect(map, context); });
-  Detected detected{.detection = std::move(detection)};
-  detected.meta["provider"] = extract::kProvider;
-  detected.meta["model"] = extract::kModel;
-  co_return co_await keep_detection(job, map, std::move(detected));
+  if (*service == nullptr) co_return co_await detect_by_rules(job, map, before);
+  auto detected = co_await detect_by_model(job, **service, map);
+  if (!detected) co_return std::move(detected).error();
+  co_return co_await made_of(job, map, *std::move(detected));
 }
 
-Task<Outcome> run_extract(StageJob job) {
+Task<PageAnswer> make_extraction(StageJob& job) {
   MR_CO_TRY(const auto* spatial, result_of(job, RunKind::spatial));
   MR_CO_TRY(const auto* entities, result_of(job, RunKind::detect));
   MR_CO_TRY(const auto map, co_await page_map(job, *spatial));
@@ -181,17 +196,64 @@ Task<Outcome> run_extract(StageJob job) {
             clinical::detection_from_json(value, clinical::Form::stored, map));
   const auto service = model_of(job);
   if (!service) co_return service.error();
+  Extracted extracted;
   if (*service != nullptr) {
-    auto extracted = co_await extract_by_model(job, **service, map, detection);
-    if (!extracted) co_return std::move(extracted).error();
-    co_return co_await keep_extraction(job, map, detection, *std::move(extracted));
+    auto asked = co_await extract_by_model(job, **service, map, detection);
+    if (!asked) co_return std::move(asked).error();
+    extracted = *std::move(asked);
+  } else {
+    extracted.extraction = co_await blob::on_disk(job.services.threads,
+                                                  [&] { return extract::extract(detection, map); });
+    extracted.meta["provider"] = extract::kProvider;
+    extracted.meta["model"] = extract::kModel;
   }
-  auto extraction = co_await blob::on_disk(job.services.threads,
-                                           [&] { return extract::extract(detection, map); });
-  Extracted extracted{.extraction = std::move(extraction)};
-  extracted.meta["provider"] = extract::kProvider;
-  extracted.meta["model"] = extract::kModel;
-  co_return co_await keep_extraction(job, map, detection, std::move(extracted));
+  co_return co_await made_of(job, map, detection, std::move(extracted));
+}
+
+Task<Outcome> keep(StageJob& job, PageAnswer answer) {
+  if (auto* outcome = std::get_if<Outcome>(&answer)) co_return std::move(*outcome);
+  co_return co_await keep_page(job, std::get<PageMade>(std::move(answer)));
+}
+
+void add(GroupMade& group, const store::DocumentWork::GroupPage& page, PageAnswer answer) {
+  if (auto* made = std::get_if<PageMade>(&answer)) {
+    group.done.push_back({.page = &page, .made = std::move(*made)});
+  } else {
+    group.left.push_back(page.page.page);
+  }
+}
+
+}  // namespace
+
+Task<Outcome> run_detect(StageJob job) {
+  MR_CO_TRY(auto answer, co_await make_detection(job, nullptr));
+  co_return co_await keep(job, std::move(answer));
+}
+
+Task<Outcome> run_extract(StageJob job) {
+  MR_CO_TRY(auto answer, co_await make_extraction(job));
+  co_return co_await keep(job, std::move(answer));
+}
+
+Task<GroupMade> detect_group(StageJob& job) {
+  GroupMade group;
+  Before before;
+  for (const auto& page : job.work.group) {
+    auto one = job_of_page(job, page);
+    MR_CO_TRY(auto answer, co_await make_detection(one, &before));
+    add(group, page, std::move(answer));
+  }
+  co_return group;
+}
+
+Task<GroupMade> extract_group(StageJob& job) {
+  GroupMade group;
+  for (const auto& page : job.work.group) {
+    auto one = job_of_page(job, page);
+    MR_CO_TRY(auto answer, co_await make_extraction(one));
+    add(group, page, std::move(answer));
+  }
+  co_return group;
 }
 
 }  // namespace millrace::pipeline

@@ -3,6 +3,7 @@
 // clamd looks first when it is configured, then the child of our own reads the structure. Either
 // may refuse; a refused file is a result, not a failure.
 #include "blob/disk.h"
+#include "pipeline/output_files.h"
 #include "pipeline/stage_job.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
@@ -146,6 +147,18 @@ json::Object refused_scan(json::Object reason) {
   return scan;
 }
 
+// Every page brings its text, and none is to be recognised all the same: the file is what there is
+// to hand out as a PDF that can be searched, at once. If the text of a page turns out not to be
+// believed, the outputs at the end have another one.
+bool is_searchable(const StageJob& job, const json::Object& scan) {
+  const auto* reading = stage_doing(*job.pipeline, RunKind::ocr);
+  if (reading == nullptr || mode_of(*reading) == "ocr") return false;
+  if (scan.at("kind") != "pdf" || scan.at("verdict") == "refused") return false;
+  return std::ranges::all_of(scan.at("pages").as_array(), [](const json::Value& page) {
+    return page.at("text_chars").to_number<std::int64_t>() >= kOwnTextChars;
+  });
+}
+
 Task<Outcome> settle(StageJob& job, json::Object scan) {
   MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
               return keep_content(job.services.blobs, canonical_json(scan), "application/json");
@@ -158,6 +171,7 @@ Task<Outcome> settle(StageJob& job, json::Object scan) {
   meta["engine"] = scan.at("engine");
   meta["pages"] = static_cast<std::int64_t>(scan.at("pages").as_array().size());
   scan["meta"] = meta;
+  if (is_searchable(job, scan)) scan["outputs"] = json::Array{source_output()};
   const auto plan = plan_after(*job.pipeline, job.stage->name);
   job.context->in_settlement({store::settle_scan_statement(job.id(), scan, plan)});
   co_return Outcome::ok(to_json(meta));

@@ -48,7 +48,6 @@ Task<Outcome> run_spatial(StageJob job) {
     co_return Outcome::permanent("no_words", "no stage of the pipeline reads pages");
   const auto version = stage_version(*job.stage);
   json::Array results;
-  std::string all;
   std::int64_t word_count = 0;
   std::int64_t table_count = 0;
   for (int after = 0;;) {
@@ -71,18 +70,21 @@ Task<Outcome> run_spatial(StageJob job) {
     }
     MR_CO_TRY(auto marked, co_await blob::on_disk(job.services.threads,
                                                   [&pages] { return mark(std::move(pages)); }));
+    Pack pack;
+    std::vector<json::Object> parts;
+    for (const auto& one : marked) parts.push_back(pack.add(one.bytes));
+    MR_CO_TRY(const auto blob, co_await steadily(*job.context, [&] {
+                return keep_content(job.services.blobs, pack.bytes, "application/json");
+              }));
     for (std::size_t i = 0; i < marked.size(); ++i) {
-      MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
-                  return keep_content(job.services.blobs, marked[i].bytes, "application/json");
-                }));
-      all += blob.at("sha256").as_string();
       word_count += marked[i].meta.at("words").to_number<std::int64_t>();
       table_count += marked[i].meta.at("tables").to_number<std::int64_t>();
       json::Object item;
       item["page"] = window[i].page;
       item["stage"] = job.stage->name;
       item["reuse_key"] = sha256_hex(version + window[i].result.content.sha256);
-      item["blob"] = std::move(blob);
+      item["blob"] = blob;
+      item["part"] = std::move(parts[i]);
       item["meta"] = std::move(marked[i].meta);
       results.push_back(std::move(item));
     }

@@ -1,0 +1,24 @@
+-- millrace.settle_pages: what a stage made of a group of pages, in the transaction that settles their job. Pages that the group could not do (p_left) get jobs of their own in the same batch: what is wrong
+-- with one of them is its own affair, with its own attempts. p_items, p_next: as in millrace.settle_page.
+create or replace function millrace.settle_pages(p_job_id uuid, p_items jsonb, p_left integer[], p_next jsonb) returns void
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  v_document millrace.document := millrace.lock_document(p_job_id);
+  v_item jsonb;
+begin
+  for v_item in select i from jsonb_array_elements(p_items) i order by (i #>> '{blob,sha256}') collate "C", (i ->> 'page')::integer loop
+    perform millrace.write_page(v_document, v_item, p_job_id);
+  end loop;
+  if v_document.state = 'processing' then
+    update millrace.document d set stage_done = least(d.stage_done + jsonb_array_length(p_items), d.stage_total)
+     where d.file_id = v_document.file_id and d.stage = p_items #>> '{0,stage}';
+  end if;
+  if cardinality(p_left) > 0 then
+    perform millrace.split_group(v_document, p_left, p_job_id);
+  end if;
+  if v_document.state <> 'processing' and p_next is not null then
+    perform millrace.resume_document(v_document, p_next, p_job_id);
+  end if;
+end;
+$$;
