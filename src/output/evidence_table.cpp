@@ -32,6 +32,13 @@ EvidenceTable::EvidenceTable(const layout::SpatialMap& map,
   for (const auto& page : map.pages) add_page(page, detection);
 }
 
+void EvidenceTable::only_for(const layout::clinical::Extraction& extraction) {
+  wanted_.emplace();
+  for (const auto& fact : extraction.facts) {
+    wanted_->insert(fact.evidence.begin(), fact.evidence.end());
+  }
+}
+
 void EvidenceTable::add_page(const layout::PageMap& page,
                              const layout::clinical::Detection& detection) {
   const layout::OffsetIndex offsets(page.text);
@@ -40,7 +47,7 @@ void EvidenceTable::add_page(const layout::PageMap& page,
     if (at.page != page.info.page) continue;
     const bool placed = at.bytes.begin < at.bytes.end && at.bytes.end <= page.text.size() &&
                         at.words.first <= at.words.last && at.words.last < page.words.size();
-    if (!placed) continue;
+    if (!placed || (wanted_ && !wanted_->contains(entity.id))) continue;
     entities_.insert_or_assign(entity.id,
                                Located{.entity = entity.id,
                                        .category = entity.category,

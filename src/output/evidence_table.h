@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,9 @@ class EvidenceTable {
   EvidenceTable() = default;
   EvidenceTable(const layout::SpatialMap& map, const layout::clinical::Detection& detection);
 
+  // From now on only entities that these facts rest on are kept: a document of thousands of pages
+  // mentions far more than it says.
+  void only_for(const layout::clinical::Extraction& extraction);
   // Entities of this page. One whose words or bytes are not on it is left out.
   void add_page(const layout::PageMap& page, const layout::clinical::Detection& detection);
 
@@ -44,6 +49,7 @@ class EvidenceTable {
 
  private:
   std::map<std::string, Located, std::less<>> entities_;
+  std::optional<std::set<std::string, std::less<>>> wanted_;
 };
 
 // {"entity":"e7","page":1,"words":[214,214],"char":[812,821],"text":"Metformin","boxes":[[…]]}

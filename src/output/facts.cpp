@@ -79,20 +79,22 @@ std::string shown_value(const json::Value& value) {
   return low.empty() ? "up to " + high : low + " – " + high;
 }
 
-json::Value facts_json(const clinical::Extraction& extraction,
+std::string facts_json(const clinical::Extraction& extraction,
                        std::span<const clinical::RoutedFact> routed, const EvidenceTable& evidence,
                        const DocumentInfo& info) {
-  auto stored = clinical::extraction_to_json(extraction).as_object();
+  const auto rest = clinical::extraction_to_json(
+      {.facts = {}, .relations = extraction.relations, .rejected = extraction.rejected});
   const Routes routes(routed);
-  json::Array facts;
+  // Members in the order that canonical JSON wants.
+  std::string out = "{\"document\":" + canonical_json(document_json(info)) + ",\"facts\":[";
   for (const auto& fact : extraction.facts) {
-    facts.push_back(fact_json(fact, routes.find(fact.id), evidence));
+    if (!out.ends_with('[')) out += ',';
+    out += canonical_json(fact_json(fact, routes.find(fact.id), evidence));
   }
-  return json::Object{{"schema", kFactsSchema},
-                      {"document", document_json(info)},
-                      {"facts", std::move(facts)},
-                      {"relations", std::move(stored["relations"])},
-                      {"rejected", std::move(stored["rejected"])}};
+  out += "],\"rejected\":" + canonical_json(rest.at("rejected"));
+  out += ",\"relations\":" + canonical_json(rest.at("relations"));
+  out += ",\"schema\":" + json_quote(kFactsSchema) + "}";
+  return out;
 }
 
 std::string facts_csv(const clinical::Extraction& extraction,

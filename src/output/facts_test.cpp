@@ -25,10 +25,18 @@ struct Facts : testing::Test {
   EvidenceTable evidence{map, detection};
   std::vector<clinical::RoutedFact> routed = clinical::route_facts(extraction, detection, map, {});
   DocumentInfo info = letter_info();
+
+  // Also holds that the text is canonical.
+  static json::Object parsed(const std::string& text) {
+    auto value = parse_json_object(text);
+    EXPECT_TRUE(value) << value.error().message;
+    EXPECT_EQ(canonical_json(*value), text);
+    return *std::move(value);
+  }
 };
 
 TEST_F(Facts, LeadToTheTextTheyRestOn) {
-  auto json = facts_json(extraction, routed, evidence, info).as_object();
+  auto json = parsed(facts_json(extraction, routed, evidence, info));
   EXPECT_EQ(json["schema"], "facts/1");
   std::size_t places = 0;
   for (auto& fact : json["facts"].as_array()) {
@@ -48,11 +56,11 @@ TEST_F(Facts, LeadToTheTextTheyRestOn) {
 }
 
 TEST_F(Facts, SayWhereTheyWereRouted) {
-  auto json = facts_json(extraction, routed, evidence, info).as_object();
+  auto json = parsed(facts_json(extraction, routed, evidence, info));
   auto& first = json["facts"].as_array()[0].as_object();
   EXPECT_EQ(first["route"], "accept");
   EXPECT_EQ(first["score"], 0.95);
-  auto without = facts_json(extraction, {}, evidence, info).as_object();
+  auto without = parsed(facts_json(extraction, {}, evidence, info));
   EXPECT_TRUE(without["facts"].as_array()[0].as_object()["route"].is_null());
   EXPECT_EQ(json["relations"].as_array().size(), 1U);
 }
@@ -64,6 +72,21 @@ TEST_F(Facts, CanBeCitedWithoutAnyPageInMemory) {
             facts_json(extraction, routed, evidence, info));
 }
 
+TEST_F(Facts, NeedNoEntityThatNoneOfThemRestsOn) {
+  EvidenceTable few;
+  few.only_for(extraction);
+  for (const auto& page : map.pages) few.add_page(page, detection);
+  EXPECT_EQ(facts_json(extraction, routed, few, info),
+            facts_json(extraction, routed, evidence, info));
+  extraction.facts.resize(1);
+  EvidenceTable fewer;
+  fewer.only_for(extraction);
+  for (const auto& page : map.pages) fewer.add_page(page, detection);
+  std::size_t kept = 0;
+  for (const auto& entity : detection.entities) kept += fewer.find(entity.id) != nullptr ? 1 : 0;
+  EXPECT_EQ(kept, extraction.facts[0].evidence.size());
+}
+
 TEST_F(Facts, LeaveOutEvidenceThatIsNotOnItsPage) {
   detection.entities[0].at.words = {.first = 5, .last = 100'000};
   detection.entities[1].at.bytes = {.begin = 9, .end = 4'000'000};
@@ -73,7 +96,7 @@ TEST_F(Facts, LeaveOutEvidenceThatIsNotOnItsPage) {
   EXPECT_EQ(table.find("e2"), nullptr);
   EXPECT_EQ(table.find("e3"), nullptr);
   EXPECT_NE(table.find("e4"), nullptr);
-  auto json = facts_json(extraction, routed, table, info).as_object();
+  auto json = parsed(facts_json(extraction, routed, table, info));
   EXPECT_EQ(to_json(json["facts"].as_array()[4].as_object()["evidence"]),
             R"([{"entity":"e3","page":null}])");
 }

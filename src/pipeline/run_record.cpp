@@ -5,12 +5,12 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace millrace::pipeline {
 namespace {
 
-constexpr int kWindow = 1'000;  // Pages.
+constexpr int kWindow = 200;  // Pages.
 
 std::string text_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
@@ -36,12 +36,10 @@ void add_meta(output::ManifestStage& stage, const json::Object& meta) {
 output::ManifestStage manifest_stage(const StageJob& job, const RunRecord& record,
                                      const Stage& stage) {
   output::ManifestStage out;
-  out.name = stage.name;
-  for (const auto& [key, result] : record.results) {
-    if (key.second != stage.name) continue;
-    ++(result.reused ? out.pages_reused : out.pages_done);
-    add_meta(out, result.result.meta);
+  if (const auto found = record.stages.find(stage.name); found != record.stages.end()) {
+    out = found->second;
   }
+  out.name = stage.name;
   for (const auto& page : record.pages) {
     if (page.failed_stage == stage.name) ++out.pages_failed;
   }
@@ -59,17 +57,14 @@ output::ManifestPage manifest_page(const StageJob& job, const RunRecord& record,
   page.page = static_cast<std::uint32_t>(state.page);
   page.content_sha256 = state.content_sha256;
   for (const auto& stage : job.pipeline->stages) {
-    const auto* result = record.find(state.page, stage.name);
-    if (result == nullptr) continue;
-    page.results.push_back({.stage = stage.name, .sha256 = result->content.sha256});
-    if (stage.kind != RunKind::ocr) continue;
-    page.source = text_of(result->meta, "source") == "text" ? output::PageSource::text
-                                                            : output::PageSource::ocr;
-    page.engine = text_of(result->meta, "engine");
-    const auto* confidence = result->meta.if_contains("confidence");
-    if (confidence != nullptr && confidence->is_number()) {
-      page.confidence = std::clamp(confidence->to_number<double>(), 0.0, 1.0);
+    if (const auto* result = record.find(state.page, stage.name)) {
+      page.results.push_back({.stage = stage.name, .sha256 = result->content.sha256});
     }
+  }
+  if (const auto found = record.readings.find(state.page); found != record.readings.end()) {
+    page.source = found->second.source;
+    page.engine = found->second.engine;
+    if (found->second.confidence) page.confidence = *found->second.confidence;
   }
   return page;
 }
@@ -82,13 +77,28 @@ const store::StageResult* RunRecord::find(int page, std::string_view stage) cons
 }
 
 std::vector<std::string> RunRecord::engines() const {
-  std::set<std::string> names;
-  for (const auto& [key, result] : results) {
-    if (const auto engine = text_of(result.result.meta, "engine"); !engine.empty()) {
-      names.insert(engine);
+  return {engine_names.begin(), engine_names.end()};
+}
+
+void RunRecord::add(store::PageResult one, bool reads_words) {
+  const auto meta = std::exchange(one.result.meta, {});
+  one.result.reuse_key = {};
+  auto& stage = stages[one.stage];
+  ++(one.reused ? stage.pages_reused : stage.pages_done);
+  add_meta(stage, meta);
+  if (const auto engine = text_of(meta, "engine"); !engine.empty()) engine_names.insert(engine);
+  if (reads_words) {
+    Reading reading{.source = text_of(meta, "source") == "text" ? output::PageSource::text
+                                                                : output::PageSource::ocr,
+                    .engine = text_of(meta, "engine")};
+    const auto* confidence = meta.if_contains("confidence");
+    if (confidence != nullptr && confidence->is_number()) {
+      reading.confidence = std::clamp(confidence->to_number<double>(), 0.0, 1.0);
     }
+    readings[one.page] = std::move(reading);
   }
-  return {names.begin(), names.end()};
+  auto key = std::pair(one.page, one.stage);
+  results.emplace(std::move(key), std::move(one));
 }
 
 Task<RunRecord> read_record(StageJob& job) {
@@ -98,14 +108,15 @@ Task<RunRecord> read_record(StageJob& job) {
             }));
   std::vector<std::string> stages;
   for (const auto& stage : job.pipeline->stages) stages.push_back(stage.name);
+  const auto* words = stage_doing(*job.pipeline, RunKind::ocr);
   const auto last = record.pages.empty() ? 0 : record.pages.back().page;
   for (int after = 0; after < last; after += kWindow) {
     MR_CO_TRY(auto window, co_await steadily(*job.context, [&] {
                 return job.services.store.page_results(job.work.file.id, stages, after, kWindow);
               }));
     for (auto& one : window) {
-      auto key = std::pair(one.page, one.stage);
-      record.results.emplace(std::move(key), std::move(one));
+      const bool reads_words = words != nullptr && one.stage == words->name;
+      record.add(std::move(one), reads_words);
     }
   }
   co_return record;

@@ -7,6 +7,8 @@
 #include "pipeline/stage_job.h"
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,10 +18,21 @@ namespace millrace::pipeline {
 
 struct RunRecord {
   std::vector<store::PageState> pages = {};
-  std::map<std::pair<int, std::string>, store::PageResult> results = {};  // By page and stage.
+  // By page and stage, without what they say of themselves: that is gathered below, so that
+  // thousands of pages take a megabyte or two.
+  std::map<std::pair<int, std::string>, store::PageResult> results = {};
+  std::map<std::string, output::ManifestStage, std::less<>> stages = {};
+  struct Reading {
+    output::PageSource source = output::PageSource::ocr;
+    std::string engine;
+    std::optional<double> confidence = {};
+  };
+  std::map<int, Reading> readings = {};  // By page: how its words were read.
+  std::set<std::string> engine_names = {};
 
   const store::StageResult* find(int page, std::string_view stage) const;  // Null: there is none.
   std::vector<std::string> engines() const;  // That read pages, each once.
+  void add(store::PageResult one, bool reads_words);
 };
 
 Task<RunRecord> read_record(StageJob& job);

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace millrace::output {
@@ -43,6 +45,11 @@ class Builder {
  public:
   explicit Builder(const FhirInput& input) : input_(input), routes_(input.routed) {
     links_ = {.patient = url_of("Patient"), .document = url_of("DocumentReference")};
+    for (const auto& relation : input.extraction.relations) {
+      if (relation.type != "treats") continue;
+      related_.insert(relation.from);
+      related_.insert(relation.to);
+    }
   }
 
   FhirBundle build() {
@@ -51,15 +58,20 @@ class Builder {
     for (const auto& fact : input_.extraction.facts) add_fact(fact);
     add_reasons();
     add(url_of("Provenance"), provenance());
-    json::Array entries;
-    for (auto& [url, resource] : resources_) {
-      entries.push_back(json::Object{{"fullUrl", url}, {"resource", std::move(resource)}});
+    // Members in the order that canonical JSON wants.
+    auto& out = out_.bundle;
+    out = "{\"entry\":[";
+    for (auto& [url, value, text] : resources_) {
+      if (!out.ends_with('[')) out += ',';
+      out += "{\"fullUrl\":" + json_quote(url) + ",\"resource\":";
+      out += value ? canonical_json(*value) : text;
+      out += '}';
+      text = {};
+      value.reset();
     }
-    out_.bundle = json::Object{{"resourceType", "Bundle"},
-                               {"id", id_of(url_of("Bundle"))},
-                               {"type", "collection"},
-                               {"timestamp", to_text(*input_.info.processed_at)},
-                               {"entry", std::move(entries)}};
+    out += "],\"id\":" + json_quote(id_of(url_of("Bundle")));
+    out += ",\"resourceType\":\"Bundle\",\"timestamp\":";
+    out += json_quote(to_text(*input_.info.processed_at)) + ",\"type\":\"collection\"}";
     return std::move(out_);
   }
 
@@ -77,13 +89,26 @@ class Builder {
     return std::string(url.substr(std::string_view("urn:uuid:").size()));
   }
 
-  void add(const std::string& url, json::Object resource, json::Array extensions = {}) {
+  // A resource as a value takes several times the room of its text, and there may be thousands:
+  // only those that relations may still change stay as they are.
+  struct Entry {
+    std::string url;
+    std::optional<json::Object> value;
+    std::string text;
+  };
+
+  void add(const std::string& url, json::Object resource, json::Array extensions = {},
+           bool stays = false) {
     json::Object out{{"resourceType", resource["resourceType"]}, {"id", id_of(url)}};
     if (!extensions.empty()) out["extension"] = std::move(extensions);
     for (auto& member : resource) {
       if (member.key() != "resourceType") out[member.key()] = std::move(member.value());
     }
-    resources_.emplace_back(url, std::move(out));
+    if (stays) {
+      resources_.push_back({.url = url, .value = std::move(out), .text = {}});
+    } else {
+      resources_.push_back({.url = url, .value = std::nullopt, .text = canonical_json(out)});
+    }
   }
 
   bool is_of_patient(const Fact& fact) const {
@@ -154,7 +179,8 @@ class Builder {
     const auto url = url_of(identity_of(fact, input_.evidence));
     places_[fact.id] = resources_.size();
     targets_.push_back(fhir::reference(url));
-    add(url, std::move(*projection.resource), fhir::extensions_of(fact, route, input_.evidence));
+    add(url, std::move(*projection.resource), fhir::extensions_of(fact, route, input_.evidence),
+        related_.contains(fact.id));
     if (fact.type != clinical::FactType::Practitioner) return;
     if (auto role = fhir::practitioner_role(fact, url)) {
       const auto role_url = url_of("PractitionerRole " + url);
@@ -165,15 +191,16 @@ class Builder {
 
   json::Object* resource_of(const std::string& fact) {
     const auto at = places_.find(fact);
-    return at == places_.end() ? nullptr : &resources_[at->second].second;
+    return at == places_.end() ? nullptr : &*resources_[at->second].value;
   }
 
   // "treats" between what is given or done and a condition that the patient is said to have.
   void add_reasons() {
     for (const auto& relation : input_.extraction.relations) {
+      if (relation.type != "treats") continue;
       auto* from = resource_of(relation.from);
       const auto* to = resource_of(relation.to);
-      if (relation.type != "treats" || from == nullptr || to == nullptr) continue;
+      if (from == nullptr || to == nullptr) continue;
       const auto& kind = (*from)["resourceType"].as_string();
       const bool can = kind == "MedicationStatement" || kind == "Procedure";
       // Only what is affirmed has a clinical status.
@@ -182,7 +209,7 @@ class Builder {
       }
       auto& reasons = (*from)["reasonReference"];
       if (!reasons.is_array()) reasons = json::Array();
-      reasons.as_array().push_back(fhir::reference(resources_[places_[relation.to]].first));
+      reasons.as_array().push_back(fhir::reference(resources_[places_[relation.to]].url));
     }
   }
 
@@ -212,8 +239,9 @@ class Builder {
   Routes routes_;
   fhir::Links links_;
   std::map<std::string, int> names_;
-  std::vector<std::pair<std::string, json::Object>> resources_;
-  std::map<std::string, std::size_t> places_;  // Of facts among the resources.
+  std::vector<Entry> resources_;
+  std::set<std::string, std::less<>> related_;  // Facts that something treats, or that do.
+  std::map<std::string, std::size_t> places_;   // Of facts among the resources.
   json::Array targets_;
   FhirBundle out_;
 };

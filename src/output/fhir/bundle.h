@@ -36,7 +36,7 @@ struct OmittedFact {
 };
 
 struct FhirBundle {
-  json::Value bundle = {};
+  std::string bundle = {};  // Canonical JSON.
   std::vector<OmittedFact> omitted = {};
 };
 

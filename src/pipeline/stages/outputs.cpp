@@ -3,6 +3,7 @@
 //
 // Pages go by one at a time, into all files at once. What a page could not be read for is missing
 // in them, and said.
+#include "base/free_memory.h"
 #include "blob/disk.h"
 #include "layout/page_json.h"
 #include "output/alto.h"
@@ -138,13 +139,10 @@ Task<void> write_pages(Writing& out, const Stage& reading, const RunRecord& reco
 
 // A PDF whose pages all bring their own text: there is nothing to add to it.
 bool brings_its_text(const StageJob& job, const RunRecord& record) {
-  const auto* words = stage_doing(*job.pipeline, RunKind::ocr);
-  if (job.work.document->kind != "pdf" || words == nullptr) return false;
+  if (job.work.document->kind != "pdf") return false;
   return std::ranges::all_of(record.pages, [&](const store::PageState& page) {
-    const auto* result = record.find(page.page, words->name);
-    if (result == nullptr) return false;
-    const auto* source = result->meta.if_contains("source");
-    return source != nullptr && *source == "text";
+    const auto found = record.readings.find(page.page);
+    return found != record.readings.end() && found->second.source == output::PageSource::text;
   });
 }
 
@@ -189,37 +187,36 @@ Task<void> open_files(Writing& out) {
 Task<void> write_facts(Writing& out, const DocumentFacts& facts) {
   auto& info = out.info;
   info.language = facts.language;
-  struct Made {
-    std::string json, csv, markdown;
-    Result<output::FhirBundle> fhir;
-  };
-  const auto agents = out.info.engines;
-  auto made = co_await blob::on_disk(out.job.services.threads, [&] {
-    auto all_agents = agents;
-    all_agents.push_back(info.generator);
-    return Made{.json = canonical_json(
-                    output::facts_json(facts.extraction, facts.routed, out.evidence, info)),
-                .csv = output::facts_csv(facts.extraction, facts.routed, out.evidence),
-                .markdown = output::narrative_markdown({.narrative = facts.narrative,
-                                                        .extraction = facts.extraction,
-                                                        .evidence = out.evidence,
-                                                        .info = info}),
-                .fhir = output::fhir_bundle({.info = info,
-                                             .extraction = facts.extraction,
-                                             .evidence = out.evidence,
-                                             .routed = facts.routed,
-                                             .document_type = facts.document_type,
-                                             .agents = std::move(all_agents)})};
-  });
-  MR_CO_TRY(const auto fhir, std::move(made.fhir));
-  MR_CO_TRY_VOID(
-      co_await out.files.add("facts", "facts.json", "application/json", std::move(made.json)));
-  MR_CO_TRY_VOID(co_await out.files.add("facts_csv", "facts.csv", "text/csv; charset=utf-8",
-                                        std::move(made.csv)));
+  auto& threads = out.job.services.threads;
+  // One form after the other: each may take megabytes.
+  MR_CO_TRY_VOID(co_await out.files.add(
+      "facts", "facts.json", "application/json", co_await blob::on_disk(threads, [&] {
+        return output::facts_json(facts.extraction, facts.routed, out.evidence, info);
+      })));
+  MR_CO_TRY_VOID(co_await out.files.add(
+      "facts_csv", "facts.csv", "text/csv; charset=utf-8", co_await blob::on_disk(threads, [&] {
+        return output::facts_csv(facts.extraction, facts.routed, out.evidence);
+      })));
+  auto agents = out.info.engines;
+  agents.push_back(info.generator);
+  MR_CO_TRY(auto fhir, co_await blob::on_disk(threads, [&] {
+              return output::fhir_bundle({.info = info,
+                                          .extraction = facts.extraction,
+                                          .evidence = out.evidence,
+                                          .routed = facts.routed,
+                                          .document_type = facts.document_type,
+                                          .agents = std::move(agents)});
+            }));
   MR_CO_TRY_VOID(co_await out.files.add("fhir", "fhir.json", "application/fhir+json",
-                                        canonical_json(fhir.bundle)));
-  co_return co_await out.files.add("narrative", "narrative.md", "text/markdown; charset=utf-8",
-                                   std::move(made.markdown));
+                                        std::exchange(fhir.bundle, {})));
+  co_return co_await out.files.add(
+      "narrative", "narrative.md", "text/markdown; charset=utf-8",
+      co_await blob::on_disk(threads, [&] {
+        return output::narrative_markdown({.narrative = facts.narrative,
+                                           .extraction = facts.extraction,
+                                           .evidence = out.evidence,
+                                           .info = info});
+      }));
 }
 
 // Nothing where no stage tells the document.
@@ -238,7 +235,10 @@ Task<Outcome> write_all(StageJob& job) {
   MR_CO_TRY(const auto record, co_await read_record(job));
   Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
   MR_CO_TRY(const auto facts, co_await load_facts(job));
-  if (facts) out.info.language = facts->language;
+  if (facts) {
+    out.info.language = facts->language;
+    out.evidence.only_for(facts->extraction);
+  }
   if (const auto* reading = reading_stage(*job.pipeline)) {
     MR_CO_TRY_VOID(co_await open_files(out));
     MR_CO_TRY_VOID(co_await write_pages(out, *reading, record));
@@ -267,7 +267,10 @@ Task<Outcome> write_all(StageJob& job) {
 
 Task<Outcome> run_outputs(StageJob job) {
   // What it writes is found by its content: beginning again costs time only.
-  co_return co_await steadily(*job.context, [&job] { return write_all(job); });
+  auto outcome = co_await steadily(*job.context, [&job] { return write_all(job); });
+  // Facts and pages of a large document came and went.
+  return_free_memory();
+  co_return outcome;
 }
 
 }  // namespace millrace::pipeline
