@@ -308,7 +308,8 @@
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.order_exports(p_user_id uuid, p_documents uuid[], p_options jsonb, p_request jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
--- function millrace.page_results(p_file_id uuid, p_stages text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 500) returns TABLE(page integer, stage text, sha256 text, size_bytes bigint, store_key text, meta jsonb, reuse_key text, reused boolean) stable security definer
+-- function millrace.page_json(p_file_id uuid, p_page integer) returns jsonb stable
+-- function millrace.page_results(p_file_id uuid, p_stages text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 500) returns TABLE(page integer, stage text, sha256 text, size_bytes bigint, store_key text, part_offset bigint, meta jsonb, reuse_key text, reused boolean) stable security definer
 -- function millrace.page_tokens(p_file_id uuid, p_page integer, p_stage text, p_plan jsonb) returns bigint stable
 -- function millrace.pages_of(p_file_id uuid) returns TABLE(page integer, content_sha256 text, state text, failed_stage text, failed_reason text) stable security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
@@ -387,6 +388,7 @@
 -- function millrace.rest_single(p_rows bigint) returns boolean stable
 -- function millrace.rest_surface() returns jsonb stable security definer
 -- function millrace.restamp_lanes() returns TABLE(lanes integer, jobs bigint) volatile security definer
+-- function millrace.results_json(p_file_id uuid, p_page integer) returns jsonb stable
 -- function millrace.resume_document(p_document millrace.document, p_next jsonb, p_parent uuid) returns uuid volatile
 -- function millrace.resume_queue(p_queue text) returns void volatile security definer
 -- function millrace.retention(p_what text, p_default_days integer) returns interval stable
@@ -418,6 +420,7 @@
 -- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
 -- function millrace.settle_page(p_job_id uuid, p_item jsonb, p_next jsonb) returns void volatile security definer
+-- function millrace.settle_pages(p_job_id uuid, p_items jsonb, p_left integer[], p_next jsonb) returns void volatile security definer
 -- function millrace.settle_remote(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.settle_scan(p_job_id uuid, p_scan jsonb, p_plan jsonb) returns void volatile security definer
 -- function millrace.settle_slots(p_claim_ids uuid[], p_left integer[]) returns void volatile
@@ -431,6 +434,7 @@
 -- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
 -- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
+-- function millrace.split_group(p_document millrace.document, p_pages integer[], p_job_id uuid) returns void volatile
 -- function millrace.split_slots(p_rows millrace.moving[]) returns void volatile
 -- function millrace.stage_spec(p_document millrace.document, p_spec jsonb, p_parent uuid) returns jsonb stable
 -- function millrace.stamps_ahead() returns SETOF integer stable security definer
@@ -477,5 +481,6 @@
 -- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
 -- function millrace.work_at_hand() returns boolean stable security definer
 -- function millrace.write_output(p_job_id uuid, p_tenant uuid, p_output jsonb) returns void volatile
+-- function millrace.write_page(p_document millrace.document, p_item jsonb, p_job_id uuid) returns void volatile
 -- function millrace.zone_change(p_from timestamp with time zone, p_to timestamp with time zone, p_time_zone text) returns timestamp with time zone stable
 -- function millrace.zone_offset(p_at timestamp with time zone, p_time_zone text) returns interval stable

@@ -14,7 +14,9 @@ create table millrace.document (
   batch_id uuid,
   started_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  finished_at timestamp with time zone
+  finished_at timestamp with time zone,
+  stage_total integer,
+  stage_done integer
 ) with (fillfactor=70);  -- row security forced
 alter table millrace.document add constraint document_file_fkey FOREIGN KEY (file_id) REFERENCES millrace.shell_files(id) ON DELETE CASCADE;
 alter table millrace.document add constraint document_finished_check CHECK (((state = 'processing'::text) = (finished_at IS NULL)));
