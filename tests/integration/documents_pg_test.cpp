@@ -296,6 +296,31 @@ TEST_F(Documents, AChangedDocumentHasOnlyItsChangedPageReadAgain) {
   EXPECT_EQ(pages(elsewhere, "fast_queue_ocr"), "1 done");
 }
 
+TEST_F(Documents, PagesThatBringTheirTextShareJobsAndTheFileIsThePdf) {
+  std::vector<PdfPage> many;
+  for (int i = 0; i < 20; ++i) many.push_back(letter(fmt::format("Grouped {}", i), "Ibuprofen"));
+  many.push_back({"Brief."});  // Too little to be sure of: by itself.
+  const auto pdf = made_pdf(many);
+  const auto id = upload(pdf);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  const auto jobs = [&](std::string_view stage) {
+    return value(
+        "select count(distinct r.job_id) || ' for ' || count(*) from millrace.page_result r where "
+        "r.file_id = $1::uuid and r.stage = $2",
+        pg::params(id, stage));
+  };
+  EXPECT_EQ(jobs("fast_queue_ocr"), "5 for 21");
+  EXPECT_EQ(jobs("ai_queue_pass1"), "4 for 21");
+  EXPECT_EQ(jobs("ai_queue_pass2"), "4 for 21");
+  EXPECT_EQ(output(id, "pdf"), pdf);
+  // Each page has its own words, out of what the group stored together.
+  const auto text = output(id, "text");
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(text, HasSubstr(fmt::format("Grouped {}", i)));
+  EXPECT_THAT(text, HasSubstr("Brief."));
+  expect_manifest(id);
+  expect_sound();
+}
+
 TEST_F(Documents, AFileThatIsDeletedWhileItIsReadLeavesNothingBehind) {
   std::vector<PdfPage> many;
   for (int i = 0; i < 12; ++i) many.push_back(letter(fmt::format("Page {}", i), "Metformin"));
