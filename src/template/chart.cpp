@@ -95,9 +95,10 @@ Frame draw_axis(Svg& svg, const ChartData& chart, const Locale& locale, double t
     const double value = axis.low + i * axis.step;
     const double y = frame.y(value);
     const bool is_base = std::abs(value) < axis.step * 1e-6;
-    svg.add(R"svg(<path d="M{:.2f} {:.2f}H{:.2f}" stroke="var(--chart-{}, {})" stroke-width="{}"/>)svg",
-            frame.left, y, frame.right, is_base ? "ink" : "grid", is_base ? "#444" : "#ddd",
-            is_base ? "1" : "0.75");
+    svg.add(
+        R"svg(<path d="M{:.2f} {:.2f}H{:.2f}" stroke="var(--chart-{}, {})" stroke-width="{}"/>)svg",
+        frame.left, y, frame.right, is_base ? "ink" : "grid", is_base ? "#444" : "#ddd",
+        is_base ? "1" : "0.75");
     svg.text(frame.left - 8, y + 3.8, "end", chart_number(is_base ? 0 : value, chart, locale),
              kInk);
   }
@@ -120,8 +121,8 @@ void draw_legend(Svg& svg, const ChartData& chart, double y) {
   if (chart.series.size() < 2) return;
   double x = 6;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    svg.add(R"svg(<rect x="{:.2f}" y="{:.2f}" width="10" height="10" rx="2" fill="{}"/>)svg", x, y - 9,
-            colour(i));
+    svg.add(R"svg(<rect x="{:.2f}" y="{:.2f}" width="10" height="10" rx="2" fill="{}"/>)svg", x,
+            y - 9, colour(i));
     svg.text(x + 16, y, "start", chart.series[i].name, kInk);
     x += 40 + static_cast<double>(letters(chart.series[i].name)) * kLetterWidth;
   }
@@ -175,12 +176,13 @@ std::string draw_lines(const ChartData& chart, const Locale& locale) {
       way += fmt::format("{}{:.2f} {:.2f}", i == 0 ? "M" : "L", x_of(i), frame.y(values[i]));
     }
     if (chart.series.size() == 1) {
-      svg.add(R"svg(<path d="{}L{:.2f} {:.2f}L{:.2f} {:.2f}Z" fill="{}" fill-opacity="0.12"/>)svg", way,
-              x_of(values.size() - 1), frame.y(0), x_of(0), frame.y(0), colour(s));
+      svg.add(R"svg(<path d="{}L{:.2f} {:.2f}L{:.2f} {:.2f}Z" fill="{}" fill-opacity="0.12"/>)svg",
+              way, x_of(values.size() - 1), frame.y(0), x_of(0), frame.y(0), colour(s));
     }
-    svg.add(R"svg(<path d="{}" fill="none" stroke="{}" stroke-width="2.2" stroke-linejoin="round" )svg"
-            R"svg(stroke-linecap="round"/>)svg",
-            way, colour(s));
+    svg.add(
+        R"svg(<path d="{}" fill="none" stroke="{}" stroke-width="2.2" stroke-linejoin="round" )svg"
+        R"svg(stroke-linecap="round"/>)svg",
+        way, colour(s));
     if (values.size() > 24) continue;
     for (std::size_t i = 0; i < values.size(); ++i) {
       svg.add(
@@ -208,27 +210,26 @@ std::string draw_ring(const ChartData& chart, const Locale& locale) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double share = sum > 0 ? values[i] / sum : 0;
     const double length = std::max(0.0, share * around - (values.size() > 1 ? 1.5 : 0));
-    svg.add(R"svg(<circle cx="{:.2f}" cy="{:.2f}" r="{}" fill="none" stroke="{}" stroke-width="{}" )svg"
-            R"svg(stroke-dasharray="{:.2f} {:.2f}" transform="rotate({:.2f} {:.2f} {:.2f})"/>)svg",
-            cx, cy, kRadius, colour(i), kBreadth, length, around - length, passed * 360 - 90, cx,
-            cy);
+    svg.add(
+        R"svg(<circle cx="{:.2f}" cy="{:.2f}" r="{}" fill="none" stroke="{}" stroke-width="{}" )svg"
+        R"svg(stroke-dasharray="{:.2f} {:.2f}" transform="rotate({:.2f} {:.2f} {:.2f})"/>)svg",
+        cx, cy, kRadius, colour(i), kBreadth, length, around - length, passed * 360 - 90, cx, cy);
     passed += share;
     const double y = cy - rows / 2 + static_cast<double>(i) * 22 + 14;
     svg.add(R"svg(<rect x="270" y="{:.2f}" width="11" height="11" rx="2" fill="{}"/>)svg", y - 10,
             colour(i));
     svg.text(290, y, "start", chart.labels[i],
              R"svg( fill="var(--chart-ink, #444)" font-size="12")svg");
-        const auto percent = Decimal::of(json::Value(share * 100));
+    const auto percent = Decimal::of(json::Value(share * 100));
     svg.text(kWidth - 90, y, "end", chart_number(values[i], chart, locale),
              R"svg( fill="var(--chart-ink, #444)" font-size="12")svg");
-        svg.text(
-            kWidth - 20, y, "end",
-            format_number(percent ? *percent : Decimal(), 1, locale) + std::string(locale.percent),
-            R"svg( fill="var(--chart-ink, #444)" font-size="12" font-weight="600")svg");
+    svg.text(kWidth - 20, y, "end",
+             format_number(percent ? *percent : Decimal(), 1, locale) + std::string(locale.percent),
+             R"svg( fill="var(--chart-ink, #444)" font-size="12" font-weight="600")svg");
   }
   svg.text(cx, cy + 5, "middle", chart_number(sum, chart, locale),
            R"svg( fill="var(--chart-ink, #444)" font-size="15" font-weight="600")svg");
-      return svg.finish(height, chart, locale);
+  return svg.finish(height, chart, locale);
 }
 
 }  // namespace

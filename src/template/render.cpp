@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace millrace::templates {
 namespace {
@@ -85,16 +86,30 @@ json::Value page_value(const Choice& choice, const RenderOptions& options) {
                       {"anchors", std::move(anchors)}};
 }
 
+// Browsers lay pages out in whole pixels; what is left over would show as a hairline between the
+// page and its margins. It goes into the margin below.
+std::string page_margins(const Choice& choice, const TemplateInfo& info, const Paper& paper) {
+  const auto& margins = choice.margins;
+  if (!info.bleed) {
+    return fmt::format("{}in {}in {}in {}in", margins.top, margins.right, margins.bottom,
+                       margins.left);
+  }
+  constexpr double kPixels = 96;  // An inch.
+  const double height = paper.height_mm / 25.4 * kPixels;
+  const double top = std::round(margins.top * kPixels);
+  const double content = std::max(1.0, std::floor(height - top - margins.bottom * kPixels));
+  return fmt::format("{:.0f}px 0 {:.3f}px 0", top, height - top - content);
+}
+
 std::string page_style(const Choice& choice, const TemplateInfo& info) {
   const auto& margins = choice.margins;
   const auto paper = paper_of(choice.page_size);
   return fmt::format(
       ":root {{ --page-width: {}mm; --page-height: {}mm; --margin-top: {}in; --margin-right: {}in; "
       "--margin-bottom: {}in; --margin-left: {}in; }}\n"
-      "@page {{ size: {}; margin: {}in {}in {}in {}in; }}\n",
+      "@page {{ size: {}; margin: {}; }}\n",
       paper.width_mm, paper.height_mm, margins.top, margins.right, margins.bottom, margins.left,
-      paper.css_size, margins.top, info.bleed ? 0 : margins.right, margins.bottom,
-      info.bleed ? 0 : margins.left);
+      paper.css_size, page_margins(choice, info, paper));
 }
 
 std::string describe(const std::vector<schema::Violation>& violations) {
