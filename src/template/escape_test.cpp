@@ -70,22 +70,23 @@ TEST(Escaping, LinksHaveOneOfFourSchemes) {
     }
   }
   std::vector<std::string> warnings;
-  EXPECT_EQ(rendered("<a href=\"{{ x }}\">t</a>", R"({"x": "javascript:alert(1)"
-})", {.warnings = &warnings}), "<a href=\"#\">t</a>");
-EXPECT_THAT(warnings,
-            testing::ElementsAre("page.html:1:13: /x is not allowed as a link and was left out"));
-EXPECT_EQ(rendered("<a href=\"{{ x }}\">t</a>", R"({"x": "https://a.example/?q=1&r=ä b"})"),
-          "<a href=\"https://a.example/?q=1&amp;r=%C3%A4%20b\">t</a>");
-EXPECT_EQ(rendered("<a href=\"{{ x | link }}\">t</a>", R"({"x": "linkedin.com/in/x"})"),
-          "<a href=\"https://linkedin.com/in/x\">t</a>");
+  EXPECT_EQ(rendered("<a href=\"{{ x }}\">t</a>", data_with("javascript:alert(1)"),
+                     {.warnings = &warnings}),
+            "<a href=\"#\">t</a>");
+  EXPECT_THAT(warnings,
+              testing::ElementsAre("page.html:1:13: /x is not allowed as a link and was left out"));
+  EXPECT_EQ(rendered("<a href=\"{{ x }}\">t</a>", R"({"x": "https://a.example/?q=1&r=ä b"})"),
+            "<a href=\"https://a.example/?q=1&amp;r=%C3%A4%20b\">t</a>");
+  EXPECT_EQ(rendered("<a href=\"{{ x | link }}\">t</a>", R"({"x": "linkedin.com/in/x"})"),
+            "<a href=\"https://linkedin.com/in/x\">t</a>");
 }
 
 TEST(Escaping, PartsOfAddressesAreEncoded) {
   EXPECT_EQ(rendered("<a href=\"mailto:{{ x }}\">t</a>", R"({"x": "a@b.example?bcc=c&d"})"),
             "<a href=\"mailto:a@b.example%3Fbcc%3Dc%26d\">t</a>");
   // The first value is empty, the second must not become a scheme.
-  EXPECT_EQ(rendered("<a href=\"{{ none }}{{ x }}\">t</a>", R"({"x": "javascript:alert(1)"
-})"), "<a href=\"javascript%3Aalert%281%29\">t</a>");
+  EXPECT_EQ(rendered("<a href=\"{{ none }}{{ x }}\">t</a>", data_with("javascript:alert(1)")),
+            "<a href=\"javascript%3Aalert%281%29\">t</a>");
 }
 
 TEST(Escaping, PicturesComeFromTheDataOnly) {

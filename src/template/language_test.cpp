@@ -56,7 +56,7 @@ TEST(Language, QuotesHideTheEndOfATag) {
 
 TEST(Language, MistakesAreToldWithTheirPlaceAndWhatWasExpected) {
   const auto says = [](std::string_view source) { return rendered(source, "{}"); };
-  EXPECT_THAT(says("a\n  {{ b | }}"), HasSubstr("page.html:2:11: expected the name of a filter"));
+  EXPECT_THAT(says("a\n  {{ b | }}"), HasSubstr("page.html:2:10: expected the name of a filter"));
   EXPECT_THAT(says("{{ a | uper }}"),
               HasSubstr("there is no filter \"uper\"; did you mean \"upper\"?"));
   EXPECT_THAT(says("{{ a | truncate }}"), HasSubstr("truncate takes 1 arguments, found 0"));

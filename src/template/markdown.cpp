@@ -30,7 +30,6 @@ class Spans {
 
   std::string html() {
     while (at_ < text_.size()) step();
-    // What was opened and never closed is closed: signs_ holds it in order.
     while (!open_.empty()) close();
     return std::move(out_);
   }
@@ -45,7 +44,13 @@ class Spans {
     }
     if (c == '`' && code()) return;
     if (c == '[' && !in_link_ && link()) return;
-    if (c == '*' && emphasis()) return;
+    if (c == '*') {
+      if (emphasis()) return;
+      const std::size_t signs = text_.substr(at_).starts_with("**") ? 2 : 1;
+      out_.append(signs, '*');
+      at_ += signs;
+      return;
+    }
     if (c == '\n') return line_break();
     auto end = text_.find_first_of("\\`[*\n", at_ + 1);
     if (end == text_.npos) end = text_.size();

@@ -114,6 +114,33 @@ TEST(Render, OptionsOfExports) {
             "/language must be a language tag such as de or en-GB");
 }
 
+TEST(Render, ContentsShowThePagesOfAnchors) {
+  const auto report = shipped().find("report");
+  ASSERT_TRUE(report.has_value());
+  const auto html = render(*report, report->sample(), {.anchor_pages = {{"section-2", 1234}}});
+  EXPECT_THAT(html->html, HasSubstr("<span>1234</span></a>"));
+}
+
+// Hundreds of lines, and names in every script, through the templates that ship.
+TEST(Render, LongAndForeignData) {
+  const auto invoice = shipped().find("invoice");
+  auto data = invoice->sample();
+  auto& lines = data.as_object()["lines"].as_array();
+  const auto first = lines.front();
+  while (lines.size() < 1500) lines.push_back(first);
+  const auto html = render(*invoice, data);
+  ASSERT_TRUE(html.has_value()) << html.error().message;
+  EXPECT_THAT(html->html, HasSubstr("<td class=\"position\">1500</td>"));
+  const auto minimal = shipped().find("minimal");
+  for (const std::string_view name :
+       {"山田 太郎", "ليلى الحداد", "חנה לוי", "Đặng Thị Hà", "Ольга Żółć"}) {
+    const auto page = render(*minimal, json::Object{{"profile", json::Object{{"name", name}}}});
+    ASSERT_TRUE(page.has_value()) << page.error().message;
+    EXPECT_THAT(page->html, HasSubstr("<h1><bdi>" + std::string(name) + "</bdi></h1>"));
+    EXPECT_EQ(page->metadata.author, name);
+  }
+}
+
 TEST(TemplateStore, HasWhatShips) {
   for (const auto& problem : shipped().problems()) ADD_FAILURE() << problem.message;
   std::vector<std::string> names;
