@@ -12,15 +12,16 @@ constexpr std::size_t npos = std::string_view::npos;
 constexpr char32_t kEllipsis = 0x2026;
 constexpr std::size_t kAbbreviationMax = 6;
 
-// Words before a full stop that ends no sentence. Sorted, lower case.
+// Words before a full stop that ends no sentence, and those that are such words before a number.
+// Sorted, lower case.
 constexpr std::string_view kAbbreviations[] = {
-    "abb", "abs", "al",   "approx", "art",  "aufl", "ave",  "bd",   "bsp", "bzgl", "bzw",
-    "ca",  "cf",  "chap", "co",     "corp", "dept", "dgl",  "dipl", "doz", "dr",   "ed",
-    "eds", "eg",  "est",  "evtl",   "exp",  "fig",  "figs", "ggf",  "gov", "hr",   "hrsg",
-    "ie",  "inc", "inkl", "jr",     "kap",  "lt",   "ltd",  "max",  "mg",  "min",  "mio",
-    "mm",  "mr",  "mrd",  "mrs",    "ms",   "mt",   "no",   "nos",  "nr",  "pp",   "prof",
-    "rd",  "ref", "rev",  "sec",    "sen",  "sog",  "sr",   "st",   "str", "tab",  "tel",
-    "usw", "var", "vgl",  "viz",    "vol",  "vs",   "zzgl"};
+    "al",   "approx", "aufl", "ave", "bsp", "bzgl", "bzw",  "ca",  "cf",  "corp", "dept",
+    "dipl", "doz",    "dr",   "ed",  "eds", "eg",   "evtl", "ggf", "gov", "hr",   "hrsg",
+    "ie",   "inc",    "inkl", "jr",  "lt",  "ltd",  "mr",   "mrs", "ms",  "mt",   "prof",
+    "rev",  "sen",    "sog",  "sr",  "st",  "vgl",  "viz",  "vs",  "zzgl"};
+constexpr std::string_view kBeforeNumbers[] = {"abb",  "abs", "art", "bd",  "chap", "fig",
+                                               "figs", "kap", "no",  "nos", "nr",   "pp",
+                                               "ref",  "sec", "tab", "tel", "vol"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -56,7 +57,7 @@ bool is_space_before(std::string_view text, std::size_t position) {
 }
 
 // Whether the full stop at `stop` belongs to an abbreviation, an initial or an ordinal.
-bool is_inner_stop(std::string_view text, std::size_t stop) {
+bool is_inner_stop(std::string_view text, std::size_t stop, char32_t next) {
   std::size_t begin = stop;
   while (begin > 0 && stop - begin <= kAbbreviationMax && is_digit(text[begin - 1])) --begin;
   if (begin < stop) return stop - begin <= 2;
@@ -66,7 +67,10 @@ bool is_inner_stop(std::string_view text, std::size_t stop) {
   if (size == 0 || size > kAbbreviationMax) return false;
   std::array<char, kAbbreviationMax> lower{};
   for (std::size_t i = 0; i < size; ++i) lower[i] = static_cast<char>(text[begin + i] | 0x20);
-  return std::ranges::binary_search(kAbbreviations, std::string_view(lower.data(), size));
+  const std::string_view word(lower.data(), size);
+  const bool numbered = next >= '0' && next <= '9';
+  return std::ranges::binary_search(kAbbreviations, word) ||
+         (numbered && std::ranges::binary_search(kBeforeNumbers, word));
 }
 
 bool is_sentence_break(std::string_view text, std::size_t position) {
@@ -96,7 +100,7 @@ bool is_sentence_break(std::string_view text, std::size_t position) {
   if (!spaced) return false;
   if (last.c == '!' || last.c == '?') return true;
   if (next >= 'a' && next <= 'z') return false;
-  return last.c != '.' || !is_inner_stop(text, last.at);
+  return last.c != '.' || !is_inner_stop(text, last.at, next);
 }
 
 // Cheap: most positions are no candidates.

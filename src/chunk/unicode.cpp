@@ -102,14 +102,35 @@ bool is_hard(ClusterBreak c) {
   return c == ClusterBreak::control || c == ClusterBreak::cr || c == ClusterBreak::lf;
 }
 
-// GB3 to GB11 as far as two neighbours tell; flags are left to the caller.
+// GB3 to GB9b: what two neighbours tell. Joined emoji and flags need a look further back.
 bool may_part(ClusterBreak a, ClusterBreak b) {
   using enum ClusterBreak;
   if (a == cr && b == lf) return false;
   if (is_hard(a) || is_hard(b)) return true;
   if (is_hangul_join(a, b)) return false;
-  if (b == extend || b == zwj || b == spacing_mark || a == prepend) return false;
-  return !(a == zwj && b == pictographic);
+  return b != extend && b != zwj && b != spacing_mark && a != prepend;
+}
+
+// GB11: whether the joiner that begins at `joiner` follows an emoji and marks upon it.
+bool joins_emoji(std::string_view text, std::size_t joiner) {
+  for (auto at = joiner; at > 0;) {
+    const auto earlier = before(text, at);
+    const auto cluster = cluster_break_of(earlier.c);
+    if (cluster != ClusterBreak::extend) return cluster == ClusterBreak::pictographic;
+    at = earlier.begin;
+  }
+  return false;
+}
+
+// GB12: an odd number of letters before the second one is half a flag.
+bool halves_flag(std::string_view text, std::size_t last_letter) {
+  std::size_t letters = 1;
+  for (auto at = last_letter; at > 0; ++letters) {
+    const auto earlier = before(text, at);
+    if (cluster_break_of(earlier.c) != ClusterBreak::regional) break;
+    at = earlier.begin;
+  }
+  return letters % 2 == 1;
 }
 
 }  // namespace
@@ -196,9 +217,10 @@ void append_utf8(std::string& out, char32_t c) {
 std::size_t code_point_floor(std::string_view text, std::size_t position) {
   if (position >= text.size()) return text.size();
   std::size_t floor = position;
-  // More than three in a row are no UTF-8: then every place is as good as another.
   for (int i = 0; i < 3 && floor > 0 && is_continuation(text[floor]); ++i) --floor;
-  return is_continuation(text[floor]) ? position : floor;
+  // What looks like the rest of a sequence may be no part of one.
+  const bool inside = floor < position && decode(text.substr(floor)).size > position - floor;
+  return inside ? floor : position;
 }
 
 std::uint64_t count_code_points(std::string_view text) {
@@ -217,14 +239,9 @@ bool is_cluster_boundary(std::string_view text, std::size_t position) {
   const auto a = cluster_break_of(c);
   const auto b = cluster_break_of(decode(text.substr(position)).c);
   if (!may_part(a, b)) return false;
-  if (a != ClusterBreak::regional || b != ClusterBreak::regional) return true;
-  std::size_t flags = 1;
-  for (auto at = begin; at > 0; ++flags) {
-    const auto earlier = before(text, at);
-    if (cluster_break_of(earlier.c) != ClusterBreak::regional) break;
-    at = earlier.begin;
-  }
-  return flags % 2 == 0;
+  if (a == ClusterBreak::zwj && b == ClusterBreak::pictographic) return !joins_emoji(text, begin);
+  if (a == ClusterBreak::regional && b == a) return !halves_flag(text, begin);
+  return true;
 }
 
 std::size_t cluster_floor(std::string_view text, std::size_t low, std::size_t position) {

@@ -75,8 +75,7 @@ inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte
 std::size_t code_point_floor(std::string_view text, std::size_t position);
 std::uint64_t count_code_points(std::string_view text);
 
-// Whether clusters may be parted at `position`. What depends on characters further back than
-// `text` reaches counts as no boundary, except flags, which are paired from where `text` begins.
+// Whether `position` is between two extended grapheme clusters; `text` begins with one.
 bool is_cluster_boundary(std::string_view text, std::size_t position);
 // The greatest cluster boundary in (low, position]; where one cluster fills all of it, the greatest
 // position between code points, so that something can always be cut off.
