@@ -113,6 +113,7 @@ void BlockScanner::scan_line(std::string_view text) {
     // waits.
     return take_paragraph(Strength::block);
   }
+  if (free && text.empty() && leaf_ == Leaf::none) return scan_blank();
   if ((may_be_matter_ || leaf_ == Leaf::front_matter || begin_ == 0) && scan_front_matter(text)) {
     return;
   }

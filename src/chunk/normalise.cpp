@@ -166,6 +166,25 @@ std::size_t Normaliser::take_ascii(std::string_view piece, std::string& out) {
   return size;
 }
 
+// Characters beyond ASCII that nothing before or after them changes, but for a mark at the end.
+std::size_t Normaliser::take_plain(std::string_view text, std::string& out) {
+  std::size_t size = 0;
+  Decoded last{};
+  while (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x80) {
+    const auto decoded = decode(text.substr(size));
+    if (!decoded.valid || !properties_of(decoded.c).nfc_plain()) break;
+    if (at_begin_ && size == 0 && decoded.c == kByteOrderMark) break;
+    size += decoded.size;
+    last = decoded;
+  }
+  if (size == 0) return 0;
+  flush(out);
+  out.append(text.data(), size - last.size);
+  has_base_ = true;
+  base_ = last.c;
+  return size;
+}
+
 void Normaliser::take_bytes(std::string_view text, std::string& out) {
   while (!text.empty()) {
     if (after_cr_) {
@@ -175,7 +194,8 @@ void Normaliser::take_bytes(std::string_view text, std::string& out) {
         continue;
       }
     }
-    if (const auto size = take_ascii(text, out); size > 0) {
+    const bool high = static_cast<unsigned char>(text.front()) >= 0x80;
+    if (const auto size = high ? take_plain(text, out) : take_ascii(text, out); size > 0) {
       text.remove_prefix(size);
       at_begin_ = false;
       continue;

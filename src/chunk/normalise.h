@@ -34,6 +34,7 @@ class Normaliser {
   };
 
   std::size_t take_ascii(std::string_view piece, std::string& out);
+  std::size_t take_plain(std::string_view text, std::string& out);
   void take(char32_t c, std::string& out);
   void take_decomposed(char32_t c, std::string& out);
   void take_mark(char32_t c, unsigned char combining_class, std::string& out);

@@ -77,6 +77,14 @@ Result<void> Packer::begin_section(const Line& line) {
 }
 
 void Packer::append(const Line& line) {
+  // Blank lines are no places to cut: many are one entry.
+  if (line.kind == BlockKind::blank && !entries_.empty() &&
+      entries_.back().kind == BlockKind::blank &&
+      line.end - entries_.back().begin <= kCountedPartMax) {
+    tokens_ += counter_.count(window_.view(line.begin, line.end));
+    end_ = line.end;
+    return;
+  }
   auto begin = line.begin;
   auto strength = line.strength;
   do {

@@ -74,6 +74,11 @@ bool is_inner_stop(std::string_view text, std::size_t stop, char32_t next) {
 }
 
 bool is_sentence_break(std::string_view text, std::size_t position) {
+  if (is_high(text[position - 1])) {  // Most such characters end no sentence: ask that first.
+    const auto c = character_before(text, position).c;
+    const auto properties = properties_of(c);
+    if (!properties.ends_sentence() && !properties.closes() && !is_parting_space(c)) return false;
+  }
   if (is_space_at(text, position)) return false;
   std::size_t end = position;
   std::size_t line_ends = 0;
