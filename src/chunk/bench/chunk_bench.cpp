@@ -147,6 +147,7 @@ int measure_memory(std::size_t megabytes) {
     const auto work = run(text, megabytes, true);
     fmt::print("{:28} {:5} MiB {:8} chunks {:6.0f} MB/s, peak so far {} KiB\n", text.name,
                work.bytes >> 20, work.chunks, work.mb_per_second(), peak_kib());
+    std::fflush(stdout);  // A gigabyte takes its time: show each line when it is there.
   }
   return 0;
 }
