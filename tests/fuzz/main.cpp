@@ -13,6 +13,7 @@ const std::vector<Target>& targets() {
   static const std::vector<Target> all{
       {"answers", fuzz_answers},
       {"arrays", fuzz_arrays},
+      {"chunks", fuzz_chunks},
       {"config", fuzz_config},
       {"conninfo", fuzz_conninfo},
       {"control", fuzz_control},

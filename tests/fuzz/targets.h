@@ -37,6 +37,8 @@ void fuzz_multipart(Input input);        // http: forms with files, in pieces
 void fuzz_request_headers(Input input);  // api, http: keys, tags, cursors, queries
 void fuzz_rest_query(Input input);       // api: PostgREST's query language
 
+void fuzz_chunks(Input input);  // chunk: normalisation, blocks, where texts are cut
+
 void fuzz_schema(Input input);   // schema: documents, values, defaults
 void fuzz_pattern(Input input);  // schema: ECMA-262 patterns
 

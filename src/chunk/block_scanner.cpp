@@ -1,0 +1,370 @@
+#include "chunk/block_scanner.h"
+
+#include "chunk/line_shapes.h"
+#include "chunk/unicode.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace millrace::chunk {
+namespace {
+
+std::string title_of(std::string_view text) {
+  const auto cut = text.size() > BlockScanner::kTitleBytesMax
+                       ? cluster_floor(text, 0, BlockScanner::kTitleBytesMax)
+                       : text.size();
+  return std::string(text.substr(0, cut));
+}
+
+// What a fence stands in, without what only its first line has: list markers become spaces.
+std::string container_prefix(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '>' || c == '\t' ? c : ' ';
+  return out;
+}
+
+bool is_text_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+}  // namespace
+
+void BlockScanner::mark(Mark mark) {
+  // Only a heading or a table that was a paragraph until now comes out of order.
+  auto place = marks.end();
+  while (place != marks.begin() && std::prev(place)->at > mark.at) --place;
+  marks.insert(place, std::move(mark));
+}
+
+void BlockScanner::put(BlockKind kind, Strength strength, std::uint8_t level) {
+  release(0);
+  lines.push_back({begin_, end_, kind, strength, level});
+  last_kind_ = kind;
+}
+
+void BlockScanner::release(std::size_t keep) {
+  if (waiting_.size() <= keep) return;
+  const auto count = static_cast<std::ptrdiff_t>(waiting_.size() - keep);
+  lines.insert(lines.end(), waiting_.begin(), waiting_.begin() + count);
+  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  may_be_heading_ = false;
+}
+
+void BlockScanner::leave() {
+  release(0);
+  if (leaf_ == Leaf::fence) mark({.kind = Mark::Kind::fence_close, .at = begin_});
+  if (leaf_ == Leaf::table) mark({.kind = Mark::Kind::table_close, .at = begin_});
+  leaf_ = Leaf::none;
+}
+
+BlockKind BlockScanner::prose() const {
+  if (containers_.depth() == 0) return BlockKind::paragraph;
+  return containers_[0].is_item ? BlockKind::list : BlockKind::quote;
+}
+
+void BlockScanner::find_pages(std::string_view text, std::uint64_t begin) {
+  const char* const first = text.data();
+  const char* const end = first + text.size();
+  const auto next = [&](const char* from) {
+    return static_cast<const char*>(std::memchr(from, '\f', static_cast<std::size_t>(end - from)));
+  };
+  for (const char* at = next(first); at != nullptr; at = next(at + 1)) {
+    mark({.kind = Mark::Kind::page, .at = begin + static_cast<std::uint64_t>(at - first)});
+    if (at + 1 == end) break;
+  }
+}
+
+void BlockScanner::scan(std::uint64_t begin, std::uint64_t end, Part part) {
+  begin_ = begin;
+  end_ = end;
+  auto text = window_.view(begin, end);
+  find_pages(text, begin);
+  in_long_line_ = part != Part::whole;
+  if (part == Part::more || part == Part::last) {
+    if (leaf_ == Leaf::html && !html_end_.empty()) {
+      html_tail_.append(text);
+      if (contains_lower(html_tail_, html_end_)) leaf_ = Leaf::none;
+      html_tail_.erase(0, html_tail_.size() - std::min<std::size_t>(html_tail_.size(), 16));
+    }
+    const auto kind = last_kind_;
+    if (leaf_ == Leaf::paragraph) {
+      release(0);
+      lines.push_back({begin_, end_, kind, Strength::none, 0});
+    } else {
+      put(kind, Strength::none);
+    }
+    return;
+  }
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  while (text.starts_with('\f')) text.remove_prefix(1);
+  scan_line(text);
+}
+
+void BlockScanner::finish() {
+  begin_ = end_;
+  release(0);
+}
+
+void BlockScanner::scan_line(std::string_view text) {
+  const bool free = containers_.depth() == 0 && !may_be_matter_;
+  if (free && (leaf_ == Leaf::paragraph || leaf_ == Leaf::none) && !text.empty() &&
+      is_text_start(text[0])) {
+    // A word at the margin: nothing else begins with one, except the header of a table, which
+    // waits.
+    return take_paragraph(Strength::block);
+  }
+  if (free && text.empty() && leaf_ == Leaf::none) return scan_blank();
+  if ((may_be_matter_ || leaf_ == Leaf::front_matter || begin_ == 0) && scan_front_matter(text)) {
+    return;
+  }
+  LineCursor cursor{.line = text};
+  const auto matched = containers_.match(cursor);
+  const bool held = matched >= leaf_depth_;
+  if (leaf_ == Leaf::fence && scan_fence(cursor, held)) return;
+  if (leaf_ == Leaf::html && scan_html(text, held)) return;
+  if (cursor.is_blank()) {
+    // Only a quote needs its mark on a blank line too.
+    containers_.truncate(matched);
+    return scan_blank();
+  }
+  const bool all = matched == containers_.depth();
+  const auto opened =
+      containers_.open(cursor, {.paragraph_open = leaf_ == Leaf::paragraph, .matched = matched});
+  auto strength = containers_.depth() == 0 ? Strength::block : Strength::inner;
+  if (opened.count > 0) {
+    leave();
+    const auto fresh = opened.is_sibling ? Strength::item : Strength::block;
+    strength = opened.depth == 0 ? fresh : Strength::inner;
+    return scan_leaf(text, cursor, strength);
+  }
+  if (all) return scan_leaf(text, cursor, strength);
+  // A paragraph goes on without the marks of its containers, unless something begins here.
+  const auto content = cursor.content();
+  const bool text_only = !fence_of(content) && !atx_heading_of(content) && !is_rule(content) &&
+                         !html_start_of(content);
+  if (leaf_ == Leaf::paragraph && text_only) return take_paragraph(strength);
+  leave();
+  containers_.truncate(matched);
+  scan_leaf(text, cursor, matched == 0 ? Strength::block : Strength::inner);
+}
+
+bool BlockScanner::scan_front_matter(std::string_view text) {
+  if (may_be_matter_) {
+    may_be_matter_ = false;
+    const bool is_matter = looks_like_yaml(text);
+    if (is_matter) {
+      leaf_ = Leaf::front_matter;
+      waiting_.front().kind = BlockKind::front_matter;
+      put(BlockKind::front_matter, Strength::none);
+    }
+    release(0);
+    return is_matter;
+  }
+  if (leaf_ == Leaf::front_matter) {
+    const auto end = trim_blank(text);
+    if (end == "---" || end == "..." || end.empty()) leaf_ = Leaf::none;
+    put(BlockKind::front_matter, Strength::line);
+    return true;
+  }
+  if (text != "---" || in_long_line_) return false;
+  may_be_matter_ = true;  // The next line tells.
+  waiting_.push_back({begin_, end_, BlockKind::rule, Strength::block, 0});
+  return true;
+}
+
+bool BlockScanner::scan_fence(const LineCursor& cursor, bool held) {
+  if (!held) {
+    leave();
+    return false;
+  }
+  const auto content = trim_blank(cursor.content());
+  const bool closes = content.size() >= fence_size_ && !in_long_line_ &&
+                      content.find_first_not_of(fence_char_) == std::string_view::npos &&
+                      cursor.indent() <= fence_indent_ + 3;
+  if (closes) {
+    put(BlockKind::code, Strength::none);
+    mark({.kind = Mark::Kind::fence_close, .at = end_});
+    leaf_ = Leaf::none;
+    return true;
+  }
+  put(BlockKind::code, leaf_lines_++ == 0 ? Strength::none : Strength::line);
+  return true;
+}
+
+bool BlockScanner::scan_html(std::string_view text, bool held) {
+  if (!held) {
+    leave();
+    return false;
+  }
+  if (html_end_.empty()) {
+    if (!trim_blank(text).empty()) {
+      put(BlockKind::html, Strength::line);
+      return true;
+    }
+    leave();
+    return false;
+  }
+  put(BlockKind::html, Strength::line);
+  if (contains_lower(text, html_end_)) leaf_ = Leaf::none;
+  html_tail_.assign(text.substr(text.size() - std::min<std::size_t>(text.size(), 16)));
+  return true;
+}
+
+void BlockScanner::scan_blank() {
+  if (leaf_ != Leaf::indented) leave();
+  put(BlockKind::blank, Strength::none);
+}
+
+void BlockScanner::scan_leaf(std::string_view text, const LineCursor& cursor, Strength strength) {
+  const auto content = cursor.content();
+  if (content.empty()) {  // An item without text.
+    leave();
+    return put(prose(), strength);
+  }
+  if (begin_fence(text, cursor, strength)) return;
+  const bool indented = cursor.indent() > 3;
+  if (indented && leaf_ != Leaf::paragraph && leaf_ != Leaf::table) {
+    const bool more = leaf_ == Leaf::indented;
+    if (!more) leave();
+    leaf_ = Leaf::indented;
+    return put(BlockKind::code, more ? Strength::line : strength);
+  }
+  if (!indented) {
+    if (end_setext(content) || begin_heading(content, strength) || begin_table(content)) return;
+    if (is_rule(content)) {
+      leave();
+      return put(BlockKind::rule, strength);
+    }
+    if (begin_html(content, strength)) return;
+  }
+  if (leaf_ == Leaf::table) {
+    return put(BlockKind::table, leaf_lines_++ == 0 ? Strength::none : Strength::row);
+  }
+  take_paragraph(strength);
+}
+
+void BlockScanner::take_paragraph(Strength strength) {
+  if (leaf_ == Leaf::table) {
+    return put(BlockKind::table, leaf_lines_++ == 0 ? Strength::none : Strength::row);
+  }
+  const bool first = leaf_ != Leaf::paragraph;
+  if (first) {
+    leave();
+    leaf_ = Leaf::paragraph;
+    may_be_heading_ = true;
+  }
+  last_kind_ = prose();
+  waiting_.push_back({begin_, end_, last_kind_, first ? strength : Strength::none, 0});
+  const bool too_long = in_long_line_ || end_ - waiting_.front().begin > kHeadingBytesMax;
+  if (!may_be_heading_ || too_long) {
+    release(in_long_line_ ? 0 : 1);
+    may_be_heading_ = false;
+  }
+}
+
+bool BlockScanner::begin_fence(std::string_view text, const LineCursor& cursor, Strength strength) {
+  const auto content = cursor.content();
+  const auto fence = fence_of(content);
+  if (!fence || in_long_line_) return false;
+  leave();
+  put(BlockKind::code, strength);
+  leaf_ = Leaf::fence;
+  leaf_depth_ = containers_.depth();
+  leaf_lines_ = 0;
+  fence_char_ = fence->c;
+  fence_size_ = fence->size;
+  fence_indent_ = cursor.indent();
+  const auto before = text.substr(0, text.size() - content.size());
+  Mark opened{.kind = Mark::Kind::fence_open, .at = begin_};
+  // A line nobody would write is not repeated.
+  if (before.size() + fence->size + fence->info.size() <= kFenceLineMax) {
+    const auto prefix = container_prefix(before);
+    opened.text = prefix + std::string(fence->size, fence->c) + std::string(fence->info) + "\n";
+    opened.closing = prefix + std::string(fence->size, fence->c) + "\n";
+  }
+  mark(std::move(opened));
+  return true;
+}
+
+bool BlockScanner::begin_heading(std::string_view content, Strength strength) {
+  const auto heading = atx_heading_of(content);
+  if (!heading) return false;
+  leave();
+  // A heading in a quote or a list is part of it, not of the document's outline.
+  if (containers_.depth() > 0) {
+    put(BlockKind::heading, strength);
+    return true;
+  }
+  put(BlockKind::heading, Strength::section, heading->level);
+  mark({.kind = Mark::Kind::heading,
+        .at = begin_,
+        .number = heading->level,
+        .text = title_of(heading->title)});
+  return true;
+}
+
+bool BlockScanner::end_setext(std::string_view content) {
+  if (leaf_ != Leaf::paragraph || !may_be_heading_ || waiting_.empty() || in_long_line_) {
+    return false;
+  }
+  const auto level = underline_level_of(content);
+  if (level == 0) return false;
+  auto& first = waiting_.front();
+  const bool section = containers_.depth() == 0;
+  if (section) {
+    std::string title;
+    for (const auto& line : waiting_) {
+      if (!title.empty()) title += ' ';
+      title += trim_blank(window_.view(line.begin, line.end));
+    }
+    mark(
+        {.kind = Mark::Kind::heading, .at = first.begin, .number = level, .text = title_of(title)});
+    first.strength = Strength::section;
+    first.level = level;
+  }
+  for (auto& line : waiting_) line.kind = BlockKind::heading;
+  put(BlockKind::heading, Strength::none);
+  leaf_ = Leaf::none;
+  return true;
+}
+
+bool BlockScanner::begin_table(std::string_view content) {
+  if (leaf_ != Leaf::paragraph || waiting_.empty() || in_long_line_) return false;
+  if (!is_delimiter_row(content)) return false;
+  const auto header = waiting_.back();
+  LineCursor cursor{.line = window_.view(header.begin, header.end)};
+  static_cast<void>(containers_.match(cursor));
+  const auto cells = cell_count(cursor.content());
+  if (cells == 0 || cells != std::max<std::size_t>(cell_count(content), 1)) return false;
+  auto& row = waiting_.back();
+  row.kind = BlockKind::table;
+  if (row.strength == Strength::none) {
+    row.strength = containers_.depth() == 0 ? Strength::block : Strength::inner;
+  }
+  std::string rows(window_.view(header.begin, end_));
+  if (!rows.ends_with('\n')) rows += '\n';
+  if (rows.size() > kLinePartMax) rows.clear();
+  put(BlockKind::table, Strength::none);
+  mark({.kind = Mark::Kind::table_open, .at = header.begin, .text = std::move(rows)});
+  leaf_ = Leaf::table;
+  leaf_lines_ = 0;
+  return true;
+}
+
+bool BlockScanner::begin_html(std::string_view content, Strength strength) {
+  const auto html = html_start_of(content);
+  if (!html || (leaf_ == Leaf::paragraph && !html->interrupts)) return false;
+  leave();
+  const auto page = in_long_line_ ? std::nullopt : page_marker_of(content);
+  put(page ? BlockKind::page_marker : BlockKind::html, strength);
+  if (page) mark({.kind = Mark::Kind::page, .at = begin_, .number = *page});
+  const auto inner = content.substr(std::min<std::size_t>(content.size(), 2));
+  if (!html->end.empty() && contains_lower(inner, html->end)) return true;
+  leaf_ = Leaf::html;
+  leaf_depth_ = containers_.depth();
+  html_end_ = html->end;
+  html_tail_.assign(content.substr(content.size() - std::min<std::size_t>(content.size(), 16)));
+  return true;
+}
+
+}  // namespace millrace::chunk

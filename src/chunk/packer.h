@@ -1,0 +1,105 @@
+// Packer: lines to chunks. It decides where the text is cut and hands the slices out.
+//
+// Flow: Chunker adds the lines and marks of BlockScanner. They gather until a section ends or the
+// budget is full; then a chunk is cut off at the best place:
+//   section > block > table row > list item > inner block > line of code > sentence > line > word >
+//   grapheme cluster > code point (only where one cluster is longer than the budget).
+// Of places of one kind the first after target_tokens is taken, else the last after min_tokens.
+// A section below min_tokens is joined with the next one of its level or deeper; one that nothing
+// follows goes back to the one before if both fit. A higher heading always parts.
+// Threading: one thread. Lifetime: window, counter and sink outlive it. Memory: a slice of
+// bytes_max(), min_tokens more of it, and one record per line of both.
+#pragma once
+
+#include "chunk/block_scanner.h"
+#include "chunk/chunk.h"
+#include "chunk/outline.h"
+#include "chunk/window.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millrace::chunk {
+
+using ChunkSink = std::function<Result<void>(const Chunk&)>;
+
+class Packer {
+ public:
+  Packer(const ChunkOptions& options, const TokenCounter& counter, Window& window, ChunkSink sink);
+
+  void add_marks(std::vector<Mark>& marks);  // Moves them out. Sorted, none twice.
+  Result<void> add(const Line& line);
+  Result<void> finish();
+
+ private:
+  struct Entry {  // A line, or a part of a long one.
+    std::uint64_t begin = 0;
+    std::uint64_t tokens = 0;  // Before it, counted from anywhere.
+    BlockKind kind = BlockKind::blank;
+    Strength strength = Strength::none;
+    std::uint8_t level = 0;
+  };
+  struct Limits {
+    std::uint64_t room = 0;  // Tokens for slice and suffix.
+    std::uint64_t end = 0;   // Nothing behind this is cut.
+    bool all_must_go = false;
+  };
+
+  Result<void> begin_section(const Line& line);
+  Result<void> hand_out_until(std::uint64_t end);
+  Result<void> hand_out(std::uint64_t end, bool all_must_go);
+  void open();
+  void append(const Line& line);
+
+  std::uint64_t choose(const Limits& limits) const;
+  std::optional<std::uint64_t> choose_soft(const Limits& limits) const;
+  std::optional<std::uint64_t> choose_structure(const Limits& limits) const;
+  std::uint64_t choose_text(const Limits& limits) const;
+  bool fits(std::uint64_t end, std::uint64_t room) const;
+  std::uint64_t reach(std::uint64_t room) const;
+  std::uint64_t place_of(std::uint64_t tokens) const;
+
+  std::size_t entry_at(std::uint64_t offset) const;
+  std::uint64_t entry_end(std::size_t index) const;
+  std::uint64_t tokens_before(std::uint64_t offset) const;
+  std::string suffix_at(std::uint64_t end) const;
+  std::uint64_t room() const;
+
+  void build_prefix();
+  void describe(std::uint64_t end);
+  void describe_path(std::uint64_t end);
+  std::size_t exact_count(std::uint64_t end);
+  void advance(std::uint64_t end);
+  std::string overlap_for(std::uint64_t end) const;
+
+  const ChunkOptions options_;
+  const TokenCounter& counter_;
+  const bool additive_;
+  const std::size_t bytes_max_;
+  Window& window_;
+  const ChunkSink sink_;
+
+  Outline outline_;
+  std::vector<Mark> marks_;  // Not passed yet.
+  std::vector<Entry> entries_;
+  std::uint64_t end_ = 0;
+  std::uint64_t tokens_ = std::uint64_t{1} << 40;  // At end_; far from 0, as it may be corrected.
+  std::uint64_t start_ = 0;
+  std::uint64_t start_code_point_ = 0;
+  std::uint32_t root_level_ = 0;     // Of the section that start_ lies in.
+  bool opened_ = false;              // The prefix of the chunk in the making is known.
+  std::uint64_t prefix_tokens_ = 0;  // Prefix and overlap.
+  // A section that could go on its own begins here, but what follows is still below min_tokens.
+  std::optional<std::uint64_t> parted_at_;
+  std::uint32_t parted_level_ = 0;
+  bool finishing_ = false;
+
+  Chunk chunk_;  // Used again and again, for its memory.
+  Sha256 sha_;
+  std::string scratch_;
+};
+
+}  // namespace millrace::chunk

@@ -1,0 +1,151 @@
+#include "chunk/text_break.h"
+
+#include "chunk/unicode.h"
+
+#include <algorithm>
+#include <array>
+
+namespace millrace::chunk {
+namespace {
+
+constexpr std::size_t npos = std::string_view::npos;
+constexpr char32_t kEllipsis = 0x2026;
+constexpr std::size_t kAbbreviationMax = 6;
+
+// Words before a full stop that ends no sentence, and those that are such words before a number.
+// Sorted, lower case.
+constexpr std::string_view kAbbreviations[] = {
+    "al",   "approx", "aufl", "ave", "bsp", "bzgl", "bzw",  "ca",  "cf",  "corp", "dept",
+    "dipl", "doz",    "dr",   "ed",  "eds", "eg",   "evtl", "ggf", "gov", "hr",   "hrsg",
+    "ie",   "inc",    "inkl", "jr",  "lt",  "ltd",  "mr",   "mrs", "ms",  "mt",   "prof",
+    "rev",  "sen",    "sog",  "sr",  "st",  "vgl",  "viz",  "vs",  "zzgl"};
+constexpr std::string_view kBeforeNumbers[] = {"abb",  "abs", "art", "bd",  "chap", "fig",
+                                               "figs", "kap", "no",  "nos", "nr",   "pp",
+                                               "ref",  "sec", "tab", "tel", "vol"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_high(char c) { return static_cast<unsigned char>(c) >= 0x80; }
+
+// White space that a text may be parted at: not NBSP, U+2007, U+202F.
+bool is_parting_space(char32_t c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\v' || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200b && c != 0x2007) || c == 0x2028 || c == 0x2029 || c == 0x205f ||
+         c == 0x3000;
+}
+
+struct Neighbour {
+  char32_t c = 0;
+  std::size_t at = 0;
+};
+
+Neighbour character_before(std::string_view text, std::size_t position) {
+  const auto at = code_point_floor(text, position - 1);
+  return {decode(text.substr(at, position - at)).c, at};
+}
+
+bool is_space_at(std::string_view text, std::size_t position) {
+  const char c = text[position];
+  return is_high(c) ? is_parting_space(decode(text.substr(position)).c)
+                    : is_parting_space(static_cast<unsigned char>(c));
+}
+
+bool is_space_before(std::string_view text, std::size_t position) {
+  const char c = text[position - 1];
+  return is_high(c) ? is_parting_space(character_before(text, position).c)
+                    : is_parting_space(static_cast<unsigned char>(c));
+}
+
+// Whether the full stop at `stop` belongs to an abbreviation, an initial or an ordinal.
+bool is_inner_stop(std::string_view text, std::size_t stop, char32_t next) {
+  std::size_t begin = stop;
+  while (begin > 0 && stop - begin <= kAbbreviationMax && is_digit(text[begin - 1])) --begin;
+  if (begin < stop) return stop - begin <= 2;
+  while (begin > 0 && stop - begin <= kAbbreviationMax && is_letter(text[begin - 1])) --begin;
+  const auto size = stop - begin;
+  if (size == 1) return begin == 0 || !is_high(text[begin - 1]);
+  if (size == 0 || size > kAbbreviationMax) return false;
+  std::array<char, kAbbreviationMax> lower{};
+  for (std::size_t i = 0; i < size; ++i) lower[i] = static_cast<char>(text[begin + i] | 0x20);
+  const std::string_view word(lower.data(), size);
+  const bool numbered = next >= '0' && next <= '9';
+  return std::ranges::binary_search(kAbbreviations, word) ||
+         (numbered && std::ranges::binary_search(kBeforeNumbers, word));
+}
+
+bool is_sentence_break(std::string_view text, std::size_t position) {
+  if (is_high(text[position - 1])) {  // Most such characters end no sentence: ask that first.
+    const auto c = character_before(text, position).c;
+    const auto properties = properties_of(c);
+    if (!properties.ends_sentence() && !properties.closes() && !is_parting_space(c)) return false;
+  }
+  if (is_space_at(text, position)) return false;
+  std::size_t end = position;
+  std::size_t line_ends = 0;
+  while (end > 0 && is_space_before(text, end)) {
+    end = code_point_floor(text, end - 1);
+    if (text[end] == '\n') ++line_ends;
+  }
+  if (end == 0) return false;
+  const bool spaced = end < position;
+  if (!spaced && !is_high(text[position - 1])) return false;
+  if (line_ends > 1) return true;
+
+  const auto next = decode(text.substr(position)).c;
+  const auto next_properties = properties_of(next);
+  if (!spaced && (next_properties.closes() || next_properties.ends_sentence())) return false;
+  auto last = character_before(text, end);
+  const auto closes = [](char32_t c) {
+    return c == '*' || c == '_' || c == '`' || properties_of(c).closes();
+  };
+  for (int i = 0; i < 8 && last.at > 0 && closes(last.c); ++i)
+    last = character_before(text, last.at);
+  if (!properties_of(last.c).ends_sentence() && last.c != kEllipsis) return false;
+  if (last.c >= 0x80 && last.c != kEllipsis) return true;
+  if (!spaced) return false;
+  if (last.c == '!' || last.c == '?') return true;
+  if (next >= 'a' && next <= 'z') return false;
+  return last.c != '.' || !is_inner_stop(text, last.at, next);
+}
+
+// Cheap: most positions are no candidates.
+bool may_break(std::string_view text, std::size_t position) {
+  const char last = text[position - 1];
+  if (is_continuation(text[position])) return false;
+  return last == ' ' || last == '\n' || last == '\t' || last == '\f' || last == '\v' ||
+         is_high(last);
+}
+
+}  // namespace
+
+bool is_text_break(std::string_view text, std::size_t position, TextBreak kind) {
+  if (position == 0 || position >= text.size() || !may_break(text, position)) return false;
+  bool parts = false;
+  switch (kind) {
+    case TextBreak::sentence:
+      parts = is_sentence_break(text, position);
+      break;
+    case TextBreak::line:
+      parts = text[position - 1] == '\n';
+      break;
+    case TextBreak::word:
+      parts = is_space_before(text, position) && !is_space_at(text, position);
+      break;
+  }
+  return parts && is_cluster_boundary(text, position);
+}
+
+std::size_t find_text_break(std::string_view text, const BreakRange& range, TextBreak kind) {
+  if (text.empty()) return npos;
+  const auto high = std::min(range.high, text.size() - 1);
+  for (auto at = std::max<std::size_t>(range.target, 1); at <= high; ++at) {
+    if (is_text_break(text, at, kind)) return at;
+  }
+  const auto low = std::max<std::size_t>(range.low, 1);
+  for (auto at = std::min(range.target, high + 1); at > low;) {
+    if (is_text_break(text, --at, kind)) return at;
+  }
+  return npos;
+}
+
+}  // namespace millrace::chunk

@@ -1,0 +1,256 @@
+#include "chunk/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace millrace::chunk {
+namespace {
+
+constexpr char32_t kTableSize = 0x20000;  // Scripts and emoji; beyond it are ideographs and tags.
+constexpr char32_t kHangulBase = 0xac00;
+constexpr char32_t kHangulCount = 11172;
+constexpr char32_t kBaseL = 0x1100;
+constexpr char32_t kBaseV = 0x1161;
+constexpr char32_t kBaseT = 0x11a7;
+constexpr char32_t kCountL = 19;
+constexpr char32_t kCountV = 21;
+constexpr char32_t kCountT = 28;
+
+using Table = std::array<std::uint16_t, kTableSize>;
+
+std::unique_ptr<const Table> make_table() {
+  auto table = std::make_unique<Table>();
+  for (const auto& run : property_runs()) {
+    for (auto c = run.first; c <= run.last && c < kTableSize; ++c) (*table)[c] = run.bits;
+  }
+  return table;
+}
+
+const Table& table() {
+  static const std::unique_ptr<const Table> made = make_table();
+  return *made;
+}
+
+std::uint16_t far_bits(char32_t c) {
+  const auto runs = property_runs();
+  const auto found = std::ranges::lower_bound(runs, c, {}, &PropertyRun::last);
+  return found != runs.end() && found->first <= c ? found->bits : std::uint16_t{0};
+}
+
+struct Pair {
+  char32_t first;
+  char32_t second;
+  char32_t whole;
+};
+
+const std::vector<Pair>& pairs() {
+  static const std::vector<Pair> made = [] {
+    std::vector<Pair> out;
+    for (const auto& entry : decompositions()) {
+      if (entry.composes != 0) out.push_back({entry.first, entry.second, entry.whole});
+    }
+    std::ranges::sort(out, [](const Pair& a, const Pair& b) {
+      return a.second != b.second ? a.second < b.second : a.first < b.first;
+    });
+    return out;
+  }();
+  return made;
+}
+
+// Whether a sequence's second byte keeps it in range: no overlong forms, surrogates, or beyond the
+// last plane.
+bool second_fits(unsigned char lead, unsigned char second) {
+  if ((second & 0xc0) != 0x80) return false;
+  if (lead == 0xe0) return second >= 0xa0;
+  if (lead == 0xed) return second < 0xa0;
+  if (lead == 0xf0) return second >= 0x90;
+  if (lead == 0xf4) return second < 0x90;
+  return true;
+}
+
+std::size_t sequence_size(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead < 0xe0) return 2;
+  if (lead >= 0xe0 && lead < 0xf0) return 3;
+  if (lead >= 0xf0 && lead < 0xf5) return 4;
+  return 0;
+}
+
+// The code point that ends at `position`; begins at `begin`.
+struct Before {
+  char32_t c;
+  std::size_t begin;
+};
+Before before(std::string_view text, std::size_t position) {
+  std::size_t begin = position - 1;
+  for (int i = 0; i < 3 && begin > 0 && is_continuation(text[begin]); ++i) --begin;
+  const auto decoded = decode(text.substr(begin, position - begin));
+  if (decoded.size != position - begin) return {kReplacement, position - 1};
+  return {decoded.c, begin};
+}
+
+bool is_hangul_join(ClusterBreak a, ClusterBreak b) {
+  using enum ClusterBreak;
+  if (a == hangul_l) return b == hangul_l || b == hangul_v || b == hangul_lv || b == hangul_lvt;
+  if (a == hangul_lv || a == hangul_v) return b == hangul_v || b == hangul_t;
+  return (a == hangul_lvt || a == hangul_t) && b == hangul_t;
+}
+
+bool is_hard(ClusterBreak c) {
+  return c == ClusterBreak::control || c == ClusterBreak::cr || c == ClusterBreak::lf;
+}
+
+// GB3 to GB9b: what two neighbours tell. Joined emoji and flags need a look further back.
+bool may_part(ClusterBreak a, ClusterBreak b) {
+  using enum ClusterBreak;
+  if (a == cr && b == lf) return false;
+  if (is_hard(a) || is_hard(b)) return true;
+  if (is_hangul_join(a, b)) return false;
+  return b != extend && b != zwj && b != spacing_mark && a != prepend;
+}
+
+// GB11: whether the joiner that begins at `joiner` follows an emoji and marks upon it.
+bool joins_emoji(std::string_view text, std::size_t joiner) {
+  for (auto at = joiner; at > 0;) {
+    const auto earlier = before(text, at);
+    const auto cluster = cluster_break_of(earlier.c);
+    if (cluster != ClusterBreak::extend) return cluster == ClusterBreak::pictographic;
+    at = earlier.begin;
+  }
+  return false;
+}
+
+// GB12: an odd number of letters before the second one is half a flag.
+bool halves_flag(std::string_view text, std::size_t last_letter) {
+  std::size_t letters = 1;
+  for (auto at = last_letter; at > 0; ++letters) {
+    const auto earlier = before(text, at);
+    if (cluster_break_of(earlier.c) != ClusterBreak::regional) break;
+    at = earlier.begin;
+  }
+  return letters % 2 == 1;
+}
+
+}  // namespace
+
+Properties properties_of(char32_t c) {
+  return Properties(c < kTableSize ? table()[c] : far_bits(c));
+}
+
+ClusterBreak cluster_break_of(char32_t c) {
+  if (c - kHangulBase < kHangulCount) {
+    return (c - kHangulBase) % kCountT == 0 ? ClusterBreak::hangul_lv : ClusterBreak::hangul_lvt;
+  }
+  return properties_of(c).cluster();
+}
+
+const Decomposition* decomposition_of(char32_t c) {
+  const auto all = decompositions();
+  const auto found = std::ranges::lower_bound(all, c, {}, &Decomposition::whole);
+  return found != all.end() && found->whole == c ? &*found : nullptr;
+}
+
+char32_t composite_of(char32_t first, char32_t second) {
+  if (first - kBaseL < kCountL && second - kBaseV < kCountV) {
+    return kHangulBase + ((first - kBaseL) * kCountV + (second - kBaseV)) * kCountT;
+  }
+  const auto syllable = first - kHangulBase;
+  if (syllable < kHangulCount && syllable % kCountT == 0 && second > kBaseT &&
+      second - kBaseT < kCountT) {
+    return first + (second - kBaseT);
+  }
+  const auto& all = pairs();
+  const auto found = std::ranges::lower_bound(all, std::pair(second, first), {}, [](const Pair& p) {
+    return std::pair(p.second, p.first);
+  });
+  return found != all.end() && found->first == first && found->second == second ? found->whole : 0;
+}
+
+Decoded decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const auto size = sequence_size(lead);
+  if (size == 0) return {kReplacement, 1, false};
+  if (text.size() < 2 || !second_fits(lead, byte(1))) return {kReplacement, 1, false};
+  char32_t c = lead & (0x7fU >> size);
+  c = c << 6 | (byte(1) & 0x3fU);
+  for (std::uint32_t i = 2; i < size; ++i) {
+    if (i >= text.size() || !is_continuation(text[i])) return {kReplacement, i, false};
+    c = c << 6 | (byte(i) & 0x3fU);
+  }
+  return {c, static_cast<std::uint32_t>(size), true};
+}
+
+std::size_t unfinished_tail(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto at = text.size() - back;
+    if (is_continuation(text[at])) continue;
+    const auto lead = static_cast<unsigned char>(text[at]);
+    if (sequence_size(lead) <= back) return 0;
+    const bool fits = back == 1 || second_fits(lead, static_cast<unsigned char>(text[at + 1]));
+    return fits ? back : 0;
+  }
+  return 0;
+}
+
+void append_utf8(std::string& out, char32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else {
+    out += static_cast<char>(0xf0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
+}
+
+std::size_t code_point_floor(std::string_view text, std::size_t position) {
+  if (position >= text.size()) return text.size();
+  std::size_t floor = position;
+  for (int i = 0; i < 3 && floor > 0 && is_continuation(text[floor]); ++i) --floor;
+  // What looks like the rest of a sequence may be no part of one.
+  const bool inside = floor < position && decode(text.substr(floor)).size > position - floor;
+  return inside ? floor : position;
+}
+
+std::uint64_t count_code_points(std::string_view text) {
+  std::uint64_t count = 0;
+  for (const char byte : text) count += is_continuation(byte) ? 0U : 1U;
+  return count;
+}
+
+bool is_cluster_boundary(std::string_view text, std::size_t position) {
+  if (position == 0 || position >= text.size()) return true;
+  const auto next = static_cast<unsigned char>(text[position]);
+  const auto last = static_cast<unsigned char>(text[position - 1]);
+  if (next < 0x80 && last < 0x80) return !(last == '\r' && next == '\n');
+  if (is_continuation(text[position]) && code_point_floor(text, position) != position) return false;
+  const auto [c, begin] = before(text, position);
+  const auto a = cluster_break_of(c);
+  const auto b = cluster_break_of(decode(text.substr(position)).c);
+  if (!may_part(a, b)) return false;
+  if (a == ClusterBreak::zwj && b == ClusterBreak::pictographic) return !joins_emoji(text, begin);
+  if (a == ClusterBreak::regional && b == a) return !halves_flag(text, begin);
+  return true;
+}
+
+std::size_t cluster_floor(std::string_view text, std::size_t low, std::size_t position) {
+  auto at = std::max(code_point_floor(text, position), low);
+  const auto whole = at;
+  for (; at > low; at = code_point_floor(text, at - 1)) {
+    if (is_cluster_boundary(text, at)) return at;
+  }
+  return whole;
+}
+
+}  // namespace millrace::chunk

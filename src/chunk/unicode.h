@@ -1,0 +1,84 @@
+// What the chunker knows of characters: UTF-8, canonical composition, grapheme clusters.
+//
+// The tables come from tools/unicode_text and are of one Unicode version; nothing here asks a
+// locale. Pure functions, any thread.
+#pragma once
+
+#include "chunk/unicode_data.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace millrace::chunk {
+
+inline constexpr char32_t kReplacement = 0xfffd;
+inline constexpr std::string_view kReplacementUtf8 = "\xef\xbf\xbd";
+
+// Classes of extended grapheme clusters (UAX #29); the numbers are those of the tables.
+enum class ClusterBreak : std::uint8_t {
+  other,
+  cr,
+  lf,
+  control,
+  extend,
+  zwj,
+  regional,
+  prepend,
+  spacing_mark,
+  hangul_l,
+  hangul_v,
+  hangul_t,
+  hangul_lv,
+  hangul_lvt,
+  pictographic,
+};
+
+class Properties {
+ public:
+  constexpr explicit Properties(std::uint16_t bits) : bits_(bits) {}
+  std::uint8_t combining_class() const { return static_cast<std::uint8_t>(bits_ & 0xff); }
+  bool nfc_maybe() const { return (bits_ & 0x100) != 0; }
+  bool nfc_no() const { return (bits_ & 0x200) != 0; }
+  // Stays as it is whatever stands before it: class 0 and quick check "yes".
+  bool nfc_plain() const { return (bits_ & 0x3ff) == 0; }
+  ClusterBreak cluster() const { return static_cast<ClusterBreak>((bits_ >> 10) & 15); }
+  bool ends_sentence() const { return (bits_ & 0x4000) != 0; }
+  bool closes() const { return (bits_ & 0x8000) != 0; }  // Quotes and closing brackets.
+
+ private:
+  std::uint16_t bits_;
+};
+
+Properties properties_of(char32_t c);
+ClusterBreak cluster_break_of(char32_t c);  // Hangul syllables included.
+
+// One step of the canonical decomposition of `c`, or nullptr. Hangul syllables have none here.
+const Decomposition* decomposition_of(char32_t c);
+// The primary composite of two characters, Hangul included; 0 when there is none.
+char32_t composite_of(char32_t first, char32_t second);
+
+struct Decoded {
+  char32_t c;
+  std::uint32_t size;  // Bytes it takes, at least 1.
+  bool valid;          // Else `c` is U+FFFD and `size` the maximal subpart that it stands for.
+};
+// `text` is not empty. A sequence that `text` cuts off is not valid.
+Decoded decode(std::string_view text);
+// The bytes of `text`, 1 to 3 at its end, that begin a sequence which may still become valid.
+std::size_t unfinished_tail(std::string_view text);
+void append_utf8(std::string& out, char32_t c);
+
+inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+// The greatest position not after `position` that is in no UTF-8 sequence.
+std::size_t code_point_floor(std::string_view text, std::size_t position);
+std::uint64_t count_code_points(std::string_view text);
+
+// Whether `position` is between two extended grapheme clusters; `text` begins with one.
+bool is_cluster_boundary(std::string_view text, std::size_t position);
+// The greatest cluster boundary in (low, position]; where one cluster fills all of it, the greatest
+// position between code points, so that something can always be cut off.
+std::size_t cluster_floor(std::string_view text, std::size_t low, std::size_t position);
+
+}  // namespace millrace::chunk
