@@ -46,6 +46,7 @@ constexpr std::string_view kGrey = R"js(
   const grey = (text) => text.replace(/\b(?:rgba?|color|lab|lch|oklab|oklch)\([^()]*\)/g, (one) => {
     const plain = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/.exec(one);
     const [r, g, b, a] = plain ? [+plain[1], +plain[2], +plain[3], plain[4] ?? 1] : channels(one);
+    if (r === g && g === b) return one;
     const y = Math.round(0.2126 * r + 0.7152 * g + 0.0722 * b);
     return `rgba(${y}, ${y}, ${y}, ${a})`;
   });
@@ -84,7 +85,7 @@ constexpr std::string_view kGrey = R"js(
   const turn_grey = async () => {
     const rules = ['*,*::before,*::after{transition:none!important;animation:none!important}'];
     const later = [];
-    let number = 0;
+    const numbers = new Map();
     for (const element of [...document.querySelectorAll('*')]) {
       later.push([element, await changes(getComputedStyle(element))]);
       for (const part of ['::before', '::after', '::marker']) {
@@ -94,8 +95,9 @@ constexpr std::string_view kGrey = R"js(
             getComputedStyle(element).display !== 'list-item') continue;
         const found = await changes(style);
         if (found.length === 0) continue;
-        element.setAttribute('data-millrace', ++number);
-        rules.push(`[data-millrace="${number}"]${part}{` +
+        if (!numbers.has(element)) numbers.set(element, numbers.size + 1);
+        element.setAttribute('data-millrace', numbers.get(element));
+        rules.push(`[data-millrace="${numbers.get(element)}"]${part}{` +
           found.map(([name, value]) => `${name}:${value}!important`).join(';') + '}');
       }
     }

@@ -39,7 +39,7 @@ TEST(PdfScan, SaysTheSameHoweverThePiecesAreCut) {
 }
 
 TEST(PdfScan, CountsNoPagesInStringsStreamsOrInnerDictionaries) {
-  for (const std::string pdf :
+  for (const std::string& pdf :
        {make_pdf("/A (endobj 9 0 obj <</Type /Page>> endobj)"),
         make_pdf("/A <</Type /Page>> /B [/Type /Page]"),
         make_pdf("", "endobj 9 0 obj <</Type /Page>> endobj endstream"),
