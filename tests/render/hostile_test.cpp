@@ -105,7 +105,7 @@ TEST(HostilePages, GreedyOnesCostThemselvesAndNobodyElse) {
   const auto pages = greedy_pages();
   ASSERT_GE(pages.size(), 80u);
   RenderWorld world({.waiting_max = 1000});
-  const Count count = run_pages(world, pages, milliseconds(900));
+  const Count count = run_pages(world, pages, milliseconds(700));
   EXPECT_GE(count.failed, 5u);  // Endless loops cannot be printed.
   EXPECT_GE(count.printed, 5u);
   expect_no_stuck_slot(world);
@@ -113,8 +113,10 @@ TEST(HostilePages, GreedyOnesCostThemselvesAndNobodyElse) {
 
 TEST(HostilePages, ReachNobodyFromWithinTheWalls) {
   Listener listener;
-  auto pages = calling_pages(listener.port());
-  pages.resize(pages.size() / 3);  // One name of the machine is enough here.
+  std::vector<HostilePage> pages;  // Some of them: there is no network at all here.
+  for (const auto& page : calling_pages(listener.port())) {
+    if (page.name.ends_with("127.0.0.1") && pages.size() < 24) pages.push_back(page);
+  }
   RenderWorld world({.waiting_max = 1000});
   run_pages(world, pages, milliseconds(3000));
   EXPECT_EQ(listener.hits(), 0u);
