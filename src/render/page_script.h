@@ -1,0 +1,25 @@
+// The text that is put around and into a document: the policy in front of it, and the script that
+// waits for its fonts and pictures and turns it grey or smaller.
+//
+// The script runs in a world of its own: the document's scripts, if they run at all, cannot change
+// what its words mean. Its answer is still untrusted.
+#pragma once
+
+#include "render/request.h"
+
+#include <string>
+
+namespace millrace::render {
+
+// In front of every document: the standard mode of layout, and a policy that lets in nothing but
+// what the document carries (data: pictures and fonts, inline styles and, if allowed, scripts).
+std::string document_head(bool scripts);
+
+// An expression that gives a promise of "complete", or of "loading": ask again after the next load
+// event.
+std::string make_ready_expression(const RenderOptions& options);
+
+// Makes the page look like paper on a screen: margins inside of a sheet of this size.
+std::string make_sheet_expression(const RenderOptions& options);
+
+}  // namespace millrace::render
