@@ -155,7 +155,7 @@ class DraftWriter {
       }
       end_heading();
       if (line.fixed && !sizes_.body_is_fixed) {
-        add_code(line, i == 0);
+        add_code(line);
         continue;
       }
       end_code();
@@ -182,12 +182,12 @@ class DraftWriter {
   }
 
   // Where a line begins stays visible: columns of typewriter letters are 0.6 of their size wide.
-  void add_code(const DraftTextLine& line, bool new_block) {
+  void add_code(const DraftTextLine& line) {
     end_paragraph();
     end_lists();
     if (code_.empty()) {
       code_left_ = line.x0;
-    } else if (new_block || line.y0 - code_bottom_ > 0.9 * (line.y1 - line.y0)) {
+    } else if (line.y0 - code_bottom_ > 0.9 * (line.y1 - line.y0)) {
       code_ += '\n';
     }
     const double letter = 0.6 * std::max(line.size_pt, 1.0F) / width_pt_;
@@ -216,7 +216,7 @@ class DraftWriter {
     }
     if (!indents_.empty() && paragraph_.empty()) {
       // Behind an item: set in under it, or the list is over.
-      if (line.x0 < indents_.back() + kIndent / 2) end_lists();
+      if (left < indents_.back() + kIndent / 2) end_lists();
     } else if (in_item_ && line.x0 < indents_.back() - kIndent) {
       end_paragraph();
       end_lists();

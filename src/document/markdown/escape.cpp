@@ -29,7 +29,7 @@ bool is_special(char c, char before, char after) {
     case '\\':
       return after == 0 || after == '\n' || kPunctuation.find(after) != std::string_view::npos;
     case '*':
-      return !((before == 0 || is_blank(before)) && (after == 0 || is_blank(after)));
+      return !((before == 0 || is_blank(before)) && is_blank(after));
     case '_':
       return !(is_alnum(before) && is_alnum(after));
     case '~':
@@ -42,13 +42,13 @@ bool is_special(char c, char before, char after) {
   }
 }
 
-// "&amp;", "&#38;", and what may become one with the next piece of text.
+// "&amp;", "&#38;".
 bool is_reference(std::string_view rest) {
   constexpr std::size_t kNameMax = 32;
   const auto name = rest.substr(1, kNameMax);
   const auto end =
       name.find_first_not_of("#0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-  return end == name.npos || (end > 0 && name[end] == ';');
+  return end != name.npos && end > 0 && name[end] == ';';
 }
 
 bool is_scheme(std::string_view text) {
@@ -59,13 +59,13 @@ bool is_scheme(std::string_view text) {
 
 }  // namespace
 
-void append_escaped(std::string& out, std::string_view text) {
+void append_escaped(std::string& out, std::string_view text, char next) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);
     if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) continue;
     const char before = out.empty() ? '\0' : out.back();
-    const char after = at + 1 < text.size() ? text[at + 1] : '\0';
+    const char after = at + 1 < text.size() ? text[at + 1] : next;
     const bool special = c == '&' ? is_reference(text.substr(at)) : is_special(c, before, after);
     if (special) out += '\\';
     out += c;

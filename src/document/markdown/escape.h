@@ -11,8 +11,8 @@
 namespace millrace::document {
 
 // Adds a piece of text to a line of Markdown. White space is taken as it comes; controls are
-// dropped.
-void append_escaped(std::string& out, std::string_view text);
+// dropped. `next` is what will follow, if that is known.
+void append_escaped(std::string& out, std::string_view text, char next = '\0');
 std::string escaped(std::string_view text);
 
 // For a finished line that must not begin a block: "# 1", "- x", "3. y", "---".

@@ -28,8 +28,8 @@ bool is_block(std::string_view name) {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"address", "article", "aside",   "body",     "center",     "details", "dialog",
        "dir",     "div",     "dl",      "fieldset", "figcaption", "figure",  "footer",
-       "form",    "header",  "hgroup",  "html",     "legend",     "main",    "menu",
-       "p",       "search",  "section", "summary",  "optgroup",   "option"});
+       "form",    "header",  "hgroup",  "legend",   "main",       "menu",    "p",
+       "search",  "section", "summary", "optgroup", "option"});
   return is_one_of(name, kNames);
 }
 
@@ -439,6 +439,7 @@ class HtmlReader {
   void start_other(const HtmlToken& token) {
     const std::string_view name = token.name;
     if (name == "html") {
+      end_block();
       context_.report.language = clean_title(token.attribute("lang")).substr(0, 16);
     } else if (name == "ul" || name == "ol") {
       end_block();

@@ -115,9 +115,16 @@ TEST(Html, TextCannotFakeStructure) {
   EXPECT_EQ(html_markdown("<a href='javascript:x()'>go</a>"), "go\n");
 }
 
+TEST(Html, TagsBetweenLettersDoNotHideMarkup) {
+  EXPECT_EQ(html_markdown("&lt;<span>script></span>"), "\\<script>\n");
+  EXPECT_EQ(html_markdown("[<span>a</span>](<span>b)"), "\\[a](b)\n");
+  EXPECT_EQ(html_markdown("<span>#</span> x"), "\\# x\n");
+  EXPECT_EQ(html_markdown("<i>char *<var>a</var> * b</i>"), "*char \\*a * b*\n");
+}
+
 TEST(Html, BrokenTagsAreReadAsFarAsTheyGo) {
   EXPECT_EQ(html_markdown("<p>a <b>b <i>c</b> d</i> e"), "a **b *c*** *d* e\n");
-  EXPECT_EQ(html_markdown("1 < 2 <3 <p>x</p></ul></table></b></nonsense>"), "1 < 2 \\<3\n\nx\n");
+  EXPECT_EQ(html_markdown("1 < 2 <3 <p>x</p></ul></table></b></nonsense>"), "1 < 2 <3\n\nx\n");
   EXPECT_EQ(html_markdown("<p>before<a href=\"unterminated>more"), "before\n");
   EXPECT_EQ(html_markdown("<ul><li>a<blockquote>q<li>b</ul>c"), "- a\n\n  > q\n- b\n\nc\n");
   EXPECT_EQ(html_markdown("<p>a<!-- never closed <p>b"), "a\n");

@@ -46,8 +46,12 @@ bool needs_neighbours(InlineMark mark) {
 }  // namespace
 
 void InlineText::flush_blank() {
-  if (blank_ && !out_.empty() && !is_white(out_.back())) out_ += ' ';
-  blank_ = false;
+  const bool needed = std::exchange(blank_, false) && !out_.empty() && !is_white(out_.back());
+  if (!needed) return;
+  // What begins here begins behind the blank.
+  for (auto& open : marks_) open.at += open.at == out_.size() ? 1 : 0;
+  if (link_at_ == out_.size()) ++link_at_;
+  out_ += ' ';
 }
 
 // A mark that was closed after punctuation must not be followed by a letter.
@@ -75,8 +79,8 @@ void InlineText::text(std::string_view raw) {
     const auto end = std::ranges::find_if(raw, is_white) - raw.begin();
     const auto word = raw.substr(0, static_cast<std::size_t>(end));
     before_text(word.front());
-    append_escaped(out_, word);
     raw.remove_prefix(word.size());
+    append_escaped(out_, word, raw.empty() ? '\0' : ' ');
   }
 }
 
@@ -88,7 +92,11 @@ void InlineText::line_break() {
   if (empty()) return;
   blank_ = false;
   while (out_.ends_with(' ')) out_.pop_back();
-  out_ += place_ == Place::cell ? "<br>" : "\\\n";
+  if (place_ == Place::paragraph) {
+    out_ += "\\\n";
+  } else if (!out_.ends_with("<br>")) {
+    out_ += "<br>";
+  }
 }
 
 void InlineText::code(std::string_view raw) {

@@ -72,8 +72,10 @@ class MarkdownReader {
       if (held_.ends_with('\\')) held_.pop_back();
       return release();
     }
-    release();
     fence_ = fence_of(text);
+    const bool ends = text.empty() || text.starts_with('#') || fence_;
+    if (std::exchange(held_break_, hard_break) && ends) held_.pop_back();
+    release();
     if (text.empty()) {
       paragraph_lines_ = 0;
       blank_ = written_;
@@ -120,6 +122,7 @@ class MarkdownReader {
   Fence fence_;
   std::string held_;  // The last line, until it is known what stands under it.
   bool holds_ = false;
+  bool held_break_ = false;  // It ends with a break that we have written.
   bool blank_ = false;
   bool written_ = false;
   std::size_t paragraph_lines_ = 0;

@@ -86,10 +86,63 @@ class Drafter {
     }
     out.bold = bold * 10 >= letters * 9;
     out.fixed = fixed * 10 >= letters * 9;
+    if (out.fixed) out.text = spaced(line.words, out.size_pt);
     return out;
   }
 
+  // Lines of a table as they stand on the page, when all of it is typewriter: code, and not a
+  // table. Otherwise none.
+  std::vector<DraftTextLine> fixed_lines(const layout::Block& block) const {
+    std::vector<layout::Word> words;
+    for (auto i = block.words.first; i <= block.words.last; ++i) {
+      const auto* const font = font_of(map_.words[i]);
+      if (font == nullptr || !font->fixed) return {};
+      words.push_back(map_.words[i]);
+    }
+    std::ranges::stable_sort(words, {}, [](const layout::Word& word) { return word.box.y0; });
+    std::vector<DraftTextLine> lines;
+    for (std::size_t begin = 0; begin < words.size();) {
+      const auto& first = words[begin];
+      auto end = begin;
+      while (end < words.size() && words[end].box.y0 < first.box.centre_y()) ++end;
+      std::ranges::stable_sort(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                               words.begin() + static_cast<std::ptrdiff_t>(end), {},
+                               [](const layout::Word& word) { return word.box.x0; });
+      const double size = font_of(first)->size_pt;
+      DraftTextLine line{.x0 = static_cast<float>(words[begin].box.x0),
+                         .x1 = static_cast<float>(words[end - 1].box.x1),
+                         .y0 = static_cast<float>(first.box.y0),
+                         .y1 = static_cast<float>(first.box.y1),
+                         .size_pt = static_cast<float>(size),
+                         .fixed = true};
+      for (auto i = begin; i < end; ++i) {
+        if (i > begin) line.text.append(blanks_between(words[i - 1], words[i], size), ' ');
+        line.text += words[i].text;
+      }
+      lines.push_back(std::move(line));
+      begin = end;
+    }
+    return lines;
+  }
+
  private:
+  // Typewriter letters are 0.6 of their size wide.
+  std::size_t blanks_between(const layout::Word& a, const layout::Word& b, double size_pt) const {
+    const double letter = 0.6 * std::max(size_pt, 1.0) / content_->width_pt;
+    return static_cast<std::size_t>(
+        std::clamp(std::lround((b.box.x0 - a.box.x1) / letter), 1L, 60L));
+  }
+  std::string spaced(layout::WordRange words, double size_pt) const {
+    std::string out;
+    for (auto i = words.first; i <= words.last; ++i) {
+      if (i > words.first) {
+        out.append(blanks_between(map_.words[i - 1], map_.words[i], size_pt), ' ');
+      }
+      out += map_.words[i].text;
+    }
+    return out;
+  }
+
   const Font* font_of(const layout::Word& word) const {
     if (!fonts_) return nullptr;
     const auto box = layout::turned(word.box, turn_back_);
@@ -127,7 +180,12 @@ PageDraft draft_of(const layout::PageMap& map, const PdfPageContent* content) {
     const auto& block = map.blocks[b];
     auto& made = out.blocks.emplace_back(PageDraftBlock{.kind = block.kind});
     if (const auto* const table = table_of(map, b)) {
-      made.rows = rows_of(map, *table);
+      made.lines = drafter.fixed_lines(block);
+      if (made.lines.empty()) {
+        made.rows = rows_of(map, *table);
+      } else {
+        made.kind = layout::BlockKind::text;
+      }
       continue;
     }
     for (auto l = block.first_line; l <= block.last_line; ++l) {

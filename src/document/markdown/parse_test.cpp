@@ -46,8 +46,8 @@ std::string report_pdf() {
           .text(1, 11, 72, 622, "clusions were published in the usual places, where everybody")
           .text(1, 11, 72, 608, "can read them today.")
           .text(1, 11, 72, 580, "A second paragraph stands below the first one and is shorter.")
-          .text(1, 11, 90, 552, "\\225 First point of the list")
-          .text(1, 11, 90, 538, "\\225 Second point of the list");
+          .text(1, 11, 90, 552, "\\267 First point of the list")
+          .text(1, 11, 90, 538, "\\267 Second point of the list");
     } else if (page == 2) {
       made.text(2, 14, 72, 700, "2 Doses");
       const char* rows[][3] = {{"Drug", "Dose", "Count"},

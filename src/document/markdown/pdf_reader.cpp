@@ -10,12 +10,71 @@
 #include "layout/running_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
 
 namespace millrace::document {
 namespace {
 
 // Left and right pages have headers of their own: each stands on half of the pages.
 constexpr double kRunningShare = 0.4;
+
+// The dots that lead from a title to its page are no words; a page full of them would look like one
+// whose text layer is broken.
+void drop_leaders(layout::RawPage& page) {
+  const auto is_dots = [](const layout::RawWord& word) {
+    return word.text.find_first_not_of('.') == std::string::npos;
+  };
+  constexpr std::ptrdiff_t kFew = 10;
+  if (std::ranges::count_if(page.words, is_dots) > kFew) std::erase_if(page.words, is_dots);
+}
+
+// The number with which a line begins or ends, as headers and footers have it.
+std::optional<std::int64_t> page_number_in(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const auto last = text.find_last_not_of(kDigits);
+  const auto first = std::min(text.find_first_not_of(kDigits), text.size());
+  std::string_view number;
+  if (last != text.npos && last + 1 < text.size() && text[last] == ' ') {
+    number = text.substr(last + 1);
+  } else if (first > 0 && (first == text.size() || text[first] == ' ')) {
+    number = text.substr(0, first);
+  }
+  if (number.empty() || number.size() > 5) return std::nullopt;
+  std::int64_t value = 0;
+  std::from_chars(number.data(), number.data() + number.size(), value);
+  return value;
+}
+
+// Lines at the edges whose number goes up with the pages, whatever else they say: the titles of
+// chapters change too often to be found by their words.
+void mark_numbered_lines(std::vector<PageEdges>& edges) {
+  struct Sighting {
+    std::size_t page = 0;
+    std::size_t block = 0;
+  };
+  constexpr std::size_t kPagesMin = 3;
+  std::map<std::int64_t, std::vector<Sighting>> by_offset;
+  for (std::size_t p = 0; p < edges.size(); ++p) {
+    const auto& map = edges[p].map;
+    for (std::size_t b = 0; b < map.blocks.size(); ++b) {
+      const auto& block = map.blocks[b];
+      if (block.first_line != block.last_line) continue;
+      if (const auto number = page_number_in(map.text_of(block.words))) {
+        by_offset[static_cast<std::int64_t>(p) - *number].push_back({.page = p, .block = b});
+      }
+    }
+  }
+  for (const auto& [offset, sightings] : by_offset) {
+    if (sightings.size() < kPagesMin || sightings.size() * 4 < edges.size()) continue;
+    for (const auto& sighting : sightings) {
+      auto& block = edges[sighting.page].map.blocks[sighting.block];
+      block.kind =
+          block.box.centre_y() < 0.5 ? layout::BlockKind::header : layout::BlockKind::footer;
+    }
+  }
+}
 
 class PageCollector {
  public:
@@ -44,6 +103,7 @@ class PageCollector {
 
  private:
   void mark_running() {
+    mark_numbered_lines(edges_);
     std::vector<layout::PageMap> maps;
     for (auto& edge : edges_) maps.push_back(std::move(edge.map));
     layout::mark_running_text(maps, {.pages_share = kRunningShare});
@@ -76,6 +136,7 @@ Result<void> add_page(PdfFile& pdf, std::uint32_t page, const PageSource& recogn
                       PageCollector& pages, ParseReport& report) {
   MR_TRY(const auto content, pdf.content(page));
   MR_TRY(auto raw, text_layer_page(content, page));
+  drop_leaders(raw);
   const auto choice = choose_text_layer(content, raw);
   if (!choice.use) {
     MR_TRY(const auto map, recognised(page));

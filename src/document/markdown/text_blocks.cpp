@@ -189,9 +189,10 @@ void write_text_block(const std::vector<std::string_view>& lines, MarkdownWriter
       return write_list({lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end()}, out);
     }
     paragraph.add(text);
-    const bool wrapped =
+    const bool long_enough =
         text.size() >= kWrappedFrom &&
         static_cast<double>(text.size()) >= kWrappedShare * static_cast<double>(longest);
+    const bool wrapped = long_enough || (text.ends_with('-') && text.size() > 1);
     if (!wrapped) paragraph.line_break();
   }
   out.paragraph(with_breaks(paragraph.take()));
