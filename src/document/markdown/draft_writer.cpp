@@ -115,10 +115,8 @@ class DraftWriter {
     if (line.text.ends_with('.') || line.text.ends_with(',') || list_marker_of(line.text).bullet) {
       return false;
     }
-    const bool alone_above =
-        at == 0 || ends_sentence(block.lines[at - 1].text) || is_short(block, at - 1);
     const bool alone_below = at + 1 == block.lines.size() || !block.lines[at + 1].bold;
-    return alone_above && alone_below && at == 0;
+    return at == 0 && alone_below;
   }
 
   struct Item {
@@ -130,20 +128,19 @@ class DraftWriter {
     return {.bullet = marker.marker == "-", .marker = std::move(marker)};
   }
 
-  static bool is_short(const PageDraftBlock& block, std::size_t at) {
-    float left = 1;
-    float right = 0;
-    for (const auto& line : block.lines) {
-      left = std::min(left, line.x0);
-      right = std::max(right, line.x1);
-    }
-    return block.lines[at].x1 - left < kShortLine * (right - left);
+  // Ends before the right edge of its block.
+  bool is_short(const DraftTextLine& line) const {
+    return line.x1 - left_ < kShortLine * (right_ - left_);
   }
 
   void write_lines(const PageDraftBlock& block) {
     end_paragraph();
-    float left = 1;
-    for (const auto& line : block.lines) left = std::min(left, line.x0);
+    left_ = 1;
+    right_ = 0;
+    for (const auto& line : block.lines) {
+      left_ = std::min(left_, line.x0);
+      right_ = std::max(right_, line.x1);
+    }
     std::size_t headings = 0;
     for (std::size_t i = 0; i < block.lines.size(); ++i) headings += is_heading(block, i) ? 1 : 0;
     const bool too_many = headings > kHeadingLinesMax && headings * 2 > block.lines.size();
@@ -159,7 +156,7 @@ class DraftWriter {
         continue;
       }
       end_code();
-      add_line(block, i, left);
+      add_line(block, i);
     }
     end_heading();
   }
@@ -201,7 +198,7 @@ class DraftWriter {
     code_.clear();
   }
 
-  void add_line(const PageDraftBlock& block, std::size_t at, float left) {
+  void add_line(const PageDraftBlock& block, std::size_t at) {
     const auto& line = block.lines[at];
     const auto item = list_marker_of(line.text);
     // A number at the start of a line may be part of a sentence that goes on.
@@ -216,23 +213,23 @@ class DraftWriter {
     }
     if (!indents_.empty() && paragraph_.empty()) {
       // Behind an item: set in under it, or the list is over.
-      if (left < indents_.back() + kIndent / 2) end_lists();
+      if (left_ < indents_.back() + kIndent / 2) end_lists();
     } else if (in_item_ && line.x0 < indents_.back() - kIndent) {
       end_paragraph();
       end_lists();
     }
-    if (at > 0 && !paragraph_.empty() && starts_paragraph(block, at, left)) end_paragraph();
+    if (at > 0 && !paragraph_.empty() && starts_paragraph(block, at)) end_paragraph();
     paragraph_.add(line.text);
   }
 
   // Set in, or behind a last line that leaves room.
-  bool starts_paragraph(const PageDraftBlock& block, std::size_t at, float left) const {
+  bool starts_paragraph(const PageDraftBlock& block, std::size_t at) const {
     const auto& line = block.lines[at];
     const auto& above = block.lines[at - 1];
-    const bool set_in = !in_item_ && line.x0 > left + kIndent && above.x0 < left + kIndent / 2 &&
-                        line.x0 < left + 6 * kIndent;
+    const bool set_in = !in_item_ && line.x0 > left_ + kIndent && above.x0 < left_ + kIndent / 2 &&
+                        line.x0 < left_ + 6 * kIndent;
     if (set_in && begins_upper(line.text)) return true;
-    return is_short(block, at - 1) && ends_sentence(above.text) && begins_upper(line.text);
+    return is_short(above) && ends_sentence(above.text) && begins_upper(line.text);
   }
 
   void begin_item(const ListMarker& marker, float x0) {
@@ -262,6 +259,8 @@ class DraftWriter {
   MarkdownWriter& out_;
   bool recognised_ = false;
   double width_pt_ = 600;
+  float left_ = 0;  // Edges of the block that is being written.
+  float right_ = 0;
   LineJoiner paragraph_;
   LineJoiner heading_;
   float heading_size_ = 0;

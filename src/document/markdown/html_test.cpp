@@ -122,6 +122,11 @@ TEST(Html, TagsBetweenLettersDoNotHideMarkup) {
   EXPECT_EQ(html_markdown("<i>char *<var>a</var> * b</i>"), "*char \\*a * b*\n");
 }
 
+TEST(Html, MarksThatTouchDoNotMeet) {
+  EXPECT_EQ(html_markdown("<b>a</b><i><b>x</b></i>"), "**a***x*\n");
+  EXPECT_EQ(html_markdown("<b>a</b><a href=u><b>x</b></a>"), "**a**[x](u)\n");
+}
+
 TEST(Html, BrokenTagsAreReadAsFarAsTheyGo) {
   EXPECT_EQ(html_markdown("<p>a <b>b <i>c</b> d</i> e"), "a **b *c*** *d* e\n");
   EXPECT_EQ(html_markdown("1 < 2 <3 <p>x</p></ul></table></b></nonsense>"), "1 < 2 <3\n\nx\n");

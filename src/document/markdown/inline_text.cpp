@@ -162,6 +162,9 @@ void InlineText::wrap(const OpenMark& open) {
   const auto begin = opening(open.mark);
   if (needs_neighbours(open.mark)) {
     if (last_.end == open.at && last_.mark == open.mark && open.at > 0) {
+      const bool others_begin_here =
+          link_at_ == open.at || std::ranges::count(marks_, open.at, &OpenMark::at) > 1;
+      if (others_begin_here) return;
       // "**a****b**" would be neither: one mark over both.
       out_.erase(open.at - begin.size(), begin.size());
       out_ += begin;
