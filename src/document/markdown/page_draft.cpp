@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
 
 namespace millrace::document {
@@ -99,15 +100,19 @@ class Drafter {
       if (font == nullptr || !font->fixed) return {};
       words.push_back(map_.words[i]);
     }
-    std::ranges::stable_sort(words, {}, [](const layout::Word& word) { return word.box.y0; });
+    std::ranges::sort(words, {}, [](const layout::Word& word) {
+      return std::tuple(word.box.y0, word.box.x0, std::string_view(word.text));
+    });
     std::vector<DraftTextLine> lines;
     for (std::size_t begin = 0; begin < words.size();) {
       const auto& first = words[begin];
       auto end = begin;
       while (end < words.size() && words[end].box.y0 < first.box.centre_y()) ++end;
-      std::ranges::stable_sort(words.begin() + static_cast<std::ptrdiff_t>(begin),
-                               words.begin() + static_cast<std::ptrdiff_t>(end), {},
-                               [](const layout::Word& word) { return word.box.x0; });
+      std::ranges::sort(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                        words.begin() + static_cast<std::ptrdiff_t>(end), {},
+                        [](const layout::Word& word) {
+                          return std::tuple(word.box.x0, word.box.y0, std::string_view(word.text));
+                        });
       const double size = font_of(first)->size_pt;
       DraftTextLine line{.x0 = static_cast<float>(words[begin].box.x0),
                          .x1 = static_cast<float>(words[end - 1].box.x1),
