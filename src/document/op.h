@@ -37,5 +37,6 @@ Result<json::Object> inspect(const json::Object& request, const OpFiles& files, 
 Result<json::Object> read(const json::Object& request, const OpFiles& files, OpSink& sink);
 Result<json::Object> image(const json::Object& request, const OpFiles& files, OpSink& sink);
 Result<json::Object> assemble(const json::Object& request, const OpFiles& files, OpSink& sink);
+Result<json::Object> parse(const json::Object& request, const OpFiles& files, OpSink& sink);
 
 }  // namespace millrace::document

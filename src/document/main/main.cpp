@@ -8,9 +8,11 @@
 // For tests and benchmarks there are two more ways to call it. They are not confined: for files
 // that one trusts only.
 //   millrace-document --run '{"op":"read",...}' file [file2]   output to 1, the result to 2
+//   millrace-document --run '{"op":"parse"}' file > out.md     Markdown of a document
 //   millrace-document --compare truth.txt reading.txt          error rates
 #include "base/file.h"
 #include "base/json.h"
+#include "document/markdown/charset.h"
 #include "document/op.h"
 #include "document/read/read.h"
 #include "document/write/page_drawing.h"
@@ -37,8 +39,11 @@ struct NamedOperation {
   std::string_view name;
   Operation run;
 };
-constexpr std::array<NamedOperation, 4> kOperations = {
-    {{"inspect", &inspect}, {"read", &read}, {"image", &image}, {"assemble", &assemble}}};
+constexpr std::array<NamedOperation, 5> kOperations = {{{"inspect", &inspect},
+                                                        {"read", &read},
+                                                        {"image", &image},
+                                                        {"assemble", &assemble},
+                                                        {"parse", &parse}}};
 
 Result<std::string> run_operation(std::string_view request, const OpFiles& files, OpSink& sink) {
   MR_TRY(const auto object, parse_json_object(request));
@@ -50,7 +55,7 @@ Result<std::string> run_operation(std::string_view request, const OpFiles& files
       return to_json(result);
     }
   }
-  return fail(ErrorKind::invalid_argument, "op must be inspect, read, image or assemble");
+  return fail(ErrorKind::invalid_argument, "op must be inspect, read, image, assemble or parse");
 }
 
 class ChannelSink final : public OpSink {
@@ -79,6 +84,7 @@ int serve(const std::vector<std::string>& languages) {
   server.warm_up = [&languages]() -> Result<void> {
     MR_TRY_VOID(warm_up_reading(languages));
     warm_up_drawing();
+    warm_up_charsets();
     return ok();
   };
   server.run = [](sandbox::TaskChannel& channel) -> Result<std::string> {

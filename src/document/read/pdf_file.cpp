@@ -12,6 +12,7 @@
 #include <SplashOutputDev.h>
 #include <Stream.h>
 #include <TextOutputDev.h>
+#include <UTF.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -171,6 +172,19 @@ std::string text_of(const TextWord& word) {
   return out;
 }
 
+void describe_font(const TextWord& word, PdfWord& out) {
+  out.font_size_pt = word.getFontSize();
+  if (word.getLength() < 1) return;
+  const auto* const font = word.getFontInfo(0);
+  if (font == nullptr) return;
+  // Many writers leave the flags out; the name of the font says it as well.
+  const auto* const name = font->getFontName();
+  const auto label = name == nullptr ? std::string() : layout::to_lower(name->toStr());
+  const auto has = [&](std::string_view part) { return label.find(part) != std::string::npos; };
+  out.bold = font->isBold() || has("bold") || has("black") || has("heavy");
+  out.fixed_width = font->isFixedWidth() || has("courier") || has("mono") || has("consol");
+}
+
 layout::Box clipped(const layout::Box& box, double width, double height) {
   return {.x0 = std::clamp(box.x0, 0.0, width),
           .y0 = std::clamp(box.y0, 0.0, height),
@@ -243,6 +257,17 @@ std::uint32_t PdfFile::page_count() const {
   return static_cast<std::uint32_t>(std::max(0, state_->document->getNumPages()));
 }
 
+std::string PdfFile::title() const {
+  const auto raw = state_->document->getDocInfoTitle();
+  if (raw == nullptr) return {};
+  std::string out;
+  Unicode* codes = nullptr;
+  const int count = TextStringToUCS4(raw->toStr(), &codes);
+  for (int i = 0; i < count; ++i) layout::append_utf8(out, static_cast<char32_t>(codes[i]));
+  gfree(codes);
+  return out;
+}
+
 Result<PdfPageSize> PdfFile::size(std::uint32_t page) {
   if (page < 1 || page > page_count()) {
     return fail(ErrorKind::not_found, fmt::format("the document has no page {}", page));
@@ -271,6 +296,7 @@ Result<PdfPageContent> PdfFile::content(std::uint32_t page) {
   for (int i = 0; words != nullptr && i < words->getLength(); ++i) {
     const auto& word = *words->get(i);
     PdfWord one{.text = text_of(word), .direction_deg = direction_of(word)};
+    describe_font(word, one);
     word.getBBox(&one.box.x0, &one.box.y0, &one.box.x1, &one.box.y1);
     out.words.push_back(std::move(one));
   }

@@ -20,6 +20,9 @@ struct PdfWord {
   std::string text;
   layout::Box box = {};   // Points.
   int direction_deg = 0;  // How the text runs, as a clockwise turn from left to right.
+  double font_size_pt = 0;
+  bool bold = false;
+  bool fixed_width = false;
 };
 
 struct PdfPageContent {
@@ -48,6 +51,7 @@ class PdfFile {
   PdfFile& operator=(PdfFile&&) noexcept;
 
   std::uint32_t page_count() const;
+  std::string title() const;  // As its properties have it, UTF-8; empty when they do not.
   // not_found when there is no such page; counted from 1.
   Result<PdfPageSize> size(std::uint32_t page);
   Result<PdfPageContent> content(std::uint32_t page);
