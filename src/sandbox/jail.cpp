@@ -151,6 +151,8 @@ Result<JailPlan> prepare_jail(const Namespaces& namespaces,
   MR_TRY(plan.filter, build_syscall_filter());
   plan.proc.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!plan.proc.valid()) return fail_errno("/proc", errno);
+  // Before the files are hidden: the folder of the groups is one of them.
+  auto groups = TaskGroups::open();
   const Result<void> hidden = namespaces.own_mounts
                                   ? hide_files(read_paths)
                                   : fail(ErrorKind::unavailable, "no mount namespace");
@@ -165,16 +167,25 @@ Result<JailPlan> prepare_jail(const Namespaces& namespaces,
       in_use("capabilities", "none"),
       in_use("memory_shortage", "killed first"),
       in_use("rlimits", "memory, CPU, files, descriptors, processes, stack, core"),
-      not_in_use("cgroup", "memory is limited by address space"),
+      in_use("priority", fmt::format("nice {}", kTaskNice)),
+      groups.has_value()
+          ? in_use("cgroup", fmt::format("memory, in {}", groups->path()))
+          : not_in_use("cgroup", fmt::format("rlimits alone: {}", groups.error().message)),
   };
   plan.description.insert(plan.description.end(), namespaces.description.begin(),
                           namespaces.description.end());
+  if (groups.has_value()) plan.groups = *std::move(groups);
   return plan;
 }
 
 Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_closed) {
   MR_TRY(const Mapped mapped, mapped_now(plan.proc.get()));
   volunteer_for_the_oom_killer(plan.proc.get());
+  // An extra that may fail: rlimits follow.
+  if (limits.group >= 0) join_group(limits.group);
+  if (::setpriority(PRIO_PROCESS, 0, std::max(kTaskNice, ::getpriority(PRIO_PROCESS, 0))) != 0) {
+    return fail_errno("priority", errno);
+  }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail_errno("no_new_privs", errno);
   if (const int error = apply_landlock(plan.ruleset); error != 0) {
     return fail_errno("landlock", error);
@@ -184,6 +195,7 @@ Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_close
   }
   static_cast<void>(plan.ruleset.release());
   static_cast<void>(plan.proc.release());
+  if (plan.groups) static_cast<void>(plan.groups->folder().release());
   MR_TRY_VOID(drop_privileges());
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail_errno("dumpable", errno);
   // Here, because a change of user forgets it.
