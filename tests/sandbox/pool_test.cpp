@@ -6,6 +6,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <set>
 #include <sys/wait.h>
@@ -166,6 +168,49 @@ TEST(TaskPool, CancelEndsATaskThatWaitsForAPlace) {
   };
   run_blocking(pool.io(), both(run_first(), run_second()));
   EXPECT_EQ(pool.pool().state().running, 0U);
+}
+
+// T18: a place goes to whoever has waited longest, whatever the others do with theirs. So one waits
+// for at most as many endings as there were before it, never for those that came later.
+TEST(TaskPool, t18_PlacesAreGivenInTheOrderOfTheLine) {
+  constexpr std::size_t kPlaces = 2;
+  constexpr std::size_t kTasks = 16;
+  auto spec = probe_spec();
+  spec.size = kPlaces;
+  ProbePool pool(spec);
+  ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
+  std::vector<std::size_t> began;
+  std::size_t ended = 0;
+  std::vector<std::size_t> ended_before(kTasks);
+  std::array<Seen, kTasks> seen;
+  const auto run = [&](std::size_t i) -> awaitable<void> {
+    // Every second one eats all it gets.
+    const bool greedy = i % 2 == 0;
+    auto limits = small_limits();
+    if (greedy) limits.wall = 50ms;
+    auto task = probe_task(greedy ? "burn" : "echo fine", limits, seen[i]);
+    task.on_progress = [&, i](int, int) {
+      began.push_back(i);
+      ended_before[i] = ended;
+    };
+    const auto result = co_await pool.pool().run(std::move(task), {});
+    EXPECT_TRUE(result.has_value());
+    if (result.has_value()) EXPECT_EQ(result->end, greedy ? End::timed_out : End::ok) << i;
+    ++ended;
+  };
+  const auto line_up = [&]() -> awaitable<void> {
+    awaitable<void> all = run(0);
+    for (std::size_t i = 1; i < kTasks; ++i) all = both(std::move(all), run(i));
+    co_await std::move(all);
+  };
+  run_blocking(pool.io(), line_up());
+  ASSERT_EQ(began.size(), kTasks);
+  for (std::size_t i = 0; i < kTasks; ++i) {
+    // Two at a time may say their first word in either order.
+    const auto at = static_cast<std::size_t>(std::ranges::find(began, i) - began.begin());
+    EXPECT_LT(at > i ? at - i : i - at, kPlaces) << i;
+    EXPECT_LE(ended_before[i], i) << i;
+  }
 }
 
 TEST(TaskPool, ACancelledTokenStartsNothing) {
