@@ -35,12 +35,13 @@ class DocumentWorker {
         {"MILLRACE_DOCUMENTS_CHILDREN_MAX", "2"},
         {"LOG_LEVEL", "info"}};
     for (auto& [name, value] : more) env[name] = value;
+    const bool doomed = env.contains("MILLRACE_FAULT");
     const auto ready = folder_.path() / "ready.json";
     program_ = std::make_unique<BackgroundProgram>(
         std::vector<std::string>{"worker", "--slots", "4", "--lease", "3s", "--ready-file",
                                  ready.string()},
         RunOptions{.env = std::move(env), .stdin_text = {}, .cwd = {}});
-    program_->wait_for_ready(ready);
+    if (!doomed) program_->wait_for_ready(ready);  // It may die before anybody has seen it ready.
   }
   ~DocumentWorker() {
     if (killed_) return;

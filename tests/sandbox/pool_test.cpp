@@ -213,6 +213,38 @@ TEST(TaskPool, t18_PlacesAreGivenInTheOrderOfTheLine) {
   }
 }
 
+std::uint64_t resident_peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+// J02: bytes go from the pipe to the sink, whoever sends them and however many there are.
+TEST(TaskPool, j02_WhatPassesThroughIsNotKept) {
+  constexpr std::uint64_t kMega = 1024 * 1024;
+  constexpr std::uint64_t kSent = 200 * kMega;
+  ProbePool pool;
+  auto limits = small_limits();
+  limits.memory_bytes = 512 * kMega;
+  limits.output_max_bytes = kSent;
+  Seen seen;
+  std::uint64_t received = 0;
+  auto task = probe_task("output " + std::to_string(kSent), limits, seen);
+  task.on_output = [&](std::span<const std::byte> bytes) -> Task<void> {
+    received += bytes.size();
+    co_return ok();
+  };
+  ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
+  const auto before = resident_peak_bytes();
+  const auto result = run_blocking(pool.io(), pool.pool().run(std::move(task), {}));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->end, End::ok) << describe(*result);
+  EXPECT_EQ(received, kSent);
+  EXPECT_LE(resident_peak_bytes() - before, 32 * kMega);
+}
+
 TEST(TaskPool, ACancelledTokenStartsNothing) {
   ProbePool pool;
   CancelSource source;
