@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,13 +126,42 @@ TEST_F(MadeGroups, OfTheDeadAreRemovedAndThoseOfTheLivingStay) {
   EXPECT_TRUE(fs::exists(path_ / "others"));
 }
 
-TEST(TaskGroups, WhereThisMachineHasNoneTheReasonIsSaid) {
-  const auto groups = TaskGroups::open();
-  if (groups.has_value()) {
-    EXPECT_FALSE(groups->path().empty());
-  } else {
-    EXPECT_FALSE(groups.error().message.empty());
+// How a process in a group ends that has touched so much memory.
+int end_of_one_that_uses(int group, std::size_t bytes) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (!join_group(group)) ::_exit(2);
+    auto* const block = static_cast<char*>(
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (block == MAP_FAILED) ::_exit(3);
+    for (std::size_t i = 0; i < bytes; i += 4096) block[i] = 1;
+    ::_exit(0);
   }
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  return status;
+}
+
+// Where this machine gives groups, the kernel keeps the limit; where not, the reason is said.
+TEST(TaskGroups, f16_AreKeptByTheKernelOrNotUsedForAReason) {
+  constexpr std::uint64_t kMega = 1024 * 1024;
+  const auto groups = TaskGroups::open();
+  if (!groups.has_value()) {
+    EXPECT_EQ(groups.error().kind, ErrorKind::unavailable);
+    EXPECT_FALSE(groups.error().message.empty());
+    GTEST_SKIP() << groups.error().message;
+  }
+  const pid_t self = ::getpid();
+  const auto small = groups->make(self, 1, 32 * kMega);
+  ASSERT_TRUE(small.has_value()) << small.error().message;
+  EXPECT_EQ(end_of_one_that_uses(small->get(), 8 * kMega), 0);
+  EXPECT_FALSE(groups->ran_out(self, 1));
+  const int status = end_of_one_that_uses(small->get(), 128 * kMega);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  EXPECT_TRUE(groups->ran_out(self, 1));
+  groups->remove(self, 1);
+  EXPECT_FALSE(
+      fs::exists(fs::path(groups->path()) / ("millrace-task-" + std::to_string(self) + "-1")));
 }
 
 }  // namespace
