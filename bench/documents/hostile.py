@@ -5,13 +5,12 @@ One PostgreSQL, one server, one worker for documents, and `millrace bench drain`
 drained in turns: while the worker of documents has nothing to do, and while all its places are busy with files of the hostile corpus that
 take the most processor time. Printed are jobs a second of both, the ratio of the medians, and how much processor time the readers got.
 
-  python3 bench/documents/hostile.py [--jobs 60000] [--repeats 5] [--document-program PATH] [--millrace PATH]
+  python3 bench/documents/hostile.py [--jobs 300000] [--repeats 5] [--document-program PATH] [--millrace PATH]
 """
 import argparse
 import json
 import os
 import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -24,8 +23,8 @@ import uuid
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
 QUEUES = ("fast_queue", "ai_queue")
-# Files that keep a reader busy; the names are those of `hostile_files`.
-BUSY = ("sixty-four times its size, in runs", "pages that share a hundred thousand objects", "hundreds of streams below the floor", "a million streams that begin like deflate")
+# Files that keep a reader busy for half a second and are refused then; the names are those of `hostile_files`.
+BUSY = ("pages that share a hundred thousand objects", "hundreds of streams below the floor", "one page a million times", "a million words obj")
 
 
 class Deployment:
@@ -92,10 +91,11 @@ class Deployment:
 
 def busy_files(folder):
     subprocess.run([BUILD / "hostile_files", folder], check=True, stdout=subprocess.DEVNULL)
-    found = [path for path in sorted(folder.iterdir()) if any(re.sub(r"[^a-z0-9]+", "", word) in re.sub(r"[^a-z0-9]+", "", path.name.lower()) for word in BUSY)]
-    if not found:
-        sys.exit(f"none of the busy files is among {len(list(folder.iterdir()))} files")
-    return [(f"file{number}", path.read_bytes()) for number, path in enumerate(found)]
+    listed = (line.split("\t") for line in (folder / "list.txt").read_text().splitlines())
+    found = [(f"file{number}", (folder / number).read_bytes()) for number, _, name in listed if name.removeprefix("pdf: ") in BUSY]
+    if len(found) != len(BUSY):
+        sys.exit(f"of {len(BUSY)} busy files the corpus has {len(found)}")
+    return found
 
 
 def drain(deployment, jobs):
@@ -105,9 +105,9 @@ def drain(deployment, jobs):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=60_000)
+    parser.add_argument("--jobs", type=int, default=300_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--documents", type=int, default=60, help="uploaded before each loaded drain")
+    parser.add_argument("--documents", type=int, default=40, help="uploaded before each loaded drain")
     parser.add_argument("--document-program", type=pathlib.Path, default=BUILD / "millrace-document")
     parser.add_argument("--millrace", type=pathlib.Path, default=BUILD / "millrace")
     options = parser.parse_args()
