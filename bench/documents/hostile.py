@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -111,6 +112,7 @@ def main():
     parser.add_argument("--document-program", type=pathlib.Path, default=BUILD / "millrace-document")
     parser.add_argument("--millrace", type=pathlib.Path, default=BUILD / "millrace")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # Tidies up, too.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="millrace_hostile_"))
     os.chmod(folder, 0o755)
     deployment = Deployment(folder, options)
