@@ -59,6 +59,16 @@ bool volunteer_for_the_oom_killer(int proc) {
   return file.valid() && ::write(file.get(), "1000", 4) == 4;
 }
 
+// Where the kernel shares the processor among sessions (autogroup), what a process says of itself
+// counts inside its session only. False: it does not, or this process leads no session.
+bool give_way_as_a_session(int proc) {
+  if (::getsid(0) != ::getpid()) return false;
+  const UniqueFd file(::openat(proc, "self/autogroup", O_WRONLY | O_CLOEXEC));
+  const auto nice = std::to_string(kTaskNice);
+  return file.valid() &&
+         ::write(file.get(), nice.data(), nice.size()) == static_cast<ssize_t>(nice.size());
+}
+
 Result<void> set_limit(__rlimit_resource_t resource, const char* name, std::uint64_t wanted,
                        std::uint64_t margin = 0) {
   rlimit now{};
@@ -167,7 +177,9 @@ Result<JailPlan> prepare_jail(const Namespaces& namespaces,
       in_use("capabilities", "none"),
       in_use("memory_shortage", "killed first"),
       in_use("rlimits", "memory, CPU, files, descriptors, processes, stack, core"),
-      in_use("priority", fmt::format("nice {}", kTaskNice)),
+      in_use("priority", give_way_as_a_session(plan.proc.get())
+                             ? fmt::format("nice {}, and of the session", kTaskNice)
+                             : fmt::format("nice {}", kTaskNice)),
       groups.has_value()
           ? in_use("cgroup", fmt::format("memory, in {}", groups->path()))
           : not_in_use("cgroup", fmt::format("rlimits alone: {}", groups.error().message)),
@@ -222,6 +234,7 @@ JailDescription describe_jail() {
     // Above what take_jail closes is nothing that this child needs but the pipe.
     if (::dup2(theirs.get(), 3) < 0) ::_exit(1);
     const int out = 3;
+    ::setsid();  // As the warm program.
     auto plan = prepare_jail(share_nothing(), {});
     JailDescription found = plan.has_value() ? plan->description : broken(plan.error().message);
     if (plan.has_value()) {
