@@ -88,7 +88,10 @@ std::vector<std::string> written_files(pid_t pid) {
     if (::stat(entry.path().c_str(), &info) != 0 || ::lstat(entry.path().c_str(), &link) != 0) {
       continue;
     }
-    if (S_ISREG(info.st_mode) && (link.st_mode & S_IWUSR) != 0) found.push_back(target);
+    const bool in_memory = target.starts_with("/memfd:");
+    if (S_ISREG(info.st_mode) && (link.st_mode & S_IWUSR) != 0 && !in_memory) {
+      found.push_back(target);
+    }
   }
   return found;
 }
