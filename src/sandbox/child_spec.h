@@ -18,6 +18,7 @@ struct ChildSpec {
   std::map<std::string, std::string> env;  // The whole environment; nothing is inherited.
   std::string cwd;                         // Empty: the parent's.
   std::string stdin_data;
+  bool own_session = false;  // Else it leads a process group in ours.
 
   std::chrono::milliseconds timeout{0};        // Required, above zero.
   std::chrono::milliseconds kill_grace{2000};  // From SIGTERM to SIGKILL.

@@ -43,7 +43,9 @@ void reset_signals() noexcept {
 }  // namespace
 
 void exec_child(const ExecPlan& plan) noexcept {
-  if (::setpgid(0, 0) != 0) give_up(plan.report_fd, ExecStep::set_up);
+  // A session leads a process group, too.
+  const bool leads = plan.own_session ? ::setsid() > 0 : ::setpgid(0, 0) == 0;
+  if (!leads) give_up(plan.report_fd, ExecStep::set_up);
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(plan.report_fd, ExecStep::set_up);
   if (::getppid() != plan.parent) ::_exit(127);  // The parent died before it could be watched.
 

@@ -24,6 +24,7 @@ struct ExecPlan {
   const char* cwd;  // nullptr: stay.
   std::span<const Limit> limits;
   pid_t parent;
+  bool own_session;  // Else a process group of its own.
   int stdin_fd;
   int stdout_fd;
   int stderr_fd;

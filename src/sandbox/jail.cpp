@@ -59,6 +59,16 @@ bool volunteer_for_the_oom_killer(int proc) {
   return file.valid() && ::write(file.get(), "1000", 4) == 4;
 }
 
+// Where the kernel shares the processor among sessions (autogroup), what a process says of itself
+// counts inside its session only. False: it does not, or this process leads no session.
+bool give_way_as_a_session(int proc) {
+  if (::getsid(0) != ::getpid()) return false;
+  const UniqueFd file(::openat(proc, "self/autogroup", O_WRONLY | O_CLOEXEC));
+  const auto nice = std::to_string(kTaskNice);
+  return file.valid() &&
+         ::write(file.get(), nice.data(), nice.size()) == static_cast<ssize_t>(nice.size());
+}
+
 Result<void> set_limit(__rlimit_resource_t resource, const char* name, std::uint64_t wanted,
                        std::uint64_t margin = 0) {
   rlimit now{};
@@ -151,6 +161,8 @@ Result<JailPlan> prepare_jail(const Namespaces& namespaces,
   MR_TRY(plan.filter, build_syscall_filter());
   plan.proc.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!plan.proc.valid()) return fail_errno("/proc", errno);
+  // Before the files are hidden: the folder of the groups is one of them.
+  auto groups = TaskGroups::open();
   const Result<void> hidden = namespaces.own_mounts
                                   ? hide_files(read_paths)
                                   : fail(ErrorKind::unavailable, "no mount namespace");
@@ -165,16 +177,27 @@ Result<JailPlan> prepare_jail(const Namespaces& namespaces,
       in_use("capabilities", "none"),
       in_use("memory_shortage", "killed first"),
       in_use("rlimits", "memory, CPU, files, descriptors, processes, stack, core"),
-      not_in_use("cgroup", "memory is limited by address space"),
+      in_use("priority", give_way_as_a_session(plan.proc.get())
+                             ? fmt::format("nice {}, and of the session", kTaskNice)
+                             : fmt::format("nice {}", kTaskNice)),
+      groups.has_value()
+          ? in_use("cgroup", fmt::format("memory, in {}", groups->path()))
+          : not_in_use("cgroup", fmt::format("rlimits alone: {}", groups.error().message)),
   };
   plan.description.insert(plan.description.end(), namespaces.description.begin(),
                           namespaces.description.end());
+  if (groups.has_value()) plan.groups = *std::move(groups);
   return plan;
 }
 
 Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_closed) {
   MR_TRY(const Mapped mapped, mapped_now(plan.proc.get()));
   volunteer_for_the_oom_killer(plan.proc.get());
+  // An extra that may fail: rlimits follow.
+  if (limits.group >= 0) join_group(limits.group);
+  if (::setpriority(PRIO_PROCESS, 0, std::max(kTaskNice, ::getpriority(PRIO_PROCESS, 0))) != 0) {
+    return fail_errno("priority", errno);
+  }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail_errno("no_new_privs", errno);
   if (const int error = apply_landlock(plan.ruleset); error != 0) {
     return fail_errno("landlock", error);
@@ -184,6 +207,7 @@ Result<void> take_jail(JailPlan& plan, const JailLimits& limits, int first_close
   }
   static_cast<void>(plan.ruleset.release());
   static_cast<void>(plan.proc.release());
+  if (plan.groups) static_cast<void>(plan.groups->folder().release());
   MR_TRY_VOID(drop_privileges());
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail_errno("dumpable", errno);
   // Here, because a change of user forgets it.
@@ -210,6 +234,7 @@ JailDescription describe_jail() {
     // Above what take_jail closes is nothing that this child needs but the pipe.
     if (::dup2(theirs.get(), 3) < 0) ::_exit(1);
     const int out = 3;
+    ::setsid();  // As the warm program.
     auto plan = prepare_jail(share_nothing(), {});
     JailDescription found = plan.has_value() ? plan->description : broken(plan.error().message);
     if (plan.has_value()) {

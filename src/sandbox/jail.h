@@ -4,7 +4,8 @@
 // and each child calls take_jail(). Two walls must stand, or there is no task (cannot_confine):
 // seccomp, a list of system calls that are allowed, and Landlock, a list of paths that may be read.
 // The rest is added where the kernel allows: another user, no capabilities, own namespaces for
-// network, IPC and mounts, rlimits.
+// network, IPC and mounts, rlimits, a cgroup. Its priority is low: whoever waits for a document can
+// wait longer than the rest of the machine.
 //
 // A call that is not on the list ends the child: SIGSYS, told to the parent as a frame that names
 // the call. Calls that libraries try and can live without answer EPERM, EACCES or ENOSYS.
@@ -12,11 +13,13 @@
 #pragma once
 
 #include "base/result.h"
+#include "sandbox/task_groups.h"
 #include "sandbox/unique_fd.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <linux/filter.h>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +36,10 @@ struct JailFeature {
 };
 using JailDescription = std::vector<JailFeature>;
 
+// How much a task gives way: while others want the processor it gets about a tenth of what one of
+// them gets, and all of it otherwise.
+inline constexpr int kTaskNice = 10;
+
 struct JailLimits {
   std::uint64_t memory_bytes = 0;  // On top of what is mapped now.
   std::uint64_t cpu_seconds = 0;
@@ -40,6 +47,7 @@ struct JailLimits {
   std::uint64_t processes = 0;
   std::uint64_t open_files = 64;
   std::uint64_t stack_bytes = 8ULL * 1024 * 1024;
+  int group = -1;  // Of TaskGroups; -1: none.
 };
 
 // What can be made ready before the fork: cheap to copy into a child, slow to build.
@@ -47,6 +55,7 @@ struct JailPlan {
   std::vector<sock_filter> filter;  // Holds kPidPlaceholder where the child's pid belongs.
   UniqueFd ruleset;                 // Landlock.
   UniqueFd proc;                    // The folder /proc.
+  std::optional<TaskGroups> groups;
   JailDescription description;
 };
 

@@ -145,8 +145,9 @@ pid_t fork_and_exec(const ExecPlan& plan) {
   const int error = errno;
   if (pid == 0) exec_child(plan);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  // Done on both sides, so that the group exists whoever is first.
-  if (pid > 0) ::setpgid(pid, pid);
+  // Done on both sides, so that the group exists whoever is first. Who leads a group already can
+  // have no session any more.
+  if (pid > 0 && !plan.own_session) ::setpgid(pid, pid);
   errno = error;
   return pid;
 }
@@ -225,6 +226,7 @@ Result<Process> Process::start(const ChildSpec& spec, UniqueFd control_fd) {
                                 .cwd = spec.cwd.empty() ? nullptr : spec.cwd.c_str(),
                                 .limits = limits,
                                 .parent = ::getpid(),
+                                .own_session = spec.own_session,
                                 .stdin_fd = input.get(),
                                 .stdout_fd = output.theirs.get(),
                                 .stderr_fd = errors.theirs.get(),

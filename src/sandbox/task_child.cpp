@@ -196,7 +196,8 @@ void run_task(const ChildTask& task) noexcept {
   const JailLimits limits{.memory_bytes = start.memory_bytes,
                           .cpu_seconds = start.cpu_seconds,
                           .file_bytes = start.file_bytes,
-                          .processes = start.processes};
+                          .processes = start.processes,
+                          .group = task.group};
   const int first_closed = kFirstFileFd + static_cast<int>(task.start.fds.size()) - 2;
   const auto taken = take_jail(task.plan, limits, first_closed);
   if (!taken.has_value()) {

@@ -22,6 +22,7 @@ struct ChildTask {
   JailPlan& plan;
   WirePacket& start;
   int null_fd;
+  int group;  // Of TaskGroups; -1: none.
   pid_t zygote;
 };
 

@@ -75,6 +75,7 @@ TaskFacts TaskRun::facts() {
   if (!ending_) return facts;
   facts.peak_rss_bytes = ending_->peak_rss_bytes;
   facts.cpu_time = std::chrono::microseconds(ending_->cpu_us);
+  facts.ran_out = ending_->ran_out != 0;
   // Killed for nothing but not going after its answer.
   if (!killed_ || facts.stop) facts.wait_status = ending_->wait_status;
   // Half a frame is a lie of one that ends by itself; of one that crashed its death says more.

@@ -68,6 +68,7 @@ class Zygote {
   Result<void> open_descriptors();
   void start_task(WirePacket packet);
   void reap_children();
+  std::uint64_t group_bytes(std::uint64_t memory_bytes) const;
   void send(const WireMessage& message, std::string_view text = {}, int fd = -1);
 
   const TaskServer& server_;
@@ -76,6 +77,7 @@ class Zygote {
   UniqueFd null_;
   UniqueFd signals_;
   std::map<pid_t, std::uint64_t> tasks_;
+  std::uint64_t warm_rss_bytes_ = 0;
   bool gone_ = false;  // The worker.
 };
 
@@ -119,6 +121,9 @@ Result<void> Zygote::prepare() {
     for (UniqueFd* fd : {&plan_->ruleset, &plan_->proc}) {
       MR_TRY(*fd, move_up(std::move(*fd)));
     }
+    if (plan_->groups) {
+      MR_TRY(plan_->groups->folder(), move_up(std::move(plan_->groups->folder())));
+    }
   }
   const JailDescription description =
       plan_.has_value()
@@ -127,9 +132,8 @@ Result<void> Zygote::prepare() {
                 {.name = "jail", .used = false, .required = true, .detail = plan_.error().message}};
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  send({.type = WireType::ready,
-        .peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
-       encode(description));
+  warm_rss_bytes_ = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  send({.type = WireType::ready, .peak_rss_bytes = warm_rss_bytes_}, encode(description));
   return ok();
 }
 
@@ -152,6 +156,13 @@ void Zygote::serve() {
   }
 }
 
+// Never less than rlimits allow: a task may copy whatever the warm program has touched, and the
+// kernel needs pages for it, too.
+std::uint64_t Zygote::group_bytes(std::uint64_t memory_bytes) const {
+  constexpr std::uint64_t kKernelBytes = 16ULL * 1024 * 1024;
+  return memory_bytes + warm_rss_bytes_ + kKernelBytes;
+}
+
 void Zygote::start_task(WirePacket packet) {
   const std::uint64_t id = packet.message.task_id;
   if (!plan_.has_value()) {
@@ -160,8 +171,14 @@ void Zygote::start_task(WirePacket packet) {
   if (packet.message.type != WireType::start || packet.fds.size() < 2) {
     return send({.type = WireType::not_started, .task_id = id}, "not a task");
   }
+  UniqueFd group;
+  if (plan_->groups) {
+    auto made = plan_->groups->make(pid_, id, group_bytes(packet.message.memory_bytes));
+    if (made.has_value()) group = *std::move(made);
+  }
   const pid_t pid = ::fork();
   if (pid < 0) {
+    if (plan_->groups) plan_->groups->remove(pid_, id);
     return send({.type = WireType::not_started, .task_id = id}, error_text(errno));
   }
   if (pid == 0) {
@@ -169,6 +186,7 @@ void Zygote::start_task(WirePacket packet) {
               .plan = *plan_,
               .start = packet,
               .null_fd = null_.get(),
+              .group = group.get(),
               .zygote = pid_});
   }
   tasks_[pid] = id;
@@ -193,10 +211,14 @@ void Zygote::reap_children() {
       return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 +
              static_cast<std::uint64_t>(time.tv_usec);
     };
+    const auto& groups = plan_->groups;
+    const bool ran_out = groups && groups->ran_out(pid_, task->second);
+    if (groups) groups->remove(pid_, task->second);
     send({.type = WireType::ended,
           .pid = pid,
           .task_id = task->second,
           .wait_status = status,
+          .ran_out = ran_out ? 1U : 0U,
           .peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024,
           .cpu_us = micros(used.ru_utime) + micros(used.ru_stime)});
     tasks_.erase(task);

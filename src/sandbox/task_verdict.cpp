@@ -36,7 +36,7 @@ void set_forbidden(TaskResult& result, std::optional<std::uint32_t> call) {
 // A C library that gets no memory often just crashes. Then only the size tells.
 bool was_full(const TaskFacts& facts) {
   const std::uint64_t full = facts.warm_rss_bytes + facts.limits.memory_bytes / 10 * 9;
-  return facts.said.memory_short || facts.peak_rss_bytes >= full;
+  return facts.ran_out || facts.said.memory_short || facts.peak_rss_bytes >= full;
 }
 
 void judge_signal(const TaskFacts& facts, int signal, TaskResult& result) {
@@ -47,11 +47,9 @@ void judge_signal(const TaskFacts& facts, int signal, TaskResult& result) {
                fmt::format("more than {} s of CPU time", limit.count()));
   }
   if (signal == SIGSYS) return set_forbidden(result, {});
-  if (signal == SIGKILL) {
-    return set(result, End::out_of_memory, "killed",
-               "killed from outside, by the kernel for want of memory most likely");
-  }
   if (was_full(facts)) return set_memory(result, facts.limits);
+  // By a person, or by the kernel, which takes tasks first when others have used up the memory.
+  if (signal == SIGKILL) return set(result, End::crashed, "killed", "killed from outside");
   const char* const name = ::sigdescr_np(signal);
   set(result, End::crashed, "signal",
       fmt::format("ended by signal {} ({})", signal, name == nullptr ? "unknown" : name));

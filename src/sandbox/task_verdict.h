@@ -27,6 +27,7 @@ struct TaskFacts {
   std::optional<TaskStop> stop = {};
   std::uint64_t warm_rss_bytes = 0;  // What a child has before it does anything.
   int wait_status = 0;
+  bool ran_out = false;  // Its cgroup was full.
   std::uint64_t peak_rss_bytes = 0;
   std::chrono::microseconds cpu_time{0};
 };

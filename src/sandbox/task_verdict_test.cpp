@@ -58,10 +58,16 @@ TEST(Verdict, AForbiddenCallIsNamed) {
   EXPECT_EQ(judge(facts(signalled(SIGSYS))).code, "forbidden_call");
 }
 
-TEST(Verdict, AKillFromOutsideIsMemoryUnlessTheCpuTimeWasUp) {
+// D06: who sees a crash by SIGKILL blames nobody (pipeline/task_outcome).
+TEST(Verdict, d06_a_kill_from_outside_is_told_from_a_limit) {
   auto killed = facts(signalled(SIGKILL));
-  EXPECT_EQ(judge(killed).end, End::out_of_memory);
+  EXPECT_EQ(judge(killed).end, End::crashed);
   EXPECT_EQ(judge(killed).code, "killed");
+  EXPECT_EQ(judge(killed).signal, SIGKILL);
+  auto full = killed;
+  full.ran_out = true;
+  EXPECT_EQ(judge(full).end, End::out_of_memory);
+  EXPECT_EQ(judge(full).code, "memory_limit");
   killed.cpu_time = 2s;  // 1.5 s are rounded up.
   EXPECT_EQ(judge(killed).end, End::cpu_time);
   EXPECT_EQ(judge(facts(signalled(SIGXCPU))).end, End::cpu_time);

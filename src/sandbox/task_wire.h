@@ -26,7 +26,7 @@ enum class WireType : std::uint32_t {
   started = 4,         // pid. Descriptor: its pidfd.
   not_started = 5,     // Text: why there is no child.
   cannot_confine = 6,  // Text: why there will be no child here.
-  ended = 7,           // wait_status, peak_rss_bytes, cpu_us.
+  ended = 7,           // wait_status, ran_out, peak_rss_bytes, cpu_us.
 };
 
 struct WireMessage {
@@ -38,7 +38,7 @@ struct WireMessage {
   std::uint64_t file_bytes = 0;
   std::uint64_t processes = 0;
   std::int32_t wait_status = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t ran_out = 0;  // 1: the kernel ended it, its cgroup was full.
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t cpu_us = 0;
 };

@@ -53,6 +53,8 @@ Result<std::shared_ptr<WarmProgram>> WarmProgram::start(Executor strand, const P
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
   ChildSpec child{.argv = {spec.program}, .env = spec.env, .timeout = spec.warm_up_timeout};
+  // Linux shares the processor among sessions first (autogroup), and only then by priority.
+  child.own_session = true;
   child.argv.insert(child.argv.end(), spec.args.begin(), spec.args.end());
   MR_TRY(Process process, Process::start(child, std::move(theirs)));
   // Shared, because a packet may be on its way when the pool lets go of it.

@@ -1,5 +1,7 @@
 // T18: every hostile file, through the real program in its real jail, is refused or ends inside the
-// limits, and the worker does not notice. F16, F17, J02, J03, J06.
+// limits, and the worker does not notice: not in its memory, not on its disk, not in its
+// descriptors, and not in what it does beside. F16, F17, J01, J02, J03, J06.
+#include "base/both.h"
 #include "base/json.h"
 #include "base/run.h"
 #include "corpus.h"
@@ -12,9 +14,11 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <malloc.h>
 #include <set>
+#include <sys/stat.h>
 
 namespace millrace::hostile {
 namespace {
@@ -45,6 +49,53 @@ sandbox::UniqueFd file_of(const HostileFile& file) {
   return sandbox::UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
+// Where the program would put files if it could: the only folder it is told of.
+class Folder {
+ public:
+  Folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "millrace_hostile_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+    // So that permissions are not what keeps it empty.
+    std::filesystem::permissions(path_, std::filesystem::perms::all);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd");
+       entry != std::filesystem::directory_iterator(); ++entry) {
+    ++count;
+  }
+  return count;
+}
+
+// Files of a process that lie on a disk and are open for writing, named or not.
+std::vector<std::string> written_files(pid_t pid) {
+  std::vector<std::string> found;
+  std::error_code error;
+  const auto folder = std::filesystem::path("/proc") / std::to_string(pid) / "fd";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto target = std::filesystem::read_symlink(entry.path(), error).string();
+    struct stat info{};
+    struct stat link{};
+    if (::stat(entry.path().c_str(), &info) != 0 || ::lstat(entry.path().c_str(), &link) != 0) {
+      continue;
+    }
+    const bool in_memory = target.starts_with("/memfd:");
+    if (S_ISREG(info.st_mode) && (link.st_mode & S_IWUSR) != 0 && !in_memory) {
+      found.push_back(target);
+    }
+  }
+  return found;
+}
+
 struct Outcome {
   sandbox::TaskResult result;
   std::uint64_t worker_growth = 0;  // At its peak while the task ran.
@@ -70,7 +121,9 @@ class Hostile : public testing::Test {
   void SetUp() override {
     auto started = sandbox::TaskPool::start(
         io_.get_executor(),
-        {.program = MILLRACE_DOCUMENT_PROGRAM, .env = {{"OMP_THREAD_LIMIT", "1"}}});
+        {.program = MILLRACE_DOCUMENT_PROGRAM,
+         .env = {{"OMP_THREAD_LIMIT", "1"}, {"TMPDIR", folder_.path()}, {"HOME", folder_.path()}},
+         .size = kPlaces});
     ASSERT_TRUE(started.has_value()) << started.error().message;
     pool_ = std::move(*started);
     const auto ready = run_blocking(io_, pool_->ready());
@@ -82,6 +135,8 @@ class Hostile : public testing::Test {
     if (pool_ == nullptr) return;
     // One bad file must not cost the next one its warm program.
     EXPECT_EQ(pool_->state().program_pid, program_pid_);
+    EXPECT_EQ(written_files(program_pid_), std::vector<std::string>());
+    EXPECT_TRUE(folder_.empty());
     run_blocking(io_, pool_->stop());
   }
 
@@ -94,6 +149,7 @@ class Hostile : public testing::Test {
         .limits = {.memory_bytes = kMemoryMax, .cpu = kCpuMax, .wall = std::chrono::seconds(60)}};
     spec.files.push_back(std::move(document));
     malloc_trim(0);
+    const auto descriptors = open_descriptors();
     const auto before = memory_of_this_process("VmRSS:");
     forget_peak();
     auto result = run_blocking(io_, pool_->run(std::move(spec), {}));
@@ -101,6 +157,10 @@ class Hostile : public testing::Test {
     EXPECT_TRUE(result.has_value())
         << file.name << ": " << (result.has_value() ? "" : result.error().message);
     if (!result.has_value()) return {};
+    // Nothing is left of a task: no file, and no descriptor that would keep one. The document's own
+    // descriptor went with it.
+    EXPECT_TRUE(folder_.empty()) << file.name;
+    EXPECT_EQ(open_descriptors(), descriptors - 1) << file.name;
     Outcome outcome{.result = std::move(*result),
                     .worker_growth = peak > before ? peak - before : 0};
     if (outcome.result.end == End::ok) {
@@ -176,12 +236,54 @@ class Hostile : public testing::Test {
 
   static bool verbose() { return std::getenv("HOSTILE_VERBOSE") != nullptr; }
 
- private:
+  static constexpr std::size_t kPlaces = 2;
+  Folder folder_;
   boost::asio::io_context io_{1};
   std::unique_ptr<sandbox::TaskPool> pool_;
   pid_t program_pid_ = -1;
+
+ private:
   std::vector<std::string> ends_;
 };
+
+// Other people's documents in the same pool, in line with the hostile ones: all come out right.
+TEST_F(Hostile, t18_GoodFilesAmongHostileOnesComeOutRight) {
+  const auto good = good_files();
+  const auto bad = hostile_corpus();
+  std::size_t right = 0;
+  std::size_t bad_ended = 0;
+  const auto spec_of = [&](const HostileFile& file) {
+    sandbox::TaskSpec spec{
+        .request = to_json(json::Object{{"op", "inspect"}, {"file_name", file.file_name}}),
+        .limits = {.memory_bytes = kMemoryMax, .cpu = kCpuMax, .wall = std::chrono::seconds(120)}};
+    spec.files.push_back(file_of(file));
+    return spec;
+  };
+  // Hostile ones without a pause in every place but the last, while one good file after the other
+  // is asked for.
+  const auto attack = [&](std::size_t first) -> awaitable<void> {
+    for (std::size_t i = first; i < bad.size(); i += 4 * kPlaces) {
+      const auto ended = co_await pool_->run(spec_of(bad[i]), {});
+      EXPECT_TRUE(ended.has_value()) << bad[i].name;
+      ++bad_ended;
+    }
+  };
+  const auto work = [&]() -> awaitable<void> {
+    for (const auto& file : good) {
+      const auto result = co_await pool_->run(spec_of(file), {});
+      EXPECT_TRUE(result.has_value() && result->end == End::ok) << file.name;
+      if (!result.has_value() || result->end != End::ok) continue;
+      const auto answer = parse_json_object(result->result, {.max_bytes = 8 * kMega});
+      EXPECT_EQ(answer.value().at("verdict"), "clean") << file.name;
+      ++right;
+    }
+  };
+  run_blocking(io_, both(work(), both(attack(0), both(attack(1), attack(2)))));
+  EXPECT_EQ(right, good.size());
+  EXPECT_GE(bad_ended, bad.size() / 4);
+  EXPECT_EQ(pool_->state().starts, 1U);
+  fmt::print("{} good files among {} hostile ones\n", right, bad_ended);
+}
 
 // Some hostile files break no rule of inspect: what they do to those who read and draw them.
 TEST_F(Hostile, WhatIsLetInIsReadAndDrawnWithinTheLimits) {

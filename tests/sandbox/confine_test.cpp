@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <sys/syscall.h>
 
 namespace millrace::test {
@@ -50,7 +51,7 @@ TEST(Jail, IsDescribedWithWhatIsUsedAndWhatIsNot) {
     EXPECT_FALSE(find(name)->detail.empty());
   }
   for (const char* name : {"user", "capabilities", "rlimits", "network_namespace", "ipc_namespace",
-                           "mount_namespace"}) {
+                           "mount_namespace", "memory_shortage", "priority", "cgroup"}) {
     ASSERT_NE(find(name), jail.end()) << name;
     EXPECT_FALSE(find(name)->required);
     EXPECT_FALSE(find(name)->detail.empty());
@@ -61,6 +62,38 @@ TEST(Jail, IsDescribedByTheWarmProgramToo) {
   ProbePool pool;
   ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
   EXPECT_EQ(pool.pool().state().jail, sandbox::describe_jail());
+}
+
+// F16: an extra. With one a task is in a group of its own while it runs, and the group goes with
+// it; without one the reason is told, and the limits hold as `Limits` shows.
+TEST(Jail, SaysWhetherTasksHaveACgroup) {
+  ProbePool pool;
+  ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
+  const auto jail = pool.pool().state().jail;
+  const auto line = std::ranges::find(jail, "cgroup", &sandbox::JailFeature::name);
+  ASSERT_NE(line, jail.end());
+  const auto groups = sandbox::TaskGroups::open();
+  EXPECT_EQ(line->used, groups.has_value()) << line->detail;
+  std::cout << "cgroup: " << (line->used ? "used, " : "not used, ") << line->detail << '\n';
+  std::string own;
+  Seen seen;
+  CancelSource source;
+  auto task = probe_task("sleep", small_limits(), seen);
+  task.on_progress = [&](int pid, int) {
+    std::ifstream lines("/proc/" + std::to_string(pid) + "/cgroup");
+    for (std::string text; std::getline(lines, text);) own += text.starts_with("0::") ? text : "";
+    source.cancel("seen");
+  };
+  const auto result = run_blocking(pool.io(), pool.pool().run(std::move(task), source.token()));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(own.contains("/millrace-task-"), line->used) << own;
+  if (!line->used) {
+    EXPECT_TRUE(line->detail.starts_with("rlimits alone: ")) << line->detail;
+    EXPECT_EQ(line->detail, "rlimits alone: " + groups.error().message);
+    return;
+  }
+  const auto name = own.substr(own.rfind('/') + 1);
+  EXPECT_FALSE(std::filesystem::exists(groups->path() + "/" + name));
 }
 
 TEST(Jail, DescriptionsSurviveThePipe) {

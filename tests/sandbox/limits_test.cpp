@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <sys/resource.h>
 
 namespace millrace::test {
 namespace {
@@ -118,6 +119,53 @@ TEST_F(Limits, ARefusalCarriesItsReasonWithoutControlCharacters) {
   result = pool_.result("refuse " + std::string(5000, 'x'));
   EXPECT_EQ(result.message, std::string(1024, 'x'));
   EXPECT_FALSE(sandbox::blames_the_input(result.end));
+}
+
+std::string proc_file(pid_t pid, const char* name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int nice_of(pid_t pid) {
+  errno = 0;
+  const int nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
+  EXPECT_EQ(errno, 0);
+  return nice;
+}
+
+// T18: others come first, for the processor and when memory runs out. The warm program, which is
+// ours and answers at once, stays as it is.
+TEST_F(Limits, ATaskGivesWayToEverybodyElse) {
+  std::string oom_score;
+  int nice = 0;
+  Seen seen;
+  CancelSource source;
+  auto task = probe_task("sleep", small_limits(), seen);
+  task.on_progress = [&](int pid, int) {
+    oom_score = proc_file(pid, "oom_score_adj");
+    nice = nice_of(pid);
+    source.cancel("seen");
+  };
+  const auto result = run_blocking(pool_.io(), pool_.pool().run(std::move(task), source.token()));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->end, End::cancelled);
+  EXPECT_EQ(oom_score, "1000\n");
+  EXPECT_EQ(nice, std::max(sandbox::kTaskNice, nice_of(::getpid())));
+  EXPECT_EQ(nice_of(pool_.pool().state().program_pid), nice_of(::getpid()));
+}
+
+// D06: the machine did it, not the document.
+TEST_F(Limits, d06_AKillFromOutsideIsNamedAsSuch) {
+  Seen seen;
+  auto task = probe_task("sleep", small_limits(), seen);
+  task.on_progress = [&](int pid, int) { ::kill(pid, SIGKILL); };
+  const auto result = run_blocking(pool_.io(), pool_.pool().run(std::move(task), {}));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->end, End::crashed) << describe(*result);
+  EXPECT_EQ(result->code, "killed");
+  EXPECT_EQ(result->signal, SIGKILL);
+  EXPECT_EQ(pool_.result("echo fine").end, End::ok);
+  EXPECT_EQ(pool_.pool().state().starts, 1U);
 }
 
 TEST_F(Limits, SaysWhatTheTaskUsed) {

@@ -6,6 +6,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <set>
 #include <sys/wait.h>
@@ -166,6 +168,72 @@ TEST(TaskPool, CancelEndsATaskThatWaitsForAPlace) {
   };
   run_blocking(pool.io(), both(run_first(), run_second()));
   EXPECT_EQ(pool.pool().state().running, 0U);
+}
+
+// T18: a place goes to whoever has waited longest, whatever the others do with theirs. So one waits
+// for those before it in the line, never for those that came later.
+TEST(TaskPool, t18_PlacesAreGivenInTheOrderOfTheLine) {
+  constexpr std::size_t kTasks = 16;
+  auto spec = probe_spec();
+  spec.size = 2;
+  ProbePool pool(spec);
+  ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
+  std::array<pid_t, kTasks> children{};
+  std::array<CancelSource, kTasks> sources;
+  const auto run = [&](std::size_t i) -> awaitable<void> {
+    const bool greedy = i % 2 == 0;  // Goes on until it is stopped.
+    Seen seen;
+    auto task = probe_task(greedy ? "burn" : "echo fine", small_limits(), seen);
+    task.on_progress = [&, i, greedy](int pid, int) {
+      children[i] = pid;
+      if (greedy) sources[i].cancel("enough");
+    };
+    const auto result = co_await pool.pool().run(std::move(task), sources[i].token());
+    EXPECT_TRUE(result.has_value());
+    if (result.has_value()) EXPECT_EQ(result->end, greedy ? End::cancelled : End::ok) << i;
+  };
+  const auto line_up = [&]() -> awaitable<void> {
+    awaitable<void> all = run(0);
+    for (std::size_t i = 1; i < kTasks; ++i) all = both(std::move(all), run(i));
+    co_await std::move(all);
+  };
+  run_blocking(pool.io(), line_up());
+  // Numbers of processes grow in the order in which they were started, and may begin anew once.
+  std::size_t backwards = 0;
+  for (std::size_t i = 1; i < kTasks; ++i) backwards += children[i] < children[i - 1] ? 1 : 0;
+  EXPECT_LE(backwards, 1U) << ::testing::PrintToString(children);
+}
+
+std::uint64_t resident_peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+// J02: bytes go from the pipe to the sink, whoever sends them and however many there are.
+TEST(TaskPool, j02_WhatPassesThroughIsNotKept) {
+  constexpr std::uint64_t kMega = 1024 * 1024;
+  constexpr std::uint64_t kSent = 200 * kMega;
+  ProbePool pool;
+  auto limits = small_limits();
+  limits.memory_bytes = 512 * kMega;
+  limits.output_max_bytes = kSent;
+  Seen seen;
+  std::uint64_t received = 0;
+  auto task = probe_task("output " + std::to_string(kSent), limits, seen);
+  task.on_output = [&](std::span<const std::byte> bytes) -> Task<void> {
+    received += bytes.size();
+    co_return ok();
+  };
+  ASSERT_TRUE(run_blocking(pool.io(), pool.pool().ready()).has_value());
+  const auto before = resident_peak_bytes();
+  const auto result = run_blocking(pool.io(), pool.pool().run(std::move(task), {}));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->end, End::ok) << describe(*result);
+  EXPECT_EQ(received, kSent);
+  EXPECT_LE(resident_peak_bytes() - before, 32 * kMega);
 }
 
 TEST(TaskPool, ACancelledTokenStartsNothing) {

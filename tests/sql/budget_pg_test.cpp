@@ -74,6 +74,7 @@ TEST_F(Budget, e08_what_may_have_been_charged_stays_reserved) {
 TEST_F(Budget, TheFirstWordAboutACallCounts) {
   const auto id = pay(sql, payer(), 100);
   end_call(id, R"({"state": "answered", "cost_micros": 60})");
+  end_call(id, R"({"state": "answered", "cost_micros": 60})");  // Its answer had been lost.
   end_call(id, R"({"state": "failed", "cost_micros": 0})");
   end_call(id, R"({"state": "unknown"})");
   EXPECT_EQ(spend(), "0 60 1");

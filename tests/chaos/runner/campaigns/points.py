@@ -16,7 +16,7 @@ LIST = pathlib.Path(__file__).resolve().parents[2] / "fault_points.txt"
 
 
 # No process of these campaigns passes them: the tests of the server kill it there (tests/server).
-# Those of documents are passed by workers that read some: the campaigns of documents kill them wherever they are.
+# Those of documents are passed by workers that read some: tests/integration/documents_kills_pg_test kills one at each of them, the campaigns of documents wherever they are.
 ELSEWHERE = ("src/api/", "src/app/serve/", "src/store/api/", "src/store/document_store.cpp")
 
 

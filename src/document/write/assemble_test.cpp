@@ -1,0 +1,337 @@
+// Searchable PDFs: what goes in as a picture and words comes out as the same picture, with the same
+// words in the same places for whoever searches it, and nothing of them to be seen.
+#include "document/inspect/made_image.h"
+#include "document/inspect/made_inspection.h"
+#include "document/inspect/made_office.h"
+#include "document/inspect/made_pdf.h"
+#include "document/op.h"
+#include "document/read/pdf_file.h"
+#include "document/read/text_source.h"
+#include "document/write/page_drawing.h"
+#include "layout/page_json.h"
+#include "layout/reading_order.h"
+
+#include <boost/json/object.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <leptonica/allheaders.h>
+
+namespace millrace::document {
+namespace {
+
+constexpr double kTolerance = 0.004;  // Of the page: a millimetre.
+
+class BytesSink final : public OpSink {
+ public:
+  Result<void> write(std::span<const std::byte> bytes) override {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return ok();
+  }
+  void progress(int, int) override {}
+  std::string text;
+};
+
+struct Made {
+  json::Object result;
+  std::string bytes;
+};
+
+Result<Made> run(Operation operation, const json::Object& request,
+                 const std::vector<std::string_view>& files) {
+  OpFiles opened;
+  for (const auto file : files) opened.fds.push_back(memory_fd(file));
+  BytesSink sink;
+  auto result = operation(request, opened, sink);
+  for (const int fd : opened.fds) ::close(fd);
+  if (!result.has_value()) return fail(result.error());
+  return Made{.result = *std::move(result), .bytes = std::move(sink.text)};
+}
+
+std::string assembled_of(std::string_view kind, std::string_view document,
+                         const std::vector<layout::PageMap>& pages) {
+  std::string lines;
+  for (const auto& page : pages) lines += layout::page_json(page) + "\n";
+  auto made = run(&assemble, {{"kind", kind}, {"title", "Letter"}}, {document, lines});
+  EXPECT_TRUE(made.has_value()) << (made.has_value() ? "" : made.error().message);
+  if (!made.has_value()) return {};
+  EXPECT_EQ(made->result.at("pages").to_number<std::size_t>(), pages.size());
+  EXPECT_EQ(made->result.at("bytes").to_number<std::size_t>(), made->bytes.size());
+  return std::move(made->bytes);
+}
+
+struct PlacedWord {
+  std::string text;
+  layout::Box box;
+};
+
+// A page of lines, as a reader of an upright page of this size would answer.
+layout::PageMap map_of(layout::PageInfo info, const std::vector<std::vector<PlacedWord>>& lines) {
+  std::vector<layout::Word> words;
+  for (std::uint32_t line = 0; line < lines.size(); ++line) {
+    for (const auto& [text, box] : lines[line]) {
+      words.push_back({.text = text, .box = box, .conf = 0.9, .line = line});
+    }
+  }
+  auto page = layout::assemble_page(std::move(info), std::move(words), {layout::BlockKind::text});
+  EXPECT_TRUE(page.has_value()) << (page.has_value() ? "" : page.error().message);
+  return page.has_value() ? *std::move(page) : layout::PageMap{};
+}
+
+layout::PageMap letter_map(std::uint32_t page = 1, int rotation_deg = 0, int width = 1240,
+                           int height = 1754) {
+  return map_of({.page = page,
+                 .width_px = static_cast<std::uint32_t>(width),
+                 .height_px = static_cast<std::uint32_t>(height),
+                 .dpi = 150,
+                 .rotation_deg = rotation_deg,
+                 .engine = "tesseract@5.3"},
+                {{{"Calder", {0.10, 0.10, 0.18, 0.12}}, {"Valley", {0.19, 0.10, 0.27, 0.12}}},
+                 {{"Größe", {0.10, 0.20, 0.17, 0.22}},
+                  {"178", {0.18, 0.20, 0.22, 0.22}},
+                  {"cm,", {0.23, 0.20, 0.27, 0.22}},
+                  {"血压", {0.30, 0.20, 0.36, 0.22}},
+                  {"𝒳-Ray", {0.40, 0.20, 0.50, 0.22}}},
+                 {{"Metformin", {0.10, 0.80, 0.24, 0.82}},
+                  {"(500", {0.25, 0.80, 0.30, 0.82}},
+                  {"mg)", {0.31, 0.80, 0.36, 0.82}}}});
+}
+
+struct Opened {
+  PdfFile pdf;
+
+  // The words of a page as the text layer gives them, upright.
+  layout::RawPage words(std::uint32_t page) {
+    const auto content = pdf.content(page);
+    EXPECT_TRUE(content.has_value());
+    auto raw = text_layer_page(*content, page);
+    EXPECT_TRUE(raw.has_value());
+    return *std::move(raw);
+  }
+};
+
+Opened opened(const std::string& bytes) {
+  const int fd = memory_fd(bytes);
+  auto file = MappedFile::open(fd);
+  ::close(fd);
+  auto pdf = PdfFile::open(*std::move(file));
+  EXPECT_TRUE(pdf.has_value()) << (pdf.has_value() ? "" : pdf.error().message);
+  return {.pdf = *std::move(pdf)};
+}
+
+void expect_words(const layout::RawPage& found, const layout::PageMap& expected) {
+  ASSERT_EQ(found.words.size(), expected.words.size());
+  for (const auto& word : expected.words) {
+    const auto same = std::ranges::find(found.words, word.text, &layout::RawWord::text);
+    ASSERT_NE(same, found.words.end()) << word.text;
+    EXPECT_NEAR(same->box.x0, word.box.x0, kTolerance) << word.text;
+    EXPECT_NEAR(same->box.x1, word.box.x1, kTolerance) << word.text;
+    EXPECT_NEAR(same->box.y0, word.box.y0, kTolerance * 2) << word.text;
+    EXPECT_NEAR(same->box.y1, word.box.y1, kTolerance * 2) << word.text;
+  }
+}
+
+std::vector<std::string> texts_of(const auto& page) {
+  std::vector<std::string> texts;
+  for (const auto& word : page.words) texts.push_back(word.text);
+  return texts;
+}
+
+bool is_white(const Gray& picture) { return *std::ranges::min_element(picture.pixels) == 255; }
+
+TEST(Assemble, APictureGetsItsWordsWhereTheyStand) {
+  const auto map = letter_map();
+  auto pdf = opened(assembled_of("image", made_png(1240, 1754), {map}));
+  EXPECT_EQ(pdf.pdf.page_count(), 1U);
+  const auto size = pdf.pdf.size(1).value();
+  EXPECT_NEAR(size.width_pt, 1240 * 72 / 150.0, 0.01);
+  EXPECT_NEAR(size.height_pt, 1754 * 72 / 150.0, 0.01);
+  const auto found = pdf.words(1);
+  expect_words(found, map);
+  // In the order in which they are read.
+  EXPECT_EQ(layout::arrange(found).value().text.substr(0, 13), "Calder Valley");
+  // The picture was white, and the page still is: the words are there and not to be seen.
+  EXPECT_TRUE(is_white(pdf.pdf.render(1, 100).value().gray));
+}
+
+TEST(Assemble, APictureThatWasReadTurnedIsShownUpright) {
+  for (const int turn : {90, 180, 270}) {
+    const bool sideways = turn % 180 != 0;
+    const auto map = letter_map(1, turn);
+    const auto stored = sideways ? made_png(1754, 1240) : made_png(1240, 1754);
+    auto pdf = opened(assembled_of("image", stored, {map}));
+    const auto size = pdf.pdf.size(1).value();
+    EXPECT_EQ(size.rotate_deg, turn);
+    EXPECT_NEAR(size.width_pt, 1240 * 72 / 150.0, 0.01) << turn;
+    const auto content = pdf.pdf.content(1).value();
+    for (const auto& word : content.words) EXPECT_EQ(word.direction_deg, 0) << turn;
+    expect_words(pdf.words(1), map);
+  }
+}
+
+TEST(Assemble, FramesArePages) {
+  const auto small = [](std::uint32_t page) { return letter_map(page, 0, 64, 64); };
+  auto pdf = opened(assembled_of("image", made_tiff(64, 64, 3), {small(1), small(2), small(3)}));
+  ASSERT_EQ(pdf.pdf.page_count(), 3U);
+  for (std::uint32_t page = 1; page <= 3; ++page) {
+    EXPECT_EQ(pdf.words(page).words.size(), 10U) << page;
+  }
+}
+
+std::string scanned_pdf(std::string_view extra) {
+  MadePdf pdf;
+  const auto image =
+      pdf.add(pdf_stream("/Type /XObject /Subtype /Image /Width 10 /Height 10 /BitsPerComponent 8 "
+                         "/ColorSpace /DeviceGray",
+                         std::string(100, '\xff')));
+  const auto content = pdf.add(pdf_stream("", "q 612 0 0 792 0 0 cm /Im Do Q"));
+  pdf.page_of(content, fmt::format("/Resources << /XObject << /Im {} 0 R >> >> {}", image, extra));
+  return pdf.page("Printed page with text of its own").bytes();
+}
+
+layout::PageMap printed_map() {
+  auto map = letter_map(2);
+  map.info.engine = "pdf-text@1";
+  return map;
+}
+
+TEST(Assemble, OnlyScannedPagesOfAPdfGetWords) {
+  auto pdf = opened(assembled_of("pdf", scanned_pdf(""), {letter_map(1), printed_map()}));
+  ASSERT_EQ(pdf.pdf.page_count(), 2U);
+  expect_words(pdf.words(1), letter_map(1));
+  const auto printed = pdf.words(2);
+  ASSERT_EQ(printed.words.size(), 7U);
+  EXPECT_EQ(printed.words[0].text, "Printed");
+  EXPECT_TRUE(is_white(pdf.pdf.render(1, 72).value().gray));
+}
+
+TEST(Assemble, PagesWithAVisiblePartAndATurnKeepTheirPlaces) {
+  for (const int rotate : {0, 90, 180, 270}) {
+    const auto map = letter_map(1, rotate);
+    const auto extra = fmt::format("/CropBox [20 30 580 760] /Rotate {}", rotate);
+    auto pdf = opened(assembled_of("pdf", scanned_pdf(extra), {map, printed_map()}));
+    const auto size = pdf.pdf.size(1).value();
+    EXPECT_EQ(size.rotate_deg, rotate);
+    EXPECT_EQ(size.width_pt, rotate % 180 == 0 ? 560 : 730);
+    expect_words(pdf.words(1), map);
+  }
+}
+
+TEST(Assemble, APdfWithTrustedTextComesOutAsItWentIn) {
+  const auto bytes = MadePdf().page("Printed").page("Printed, too").bytes();
+  auto first = printed_map();
+  first.info.page = 1;
+  EXPECT_EQ(assembled_of("pdf", bytes, {first, printed_map()}), bytes);
+}
+
+TEST(Assemble, SlantedLinesAreReadAsLines) {
+  auto map = letter_map();
+  // Two lines that go down to the right by four degrees.
+  const auto slanted = [](layout::Word& word, double x, double y) {
+    const double fall = 0.05;
+    word.poly = layout::Quad{layout::Point{.x = x, .y = y},
+                             {.x = x + 0.1, .y = y + 0.1 * fall},
+                             {.x = x + 0.1, .y = y + 0.1 * fall + 0.02},
+                             {.x = x, .y = y + 0.02}};
+    word.box = layout::bounds(*word.poly);
+  };
+  for (std::size_t i = 0; i < map.words.size(); ++i) {
+    const auto& line = map.lines[map.words[i].line];
+    slanted(map.words[i], 0.1 + 0.12 * static_cast<double>(i - line.words.first),
+            0.1 + 0.2 * map.words[i].line + 0.006 * static_cast<double>(i - line.words.first));
+  }
+  auto pdf = opened(assembled_of("image", made_png(1240, 1754), {map}));
+  const auto text = layout::arrange(pdf.words(1)).value().text;
+  EXPECT_NE(text.find("Calder Valley"), std::string::npos) << text;
+  EXPECT_NE(text.find("Größe 178 cm,"), std::string::npos) << text;
+  EXPECT_NE(text.find("Metformin (500 mg)"), std::string::npos) << text;
+}
+
+TEST(Assemble, TheSameWordsGiveTheSameBytes) {
+  const auto picture = made_png(1240, 1754);
+  EXPECT_EQ(assembled_of("image", picture, {letter_map()}),
+            assembled_of("image", picture, {letter_map()}));
+  const auto scan = scanned_pdf("");
+  EXPECT_EQ(assembled_of("pdf", scan, {letter_map(1), printed_map()}),
+            assembled_of("pdf", scan, {letter_map(1), printed_map()}));
+  EXPECT_EQ(assembled_of("text", "x", {letter_map()}), assembled_of("text", "x", {letter_map()}));
+}
+
+layout::PageMap page_in(const json::Object& result) {
+  auto page = layout::page_from_json(result.at("page"));
+  EXPECT_TRUE(page.has_value()) << (page.has_value() ? "" : page.error().message);
+  return page.has_value() ? *std::move(page) : layout::PageMap{};
+}
+
+// Files without pages of their own are printed, to be seen.
+TEST(Assemble, AnOfficeFileIsPrintedWithItsWords) {
+  const auto docx = made_docx(docx_paragraph("Discharge letter") +
+                              docx_paragraph("Ramipril 5 mg, one in the morning"))
+                        .bytes();
+  const auto read_one = run(&read, {{"kind", "docx"}, {"page", 1}}, {docx});
+  ASSERT_TRUE(read_one.has_value()) << read_one.error().message;
+  const auto map = page_in(read_one->result);
+  auto pdf = opened(assembled_of("docx", docx, {map}));
+  ASSERT_EQ(pdf.pdf.page_count(), 1U);
+  EXPECT_EQ(texts_of(pdf.words(1)), texts_of(map));
+  EXPECT_FALSE(is_white(pdf.pdf.render(1, 72).value().gray));
+}
+
+std::string png_of(Pix* pix) {
+  l_uint8* data = nullptr;
+  std::size_t size = 0;
+  pixSetResolution(pix, 150, 150);
+  EXPECT_EQ(pixWriteMemPng(&data, &size, pix, 0), 0);
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  lept_free(data);
+  return bytes;
+}
+
+// All the way: printed words → pixels → recognition → searchable PDF → its text layer.
+TEST(Assemble, WhatWasRecognisedIsFoundAgain) {
+  const auto printed =
+      map_of({.page = 1, .width_px = 1240, .height_px = 1754, .dpi = 150, .engine = "test"},
+             {{{"The", {0.10, 0.10, 0.15, 0.12}},
+               {"patient", {0.16, 0.10, 0.26, 0.12}},
+               {"takes", {0.27, 0.10, 0.34, 0.12}},
+               {"Metformin", {0.35, 0.10, 0.50, 0.12}}},
+              {{"twice", {0.10, 0.15, 0.17, 0.17}}, {"daily", {0.18, 0.15, 0.25, 0.17}}}});
+  const auto drawn = draw_words(printed, 1240);
+  ASSERT_TRUE(drawn.has_value());
+  const auto picture = png_of(drawn->get());
+  const auto recognised = run(&read, {{"kind", "image"}, {"page", 1}, {"mode", "ocr"}}, {picture});
+  ASSERT_TRUE(recognised.has_value()) << recognised.error().message;
+  EXPECT_EQ(recognised->result.at("source"), "ocr");
+  const auto map = page_in(recognised->result);
+  EXPECT_EQ(texts_of(map), texts_of(printed));
+
+  const auto bytes = assembled_of("image", picture, {map});
+  const auto again = run(&read, {{"kind", "pdf"}, {"page", 1}, {"mode", "text"}}, {bytes});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(again->result.at("source"), "text");
+  EXPECT_EQ(page_in(again->result).text, map.text);
+  expect_words(opened(bytes).words(1), map);
+  // The words are few and lie on a scan: whoever is free to choose looks at the scan again.
+  const auto chosen = run(&read, {{"kind", "pdf"}, {"page", 1}}, {bytes});
+  ASSERT_TRUE(chosen.has_value());
+  EXPECT_EQ(chosen->result.at("source"), "ocr");
+  EXPECT_EQ(chosen->result.at("why_ocr"), "a stamp on a scan");
+}
+
+TEST(Assemble, WhatDoesNotFitIsRefusedByName) {
+  const auto message_of = [](std::string_view kind, std::string_view document,
+                             const std::string& lines) {
+    const auto made = run(&assemble, {{"kind", kind}}, {document, lines});
+    return made.has_value() ? std::string("accepted") : made.error().message;
+  };
+  const auto line = layout::page_json(letter_map()) + "\n";
+  EXPECT_EQ(message_of("pdf", scanned_pdf(""), line), "pages: there are 1, and the document has 2");
+  EXPECT_EQ(message_of("image", made_png(8, 8), ""), "pages: there must be at least one");
+  EXPECT_EQ(message_of("image", made_png(8, 8), line + line), "pages: line 2 must be page 2");
+  EXPECT_EQ(message_of("song", made_png(8, 8), line), "kind must be one that inspect answers");
+  EXPECT_TRUE(message_of("image", made_png(8, 8), "{}\n").starts_with("pages: line 1"));
+  EXPECT_NE(message_of("image", "no picture", line), "accepted");
+}
+
+}  // namespace
+}  // namespace millrace::document
