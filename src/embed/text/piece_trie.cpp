@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::uint32_t kFree = 0xffffffff;
 constexpr std::size_t kBytes = 256;
+constexpr std::size_t kTriesMax = 256;
 
 }  // namespace
 
@@ -40,7 +41,9 @@ void PieceTrie::place(const std::vector<Piece>& pieces, Range range, std::size_t
 
   while (first_free_ < nodes_.size() && nodes_[first_free_].parent != kFree) ++first_free_;
   std::uint32_t base = first_free_ > children[0].first ? first_free_ - children[0].first : 1;
-  for (;; ++base) {
+  for (std::size_t tries = 0;; ++base, ++tries) {
+    // Where so little is free that nothing fits, nobody needs to look again.
+    if (tries == kTriesMax) first_free_ = std::max(first_free_, base);
     if (nodes_.size() < base + 2 * kBytes) nodes_.resize(base + 2 * kBytes);
     const bool fits = std::all_of(children.begin(), children.end(), [&](const auto& child) {
       return nodes_[base + child.first].parent == kFree;

@@ -9,6 +9,8 @@
 namespace millrace::embed {
 namespace {
 
+constexpr UChar32 kReplacement = 0xfffd;
+
 bool is_space(UChar32 c) {
   return c == 0x85 || (c >= '\t' && c <= '\r') || u_charType(c) == U_SPACE_SEPARATOR ||
          c == 0x2028 || c == 0x2029;
@@ -39,7 +41,7 @@ void append_normalised(std::string_view text, WordForm form, std::string& out) {
     i += U16_LENGTH(c);
     if (is_space(c)) {
       c = ' ';
-    } else if (is_invisible(c)) {
+    } else if (is_invisible(c) || (c == kReplacement && form == WordForm::bare)) {
       continue;
     }
     clean.append(form == WordForm::bare ? u_tolower(c) : c);

@@ -9,7 +9,7 @@ namespace millrace::embed {
 
 enum class WordForm {
   compatible,  // NFKC: what looks the same is the same, accents and their letters are one.
-  bare,        // Small letters without accents (lower case, NFD, no combining marks).
+  bare,        // Small letters without accents (lower case, NFD, no combining marks), no U+FFFD.
 };
 
 // Appends `text` in that form. Whatever counts as space becomes ' ', characters without an
