@@ -1,0 +1,34 @@
+// UnigramTokenizer: the pieces of a text whose scores have the highest sum (SentencePiece unigram).
+//
+// In: the vocabulary of the Universal Sentence Encoder, vocab.json: [["▁the", -3.57], …], the
+// place of an entry its token. A word is read with the space before it, ▁. No piece continues
+// behind a space, so words are taken one by one.
+#pragma once
+
+#include "base/result.h"
+#include "embed/text/piece_trie.h"
+#include "embed/text/tokenizer.h"
+
+#include <string_view>
+#include <vector>
+
+namespace millrace::embed {
+
+class UnigramTokenizer final : public Tokenizer {
+ public:
+  static Result<UnigramTokenizer> read(std::string_view vocab_json);
+
+  std::vector<Token> tokens(std::string_view text) const override;
+  std::size_t count(std::string_view text) const override;
+
+ private:
+  struct Walk;
+  template <class Take>
+  void walk(std::string_view text, Take&& take) const;
+  void split_word(std::string_view word, Walk& walk) const;
+
+  PieceTrie trie_;
+  std::vector<double> scores_;  // By token.
+};
+
+}  // namespace millrace::embed

@@ -1,0 +1,58 @@
+// for_each_word: a text between its spaces, each word in one of the forms of Unicode.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace millrace::embed {
+
+enum class WordForm {
+  compatible,  // NFKC: what looks the same is the same, accents and their letters are one.
+  bare,        // Small letters without accents (lower case, NFD, no combining marks), no U+FFFD.
+};
+
+// Appends `text` in that form. Whatever counts as space becomes ' ', characters without an
+// appearance (controls, soft hyphens, joiners, marks of direction) go, broken UTF-8 becomes U+FFFD.
+void append_normalised(std::string_view text, WordForm form, std::string& out);
+
+inline bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Letters that stand for words of their own: Chinese characters as BERT counts them.
+bool is_ideograph(std::int32_t code_point);
+// Not a letter, digit, mark or space: ASCII signs and Unicode's punctuation.
+bool is_punctuation(std::int32_t code_point);
+
+// Calls take(std::string_view word) for every word, in order; words are never empty. The view lives
+// for the call.
+template <class Take>
+void for_each_word(std::string_view text, WordForm form, Take&& take) {
+  std::string buffer;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (is_ascii_space(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    bool plain = true;  // The form leaves it as it is.
+    while (at < text.size() && !is_ascii_space(text[at])) {
+      const auto c = static_cast<unsigned char>(text[at++]);
+      plain = plain && c > ' ' && c < 0x7f && (form != WordForm::bare || c < 'A' || c > 'Z');
+    }
+    const auto word = text.substr(begin, at - begin);
+    if (plain) {
+      take(word);
+      continue;
+    }
+    buffer.clear();
+    append_normalised(word, form, buffer);
+    for (std::string_view rest = buffer; !rest.empty();) {  // It may contain spaces now.
+      const auto end = rest.find(' ');
+      if (end != 0) take(rest.substr(0, end));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+  }
+}
+
+}  // namespace millrace::embed
