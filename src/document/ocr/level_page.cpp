@@ -16,11 +16,10 @@ constexpr int kLookLongSide = 1'700;
 constexpr double kLetterMin = 17;  // Below, letters are enlarged to kLetterWanted.
 constexpr double kLetterMax = 64;
 constexpr double kLetterWanted = 28;
-constexpr double kGrainMin = 0.045;   // Of the contrast between ink and paper.
-constexpr double kSpecksMin = 0.002;  // Share of pixels.
-constexpr double kRuleMin = 5;        // Heights of letters from which a dark stretch is a rule.
-constexpr double kRowGap = 1.6;       // White left between pieces of a row, in small letters.
-constexpr double kSkewMin = 0.12;     // Less is left to the base lines.
+constexpr double kGrainMin = 0.045;  // Of the contrast between ink and paper.
+constexpr double kRuleMin = 5;       // Heights of letters from which a dark stretch is a rule.
+constexpr double kRowGap = 1.6;      // White left between pieces of a row, in small letters.
+constexpr double kSkewMin = 0.12;    // Less is left to the base lines.
 
 double distance(layout::Point p, layout::Point q) { return std::hypot(p.x - q.x, p.y - q.y); }
 
@@ -172,8 +171,6 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   Gray cleaned;
   if (noise.grain > kGrainMin * std::max(20, lie.contrast)) {
     cleaned = without_grain(image, noise.grain);
-  } else if (noise.specks > kSpecksMin) {
-    cleaned = without_specks(image);
   }
   const Gray& clean = cleaned.empty() ? image : cleaned;
   if (as_it_is) {

@@ -11,6 +11,8 @@ namespace millrace::document {
 struct Noise {
   double specks = 0;  // Share of pixels.
   double grain = 0;   // Standard deviation of the paper.
+
+  bool has_specks() const { return specks > 0.002; }
 };
 
 Noise measure_noise(const Gray& image);

@@ -144,8 +144,12 @@ void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, At
 
 }  // namespace
 
-OcrPage read_page(const Gray& image, std::span<LineReader* const> readers) {
-  const auto noise = measure_noise(image);
+OcrPage read_page(const Gray& source, std::span<LineReader* const> readers) {
+  const auto noise = measure_noise(source);
+  // Specks go first of all: how a page lies is read off its marks, and so is what its ink is.
+  Gray despeckled;
+  if (noise.has_specks()) despeckled = without_specks(source);
+  const Gray& image = despeckled.empty() ? source : despeckled;
   const auto lie = look_at(image);
   auto best = begin_attempt(image, lie, noise, {}, *readers.front());
   auto& reader = choose_reader(best.page, readers);
