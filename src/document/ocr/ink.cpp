@@ -14,7 +14,7 @@ constexpr std::array<int, 5> kPasses = {0, 1, 2, 4, 7};
 constexpr double kSpecksMax = 0.15;
 constexpr double kSpecksSome = 0.02;
 constexpr double kLetterPlace = 25 * 25;
-constexpr double kInkShare = 0.3;  // Of the darkness, from the dark end, up to the ink.
+constexpr double kInkShare = 0.45;  // Of the darkness, from the dark end, up to the ink.
 
 // Pixels of a side up to which a mark is one; smoothing makes them larger.
 int speck_side(int passes, double scale) {

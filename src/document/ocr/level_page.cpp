@@ -19,6 +19,7 @@ constexpr double kLetterWanted = 28;
 constexpr double kGrainMin = 0.045;  // Of the contrast between ink and paper.
 constexpr double kRuleMin = 5;       // Heights of letters from which a dark stretch is a rule.
 constexpr double kRowGap = 1.6;      // White left between pieces of a row, in small letters.
+constexpr double kBroken = 0.28;     // Pieces of letters for each letter. Dots make up to 0.2.
 constexpr double kSkewMin = 0.12;    // Less is left to the base lines.
 
 double distance(layout::Point p, layout::Point q) { return std::hypot(p.x - q.x, p.y - q.y); }
@@ -63,6 +64,19 @@ void find_text(LevelPage& page, int passes_min, double scale) {
   page.marks = std::move(ink.marks);
   page.letter_px = letter_height(page.marks, page.image.height);
   page.lines = find_text_lines(page.marks, page.letter_px);
+}
+
+// Whether strokes fell to pieces, as in a fax that was sent too bright: lines are then full of
+// marks smaller than letters.
+bool is_broken(const LevelPage& page) {
+  double letters = 0;
+  double pieces = 0;
+  for (const auto& line : page.lines) {
+    for (const auto i : line.marks) {
+      (is_letter_size(page.marks[i], page.letter_px) ? letters : pieces) += 1;
+    }
+  }
+  return pieces > kBroken * letters;
 }
 
 // Whether line `j` stands on the same row as those of `row`, in letters of the same size, and one
@@ -189,7 +203,13 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   const double grain = noise.grain / contrast;
   const int passes = grain > 0.05 ? 1 : 0;
   if (contrast < 130) page.image = stretched(page.image, levels.ink, levels.paper);
+  const bool may_be_broken = passes == 0 && !noise.has_specks();
+  auto whole = may_be_broken ? page.image : Gray();  // What follows takes small pieces for specks.
   find_text(page, passes, scale);
+  if (may_be_broken && is_broken(page)) {
+    page.image = smoothed(thickened(whole), 2);
+    find_text(page, passes, scale);
+  }
   return page;
 }
 

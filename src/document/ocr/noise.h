@@ -12,7 +12,8 @@ struct Noise {
   double specks = 0;  // Share of pixels.
   double grain = 0;   // Standard deviation of the paper.
 
-  bool has_specks() const { return specks > 0.002; }
+  // In grain single pixels stand out as well, and taking them away leaves its clumps.
+  bool has_specks() const { return specks > 0.002 && grain < 6; }
 };
 
 Noise measure_noise(const Gray& image);

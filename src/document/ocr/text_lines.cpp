@@ -36,11 +36,6 @@ class Groups {
   std::vector<std::size_t> parents_;
 };
 
-bool is_letter_size(const Mark& mark, double h) {
-  const bool high = mark.height() >= 0.42 * h && mark.height() <= 3.2 * h;
-  return high && mark.width() <= 14 * h && mark.width() <= 25 * mark.height();
-}
-
 // Marks in bands of y, to find neighbours without looking at all of them.
 class Bands {
  public:
@@ -238,6 +233,12 @@ bool on_one_row(const TextLine& a, const TextLine& b, double h) {
 }
 
 }  // namespace
+
+bool is_letter_size(const Mark& mark, double letter_height) {
+  const double h = letter_height;
+  const bool high = mark.height() >= 0.42 * h && mark.height() <= 3.2 * h;
+  return high && mark.width() <= 14 * h && mark.width() <= 25 * mark.height();
+}
 
 std::vector<TextLine> find_text_lines(const std::vector<Mark>& marks, double letter_height) {
   const double h = letter_height;
