@@ -18,7 +18,7 @@ constexpr double kLetterMax = 64;
 constexpr double kLetterWanted = 28;
 constexpr double kGrainMin = 0.045;  // Of the contrast between ink and paper.
 constexpr double kRuleMin = 5;       // Heights of letters from which a dark stretch is a rule.
-constexpr double kRowGap = 1.6;      // White left between pieces of a row, in small letters.
+constexpr double kRowGap = 0.9;      // White left between pieces of a row, in small letters.
 constexpr double kBroken = 0.28;     // Pieces of letters for each letter. Dots make up to 0.2.
 constexpr double kSkewMin = 0.12;    // Less is left to the base lines.
 
