@@ -9,7 +9,7 @@ the page as pdftoppm renders it at 300 dpi (image files as they are), the langua
 at a time, one thread each. Seeds that were looked at while tuning say little: judge on others.
 
 With --pdf the set is pages of documents that were not made here, evenly spread over each: they are rendered and read by both, and the truth
-is what pdftotext finds in their text layer. They are born digital and in English.
+is what `pdftotext -raw` finds in their text layer (hyphens as they stand). They are born digital and in English.
 
 `held` is the bar: skewed, noisy and photographed pages with at most half of Tesseract's errors, all others at most 2 points worse than it.
 """
@@ -78,7 +78,7 @@ def measure(entry, number, folder, work, args):
     truth = entry["pages"][number - 1]["text"]
     language = LANGUAGES[entry["language"]]
     ours, why = read_ours(file, kind, number, args.languages.split("+") if args.languages else [language],
-                          "ocr" if args.pdf else "auto")
+                          entry.get("mode", "auto"))
     cache = folder / f"{file.stem}-{number}.tesseract.txt"
     if not cache.exists():
         cache.write_text(read_tesseract(file, kind, number, language, work))
@@ -120,10 +120,10 @@ def packaged_set(names, count, folder):
         stem = name.name.split(".")[0]
         file = folder / f"{stem}.pdf"
         file.write_bytes(gzip.decompress(name.read_bytes()) if name.suffix == ".gz" else name.read_bytes())
-        texts = run(["pdftotext", file, "-"]).stdout.decode(errors="replace").split("\f")[:-1]
+        texts = run(["pdftotext", "-raw", file, "-"]).stdout.decode(errors="replace").split("\f")[:-1]
         wanted = [i for i, text in enumerate(texts) if len(text) >= TEXT_MIN]
         chosen = {wanted[i * len(wanted) // count] for i in range(min(count, len(wanted)))} if len(wanted) > count else set(wanted)
-        files.append({"file": file.name, "class": stem, "language": "en",
+        files.append({"file": file.name, "class": stem, "language": "en", "mode": "ocr",
                       "pages": [{"text": text, "text_layer": i not in chosen} for i, text in enumerate(texts)]})
     (folder / "truth.json").write_text(json.dumps({"files": files}))
 

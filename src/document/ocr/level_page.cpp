@@ -6,6 +6,7 @@
 #include "document/ocr/slant.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -19,6 +20,7 @@ constexpr double kLetterWanted = 28;
 constexpr double kGrainMin = 0.045;  // Of the contrast between ink and paper.
 constexpr double kRuleMin = 5;       // Heights of letters from which a dark stretch is a rule.
 constexpr double kRowGap = 0.9;      // White left between pieces of a row, in small letters.
+constexpr double kMargin = 4;        // Pixels above and below a row, as the models know lines.
 constexpr double kBroken = 0.28;     // Pieces of letters for each letter. Dots make up to 0.2.
 constexpr double kSkewMin = 0.12;    // Less is left to the base lines.
 
@@ -95,6 +97,27 @@ bool belongs_beside(const LevelPage& page, const Row& row, std::size_t j) {
     short_one = short_one || line.marks.size() <= kShort;
   }
   return short_one;
+}
+
+// Between the pieces of a row is the paper that they stand on, which may be shaded: an edge there
+// would be read.
+void fill_between(RowImage& row) {
+  if (row.pieces.size() < 2) return;
+  std::array<std::uint32_t, 256> counts{};
+  for (const auto& piece : row.pieces) {
+    const int to = std::min(row.image.width, static_cast<int>(piece.x1));
+    for (int y = 0; y < row.image.height; ++y) {
+      for (int x = static_cast<int>(piece.x0); x < to; ++x) ++counts[row.image.row(y)[x]];
+    }
+  }
+  const auto paper = std::ranges::max_element(counts) - counts.begin();
+  for (std::size_t i = 1; i < row.pieces.size(); ++i) {
+    const auto from = static_cast<int>(row.pieces[i - 1].x1);
+    const auto to = static_cast<int>(row.pieces[i].x0);
+    for (int y = 0; y < row.image.height; ++y) {
+      std::fill(row.image.row(y) + from, row.image.row(y) + to, static_cast<std::uint8_t>(paper));
+    }
+  }
 }
 
 // Each column of pixels on the line's own foot, so that slightly slanted lines come out level and
@@ -250,8 +273,10 @@ RowImage cut_row(const LevelPage& page, const Row& row) {
   for (const auto i : row) {
     const auto& line = page.lines[i];
     small = std::max(small, line.small);
-    top = std::min(top, std::max(std::min(line.top - 2, -1.5 * line.small), -2.4 * line.small));
-    bottom = std::max(bottom, std::min(std::max(line.bottom + 2, 0.5 * line.small), line.small));
+    const double high = std::min(line.top, -1.5 * line.small) - kMargin;
+    const double low = std::max(line.bottom, 0.4 * line.small) + kMargin;
+    top = std::min(top, std::max(high, -2.4 * line.small));
+    bottom = std::max(bottom, std::min(low, line.small));
   }
   const double pad = std::floor(0.3 * small + 3);
   const double gap = std::floor(kRowGap * small);
@@ -268,6 +293,7 @@ RowImage cut_row(const LevelPage& page, const Row& row) {
                    std::max(8, static_cast<int>(std::lround(bottom - top))),
                    static_cast<std::uint8_t>(page.paper));
   for (const auto& piece : out.pieces) copy_piece(page, piece, top, out.image);
+  fill_between(out);
   return out;
 }
 
