@@ -153,7 +153,8 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
 Result<Answer> own_text(const PdfPageContent& content, std::uint32_t page, bool whatever) {
   MR_TRY(auto raw, text_layer_page(content, page));
   const auto choice = choose_text_layer(content, raw);
-  if (!choice.use && !whatever) return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
+  if (!choice.use && !whatever)
+    return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
   MR_TRY(auto map, arranged(std::move(raw)));
   return Answer{.page = std::move(map)};
 }
