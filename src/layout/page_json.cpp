@@ -68,6 +68,11 @@ Result<std::vector<double>> numbers_of(const Fields& fields, std::string_view na
   return numbers;
 }
 
+Result<Box> box_of(const Fields& fields) {
+  MR_TRY(const auto box, numbers_of(fields, "bbox", 4));
+  return Box{.x0 = box[0], .y0 = box[1], .x1 = box[2], .y1 = box[3]};
+}
+
 Result<WordRange> range_of(const Fields& fields, std::string_view name) {
   MR_TRY(const auto* array, fields.array(name, 2));
   const auto first = array->size() == 2 ? to_count((*array)[0]) : std::nullopt;
@@ -99,8 +104,7 @@ Result<Word> word_of(const Fields& fields, const PageLimits& limits) {
   Word word;
   MR_TRY(const auto text, fields.text("text", limits.word_bytes_max));
   word.text = text;
-  MR_TRY(const auto box, numbers_of(fields, "bbox", 4));
-  word.box = {.x0 = box[0], .y0 = box[1], .x1 = box[2], .y1 = box[3]};
+  MR_TRY(word.box, box_of(fields));
   MR_TRY(word.poly, poly_of(fields));
   MR_TRY(word.conf, fields.optional_number("conf", 0, 1));
   MR_TRY(word.line, fields.count("line", kRangeMax));
@@ -193,7 +197,12 @@ Result<void> read_structures(const Fields& fields, PageMap& page) {
   for (std::size_t i = 0; boxes != nullptr && i < boxes->size(); ++i) {
     MR_TRY(const auto part, Fields::of((*boxes)[i], fields.path_of("checkboxes", i)));
     Checkbox box;
-    MR_TRY(box.mark, range_of(part, "mark"));
+    if (part.has("mark")) {
+      MR_TRY(box.mark, range_of(part, "mark"));
+    }
+    if (part.has("bbox")) {
+      MR_TRY(box.box, box_of(part));
+    }
     MR_TRY(box.checked, part.flag_or("checked", false));
     if (part.has("label")) {
       MR_TRY(box.label, range_of(part, "label"));
@@ -224,10 +233,12 @@ json::Value page_to_json(const PageMap& page) {
   }
   json::Array checkboxes;
   for (const auto& box : page.checkboxes) {
-    checkboxes.push_back(json::Object{
-        {"mark", range_json(box.mark)},
+    json::Object object{
+        {"mark", box.mark ? json::Value(range_json(*box.mark)) : json::Value(nullptr)},
         {"checked", box.checked},
-        {"label", box.label ? json::Value(range_json(*box.label)) : json::Value(nullptr)}});
+        {"label", box.label ? json::Value(range_json(*box.label)) : json::Value(nullptr)}};
+    if (box.box) object["bbox"] = box_json(*box.box);
+    checkboxes.push_back(std::move(object));
   }
   const auto& info = page.info;
   return json::Object{
