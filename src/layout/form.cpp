@@ -37,14 +37,14 @@ std::optional<bool> mark_state(std::string_view text) {
 // A mark that begins at this word. "[ ]" comes as two words.
 std::optional<Checkbox> mark_at(const PageMap& page, std::uint32_t at, std::uint32_t last) {
   if (const auto state = mark_state(page.words[at].text)) {
-    return Checkbox{.mark = {.first = at, .last = at}, .checked = *state};
+    return Checkbox{.mark = WordRange{.first = at, .last = at}, .checked = *state};
   }
   if (at == last) return std::nullopt;
   const auto& open = page.words[at].text;
   const auto& close = page.words[at + 1].text;
   const bool pair = (open == "[" && close == "]") || (open == "(" && close == ")");
   if (!pair || is_wide_gap(page, at)) return std::nullopt;
-  return Checkbox{.mark = {.first = at, .last = at + 1}, .checked = false};
+  return Checkbox{.mark = WordRange{.first = at, .last = at + 1}, .checked = false};
 }
 
 void find_checkboxes(PageMap& page, const Line& line) {
@@ -202,8 +202,9 @@ void add_drawn_boxes(PageMap& page, std::span<const DrawnBox> boxes) {
     });
     page.checkboxes.push_back(box);
   }
-  std::ranges::stable_sort(page.checkboxes, {}, [](const Checkbox& box) {
-    return box.label ? box.label->first : box.mark ? box.mark->first : 0;
+  std::ranges::sort(page.checkboxes, {}, [](const Checkbox& box) {
+    // A mark stands before the label; no two have the same.
+    return box.mark ? box.mark->first : box.label->first;
   });
 }
 

@@ -37,6 +37,18 @@ TEST(SpatialJson, APageReadsBackAsItself) {
   EXPECT_EQ(page_json(*again), text);
 }
 
+// Words are written by themselves, for speed: no byte is another.
+TEST(SpatialJson, IsTheCanonicalFormOfThePage) {
+  auto page = sample();
+  EXPECT_EQ(page_json(page), canonical_json(page_to_json(page)));
+  page.words[2].text = "\"q\\\t\x01\xe2\x82\xac";
+  page.words[3].conf = 1;
+  page.words[4].box = {.x0 = 0, .y0 = 1, .x1 = 1e-5, .y1 = 1};
+  EXPECT_EQ(page_json(page), canonical_json(page_to_json(page)));
+  const PageMap empty{.info = {.width_px = 10, .height_px = 10, .engine = "x"}};
+  EXPECT_EQ(page_json(empty), canonical_json(page_to_json(empty)));
+}
+
 TEST(SpatialJson, ABoxThatIsOnlyDrawnHasAPlaceAndNoMark) {
   auto page = sample();
   const Checkbox drawn{.checked = true,

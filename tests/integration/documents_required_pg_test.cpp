@@ -56,12 +56,12 @@ TEST_F(RequiredDocuments, g03_WhatAJobMadeIsOnRecordForItsFileByItsTypeAndOnTheT
   EXPECT_EQ(value("select string_agg(distinct c.type || ' ' || lower(c.name), ', ' order by c.type "
                   "|| ' ' || lower(c.name)) from millrace.clinical_fact c join "
                   "millrace.shell_files f on f.id = c.file_id and f.patient_id = c.patient_id "
-                  "where c.file_id = $1::uuid and c.type in ('medication', 'allergy', "
-                  "'lab_result')",
+                  "where c.file_id = $1::uuid and c.type in ('MedicationStatement', "
+                  "'AllergyIntolerance', 'Observation')",
                   pg::params(id)),
-            "allergy penicillin, lab_result potassium, medication metformin");
+            "AllergyIntolerance penicillin, MedicationStatement metformin, Observation potassium");
   EXPECT_THAT(value("select string_agg(distinct dated, ' ') from millrace.clinical_fact where "
-                    "file_id = $1::uuid and type = 'lab_result'",
+                    "file_id = $1::uuid and type = 'Observation'",
                     pg::params(id)),
               HasSubstr("2025-03-14"));
   EXPECT_EQ(value("select string_agg(kind || coalesce(' ' || (data ->> 'state'), ''), ', ' order "
@@ -90,7 +90,8 @@ TEST_F(RequiredDocuments, g04_ReadersRunWithTheLimitsOfTheirStage) {
   EXPECT_EQ(ended(narrow), "failed") << to_json(document(narrow));
   EXPECT_EQ(
       value("select failed_reason from millrace.page where file_id = $1::uuid", pg::params(narrow)),
-      "memory_limit");
+      "memory_limit")
+      << to_json(document(narrow));
   EXPECT_EQ(ended(roomy), "completed") << to_json(document(roomy));
 }
 
@@ -152,7 +153,7 @@ TEST_F(RequiredPaid, g02_WhileACallRunsItsJobHoldsLeaseAndCapacityAndAfterwardsN
   EXPECT_EQ(
       value("select count(*) from millrace.job_fact j where j.payload ->> 'shell_file_id' = "
             "$1 and not exists (select from millrace.audit a where j.job_id = any (a.job_ids) "
-            "and a.action = 'job_completed')",
+            "and a.action = 'completed')",
             pg::params(id)),
       "0");
   expect_sound();
