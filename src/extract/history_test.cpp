@@ -23,6 +23,13 @@ bool denied(const Trial& trial, std::string_view name) {
   return condition(trial, name).assertion.polarity == Polarity::negated;
 }
 
+// A form offers conditions; what somebody has ticked is said.
+TEST(Assertions, AreNotMadeByEmptyBoxes) {
+  const auto trial = try_lines({"Conditions", "☐ Asthma", "☑ Hypertension", "[ ] Pneumonia"});
+  EXPECT_EQ(trial.texts(Category::condition), std::vector<std::string>{"Hypertension"});
+  EXPECT_EQ(trial.count(FactType::Condition), 1U);
+}
+
 TEST(Assertions, EndWhereASentenceTurns) {
   const auto trial = try_lines({"She denies chest pain but reports fever."});
   EXPECT_TRUE(denied(trial, "chest pain"));

@@ -16,9 +16,9 @@ namespace {
 
 // Raised when the code of a stage makes something else of the same input.
 constexpr int kScanRevision = 1;
-constexpr int kReadRevision = 1;
+constexpr int kReadRevision = 2;
 constexpr int kSpatialRevision = 1;
-constexpr int kPassRevision = 1;
+constexpr int kPassRevision = 2;
 
 std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {
   const auto found = std::ranges::find(pipeline.stages, stage, &Stage::name);
