@@ -19,7 +19,7 @@ constexpr std::uint16_t kVersion = 20;
 constexpr std::uint16_t kWideVersion = 45;  // ZIP64.
 constexpr std::uint16_t kWideField = 0x0001;
 constexpr std::uint64_t kElsewhere = 0xFFFF'FFFF;  // The number stands in the wide field.
-constexpr std::uint16_t kFlags = 0x0808;  // Sizes behind the data; names are UTF-8.
+constexpr std::uint16_t kFlags = 0x0808;           // Sizes behind the data; names are UTF-8.
 constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint16_t kNoDate = 0x0021;  // 1980-01-01, the first day there is.
 constexpr std::size_t kNameMaxBytes = 200;
@@ -108,8 +108,9 @@ ZipWriter::~ZipWriter() = default;
 
 std::string ZipWriter::unused_name(std::string_view name) const {
   const auto is_used = [this](std::string_view candidate) {
-    return std::ranges::any_of(
-        entries_, [candidate](const Entry& entry) { return same_file_name(entry.name, candidate); });
+    return std::ranges::any_of(entries_, [candidate](const Entry& entry) {
+      return same_file_name(entry.name, candidate);
+    });
   };
   std::string candidate(name);
   const auto dot = name.rfind('.');

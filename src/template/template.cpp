@@ -53,10 +53,10 @@ class Loader {
     manifest.info.content_hash = hash_of(files_);
     MR_TRY(auto document, read_json("schema.json"));
     MR_TRY(auto schema, read_schema(document));
-    auto parts = std::make_shared<Template::Parts>(
-        Template::Parts{.info = std::move(manifest.info),
-                        .schema = std::move(schema),
-                        .schema_json = std::move(document)});
+    auto parts =
+        std::make_shared<Template::Parts>(Template::Parts{.info = std::move(manifest.info),
+                                                          .schema = std::move(schema),
+                                                          .schema_json = std::move(document)});
     MR_TRY(parts->page, parse("page.html", Markup::html));
     MR_TRY(parts->style, parse("style.css", Markup::css));
     MR_TRY(parts->title, plain("metadata.title", manifest.title));

@@ -25,8 +25,7 @@ std::string template_json(const TemplateEntry& entry) {
                                    {"language", entry.language},
                                    {"pageSize", entry.page_size}});
   text.pop_back();
-  return text +
-         fmt::format(R"(,"schema":{},"sample":{}}})", entry.schema_json, entry.sample_json);
+  return text + fmt::format(R"(,"schema":{},"sample":{}}})", entry.schema_json, entry.sample_json);
 }
 
 Task<Reply> list_templates(Call&, const TemplateDirectory& templates) {
@@ -48,10 +47,9 @@ Task<Reply> get_template(Call& call, const TemplateDirectory& templates) {
 
 std::vector<Operation> export_template_operations(const TemplateDirectory& templates) {
   std::vector<Operation> out;
-  auto listed =
-      export_operation("export.templates", "GET", "/api/v1/export/templates",
-                       "Templates of exports, with the schema of their data and a sample",
-                       Access::people(Capability::read));
+  auto listed = export_operation("export.templates", "GET", "/api/v1/export/templates",
+                                 "Templates of exports, with the schema of their data and a sample",
+                                 Access::people(Capability::read));
   listed.answers = {{.status = 200, .description = "All of them.", .schema = "ExportTemplates"}};
   listed.conditional = true;
   listed.handler = [&templates](Call& call) { return list_templates(call, templates); };
