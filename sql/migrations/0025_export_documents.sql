@@ -55,6 +55,7 @@ insert into millrace.system_configuration (config_key, config_value, config_type
   ('export.quota_bytes',       '104857600', 'system', 'Bytes of exports that a user may have at a time', false),
   ('export.operations_per_day', '100', 'system', 'Exports that a user may order in a day (UTC)', false),
   ('export.running_max',       '3', 'system', 'New orders are refused while so many exports of the user run', false),
+  ('export.cleanup_minute',    '120', 'system', 'Exports that have expired are removed daily, so many minutes after midnight (UTC)', false),
   ('export.data_max_bytes',    '1048576', 'system', 'Bytes of the data of one export document at most', false),
   ('export.documents_max',     '10000', 'system', 'Export documents that a user may have', false)
 on conflict (config_key) do nothing;

@@ -91,6 +91,7 @@ begin
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- Documents: what workers do to them, what callers see of them, what operators decide.
         ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
+        ('export_work', 'W'), ('reserve_export', 'W'), ('settle_export', 'W'),
         ('begin_call', 'W'), ('end_call', 'W'), ('bind_providers', 'WA'),
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),
         ('list_quarantine', 'AR'), ('release_quarantine', 'A'), ('set_budget', 'A'), ('list_spend', 'AR'), ('reconcile_documents', 'KA'),

@@ -1,5 +1,6 @@
 -- millrace.drop_versions: forgets versions of an export document that are not current and that no export names any more, neither one under way nor one that can be
--- downloaded. p_version: that one only. The caller holds the document, so that no order can take a version meanwhile.
+-- downloaded. p_version: that one only. No lock: orders take the current version and hold the document until they are committed, so whoever sees a later version sees
+-- all orders of the earlier ones.
 create or replace function millrace.drop_versions(p_document_id uuid, p_version integer default null) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
