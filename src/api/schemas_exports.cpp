@@ -23,7 +23,9 @@ void add_requests(SchemaMap& schemas) {
         }
       },
       "quality": {"enum": ["draft", "normal", "high"], "default": "normal"},
-      "colorMode": {"enum": ["color", "grayscale"], "default": "color"}
+      "colorMode": {"enum": ["color", "grayscale"], "default": "color"},
+      "language": {"type": "string", "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$",
+                   "description": "Of labels, dates and numbers, instead of the document's."}
     }
   })";
   schemas["TemplateSlug"] = R"({

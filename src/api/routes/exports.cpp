@@ -289,18 +289,8 @@ Result<Uuid> export_user(const Call& call) {
 }
 
 store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents) {
-  json::Object margins{{"top", 1}, {"bottom", 1}, {"left", 1}, {"right", 1}};
-  json::Object options{{"pageSize", "Letter"}, {"quality", "normal"}, {"colorMode", "color"}};
-  if (const auto* given = call.member("options")) {
-    for (const auto& [name, value] : given->as_object()) {
-      if (name != "margins") {
-        options[name] = value;
-        continue;
-      }
-      for (const auto& [side, width] : value.as_object()) margins[side] = width;
-    }
-  }
-  options["margins"] = std::move(margins);
+  json::Object options;
+  if (const auto* given = call.member("options")) options = given->as_object();
   if (const auto slug = call.text("templateSlug")) options["templateSlug"] = *slug;
   return {.user = user,
           .documents = std::move(documents),

@@ -53,8 +53,8 @@ Operation export_operation(std::string id, std::string method, std::string path,
 
 // The user whose exports these are; invalid_argument for credentials that name none.
 Result<Uuid> export_user(const Call& call);
-// An order of these documents, with what was chosen, the default of what was not, and the
-// ids of the request. A template that it does not name is that of each document.
+// An order of these documents, with what was chosen and the ids of the request. The database has
+// the default of what was not chosen; a template that is not named is that of each document.
 store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents);
 // What is wrong with an order that names a template: there is none, or the data of a document is
 // not what it takes.
