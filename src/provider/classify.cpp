@@ -35,6 +35,9 @@ constexpr auto kOpenAi = std::to_array<Rule>({
     {.word = "model_not_found", .kind = Kind::permanent, .error_type = "model_not_found"},
     {.word = "content_policy_violation", .kind = Kind::permanent, .error_type = "content_filter"},
     {.word = "content_filter", .kind = Kind::permanent, .error_type = "content_filter"},
+    // Embeddings say it without a code.
+    {.message_part = "maximum context length", .kind = Kind::permanent, .error_type = "too_large"},
+    {.message_part = "maximum input length", .kind = Kind::permanent, .error_type = "too_large"},
     {.status = 400, .kind = Kind::permanent, .error_type = "bad_request"},
     {.status = 401, .kind = Kind::blocked, .error_type = "auth"},
     {.status = 402, .kind = Kind::blocked, .error_type = "quota"},
