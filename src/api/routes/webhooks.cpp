@@ -5,6 +5,7 @@
 #include "api/webhook/callback.h"
 #include "api/webhook/parser_message.h"
 #include "identity/digest.h"
+#include "identity/refusal.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
