@@ -58,6 +58,9 @@ enum class SqlState {
   document_busy,
   export_document_not_found,
   operations_exhausted,
+  vectors_mismatch,
+  generation_not_whole,
+  parse_not_awaited,
 };
 
 struct SqlStateEntry {

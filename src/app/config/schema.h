@@ -52,6 +52,8 @@ std::span<const SettingSpec> setting_specs();
 std::vector<SettingSpec> document_specs();
 // Of exports.
 std::vector<SettingSpec> export_specs();
+// Services outside that ingest asks, and webhooks.
+std::vector<SettingSpec> remote_specs();
 const SettingSpec* find_setting(std::string_view name);
 std::vector<std::string> setting_names();
 

@@ -20,7 +20,22 @@
 namespace millrace::pipeline {
 
 // What does the work of a stage. The last two are their author's, the others are built in.
-enum class RunKind { scan, ocr, spatial, detect, extract, narrate, render, exec, http };
+enum class RunKind {
+  scan,
+  ocr,
+  spatial,
+  detect,
+  extract,
+  narrate,
+  parse,
+  validate,
+  chunk,
+  embed,
+  publish,
+  render,
+  exec,
+  http
+};
 
 std::string_view to_string(RunKind kind);
 

@@ -15,12 +15,10 @@
 namespace millrace::pipeline {
 namespace {
 
-constexpr std::string_view kIngestPipeline = "ingest";
 // Orders name no pipeline: there is one for them, and routes and views know its job.
 constexpr std::string_view kOrderPipeline = "export";
 constexpr std::string_view kOrderType = "export_pdf";
-constexpr std::array<std::string_view, 3> kTakenTypes{"document_outputs", "document_image",
-                                                      "ingest_document"};
+constexpr std::array<std::string_view, 2> kTakenTypes{"document_outputs", "document_image"};
 
 class SenseCheck {
  public:
@@ -50,9 +48,6 @@ class SenseCheck {
   }
 
   void check_names() {
-    if (pipeline_.name == kIngestPipeline) {
-      problems_.add(source_.place("name"), "name \"ingest\" is taken by the intake of files");
-    }
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (std::ranges::find(kTakenTypes, stages_[i].name) == kTakenTypes.end()) continue;
       tell(i, "name", "name is that of a job of the engine");
