@@ -18,7 +18,7 @@ namespace millrace::pipeline {
 
 // What only a parse knows, and what is kept of it.
 struct ParseCapability {
-  std::string sha256;                    // Hexadecimal.
+  std::string sha256;                     // Hexadecimal.
   provider::ParseCallback callback = {};  // Empty: the service is only asked.
 };
 

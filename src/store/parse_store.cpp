@@ -51,9 +51,10 @@ Result<ParseState> read_state(std::string_view text) {
   const auto* content = object.if_contains("content");
   if (content != nullptr && content->is_object()) {
     const auto& found = content->get_object();
-    out.content = ContentRef{.sha256 = text_of(found, "sha256"),
-                             .size_bytes = static_cast<std::int64_t>(number_of(found, "size_bytes")),
-                             .store_key = text_of(found, "store_key")};
+    out.content =
+        ContentRef{.sha256 = text_of(found, "sha256"),
+                   .size_bytes = static_cast<std::int64_t>(number_of(found, "size_bytes")),
+                   .store_key = text_of(found, "store_key")};
   }
   return out;
 }
@@ -63,8 +64,9 @@ class PgParseStore final : public ParseStore {
   explicit PgParseStore(pg::Pool& pool) : pool_(pool) {}
 
   Task<std::optional<ParseState>> find_parse(HeldJob held) override {
-    MR_CO_TRY(const auto text, co_await ask(MR_POINT("find_parse"), "select millrace.ask_parse($1, $2)",
-                                            pg::params(held.job, held.token)));
+    MR_CO_TRY(const auto text,
+              co_await ask(MR_POINT("find_parse"), "select millrace.ask_parse($1, $2)",
+                           pg::params(held.job, held.token)));
     if (text.empty()) co_return std::nullopt;
     MR_CO_TRY(auto state, read_state(text));
     co_return std::move(state);

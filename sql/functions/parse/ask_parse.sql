@@ -7,7 +7,7 @@ create or replace function millrace.ask_parse(p_job_id uuid, p_token uuid, p_req
 as $$
 declare
   v_now timestamptz := millrace.now();
-  v_document millrace.document := millrace.hold_parse(p_job_id, p_token);
+  v_document millrace.document := millrace.hold_stage(p_job_id, p_token);
   v_generation integer := (select l.generation from millrace.lease l where l.job_id = p_job_id);
   v_request millrace.parse_request;
   v_ask boolean := false;

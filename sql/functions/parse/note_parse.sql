@@ -4,7 +4,7 @@ create or replace function millrace.note_parse(p_job_id uuid, p_token uuid, p_no
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
-  v_document millrace.document := millrace.hold_parse(p_job_id, p_token);
+  v_document millrace.document := millrace.hold_stage(p_job_id, p_token);
   v_request millrace.parse_request;
 begin
   if p_note ? 'withdrawn' then
