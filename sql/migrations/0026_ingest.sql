@@ -6,11 +6,11 @@ alter table millrace.pipeline
   drop constraint pipeline_name_check,
   add constraint pipeline_name_check check (name ~ '^[a-z][a-z0-9_-]{0,62}$');
 
--- Vectors of one model and version can be compared; their length is known here and nowhere else (B-14).
+-- Vectors of one model and version can be compared; their length is known here and nowhere else (B-14). Null until the first answer of a service that does not say it before.
 create table millrace.embedding_model (
   embed_model   text not null,
   embed_version text not null,
-  dimension     integer not null,
+  dimension     integer,
   registered_at timestamptz not null,
   constraint embedding_model_pkey primary key (embed_model, embed_version),
   constraint embedding_model_dimension_check check (dimension between 1 and 16000)
@@ -30,6 +30,8 @@ create table millrace.generation (
   params_sha256   bytea not null,
   embed_model     text not null,
   embed_version   text not null,
+  -- Of the text, as BCP 47; null: not known.
+  language        text,
   -- building: chunks and vectors are in the buffers; published: they are in document_chunks; superseded: a later one was published.
   state           text not null default 'building',
   chunks_total    integer,
@@ -45,7 +47,10 @@ create table millrace.generation (
 -- One that is read, one that is built.
 create unique index generation_published_idx on millrace.generation (file_id) where state = 'published';
 create unique index generation_building_idx on millrace.generation (file_id) where state = 'building';
+create index generation_document_idx on millrace.generation (file_id, created_at);
 create index generation_parsed_idx on millrace.generation (tenant_id, parsed_sha256);
+-- What the keeper removes: what was built and never published, and what was once read.
+create index generation_left_idx on millrace.generation (created_at) where state <> 'published';
 
 create table millrace.document_chunk_buffer (
   generation_id   uuid not null,
@@ -60,12 +65,19 @@ create table millrace.document_chunk_buffer (
   text            text not null,
   -- {"page", "section", "headings", "offsets", "prefix", "suffix", "overlap", "blocks", "tokens", "tokenizer"}
   meta            jsonb not null,
+  -- Of what is embedded: equal texts have equal vectors.
+  embed_sha256    bytea not null,
+  -- As in document_chunks: publishing copies and computes nothing.
+  config          regconfig not null,
+  words           tsvector not null,
   created_at      timestamptz not null,
   constraint document_chunk_buffer_pkey primary key (generation_id, chunk_id),
   constraint document_chunk_buffer_generation_fkey foreign key (generation_id) references millrace.generation (generation_id) on delete cascade,
   constraint document_chunk_buffer_ord_key unique (generation_id, chunk_ord),
-  constraint document_chunk_buffer_ord_check check (chunk_ord >= 0)
+  constraint document_chunk_buffer_ord_check check (chunk_ord >= 0),
+  constraint document_chunk_buffer_sha_check check (octet_length(embed_sha256) = 32)
 );
+create index document_chunk_buffer_embed_idx on millrace.document_chunk_buffer (tenant_id, embed_sha256);
 create index idx_chunk_buffer_document on millrace.document_chunk_buffer (document_id);
 create index idx_chunk_buffer_for_embedding on millrace.document_chunk_buffer (document_id, chunker_name, chunker_version);
 
@@ -77,8 +89,10 @@ create table millrace.document_vector_buffer (
   document_id   uuid not null,
   embed_model   text not null,
   embed_version text not null,
+  -- real[], or vector where the server has that type (sql/policies/70_vector_type.sql).
   vector        real[] not null,
   vector_sha    text not null,
+  signature     bit varying not null,
   batch_id      uuid not null,
   created_at    timestamptz not null,
   constraint document_vector_buffer_pkey primary key (buffer_id),
@@ -108,7 +122,10 @@ create table millrace.document_chunks (
   start_byte       bigint not null,
   end_byte         bigint not null,
   meta             jsonb not null,
+  -- real[], or vector where the server has that type (sql/policies/70_vector_type.sql): read it as embedding::real[].
   embedding        real[],
+  vector_sha       text,
+  embed_sha256     bytea not null,
   -- The signs of the vector's components: near vectors differ in few bits, which are counted without reading the vectors.
   signature        bit varying,
   embed_model      text,
@@ -125,6 +142,8 @@ create table millrace.document_chunks (
   constraint document_chunks_embedded_check check ((embedding is null) = (embed_model is null))
 );
 create index document_chunks_tenant_idx on millrace.document_chunks (tenant_id, document_id);
+create index document_chunks_embed_idx on millrace.document_chunks (tenant_id, embed_sha256);
+create index document_chunks_generation_idx on millrace.document_chunks (generation_id);
 create index document_chunks_words_idx on millrace.document_chunks using gin (words);
 
 -- A parse that somebody else does: asked for, then waited for. Only hashes of what a caller must know are kept (H03).

@@ -25,6 +25,8 @@ begin
       ('page_result',    'page_result_removed',    'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('document_output', 'document_output_changed', 'update', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('document_output', 'document_output_removed', 'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('parse_request',  'parse_request_changed',  'update', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('parse_request',  'parse_request_removed',  'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('attempt',        'attempt_added',          'insert', 'new table as new_rows', 'millrace.note_failures()'),
       ('audit_seal',     'audit_seal_trimmed',     'delete', 'old table as old_rows', 'millrace.check_trim()'),
       ('shell_files',    'shell_files_removed',    'delete', 'old table as old_rows', 'millrace.release_objects()')

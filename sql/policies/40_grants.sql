@@ -91,7 +91,10 @@ begin
         -- Documents: what workers do to them, what callers see of them, what operators decide.
         ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
         ('begin_call', 'W'), ('end_call', 'W'), ('bind_providers', 'WA'),
+        ('ask_parse', 'W'), ('note_parse', 'W'), ('end_parse', 'W'), ('parse_awaited', 'A'), ('receive_parse', 'A'), ('wake_parse', 'A'), ('expire_webhooks', 'KA'),
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),
+        ('begin_generation', 'W'), ('find_generation', 'W'), ('put_chunks', 'W'), ('settle_chunks', 'W'), ('pending_chunks', 'W'), ('reuse_vectors', 'W'), ('put_vectors', 'W'),
+        ('publish_generation', 'W'), ('list_chunks', 'W'), ('find_parsed', 'W'), ('take_capacity', 'W'), ('ingest_state', 'ARSC'), ('expire_generations', 'KA'),
         ('list_quarantine', 'AR'), ('release_quarantine', 'A'), ('set_budget', 'A'), ('list_spend', 'AR'), ('reconcile_documents', 'KA'),
         -- The keeper.
         ('elect', 'K'), ('work_at_hand', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),

@@ -31,7 +31,7 @@ TEST(JobStatus, OnlyThreeAreFinal) {
 TEST(Outcome, EveryKindReadsBackAsItself) {
   using Kind = Outcome::Kind;
   for (const auto kind : {Kind::ok, Kind::retry, Kind::throttled, Kind::blocked, Kind::permanent,
-                          Kind::partial, Kind::cancelled, Kind::handback}) {
+                          Kind::partial, Kind::cancelled, Kind::rescheduled, Kind::handback}) {
     const auto parsed = parse_outcome_kind(to_string(kind));
     ASSERT_TRUE(parsed.has_value());
     EXPECT_EQ(*parsed, kind);

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::array<std::pair<Outcome::Kind, std::string_view>, 8> kKinds{{
+constexpr std::array<std::pair<Outcome::Kind, std::string_view>, 9> kKinds{{
     {Outcome::Kind::ok, "ok"},
     {Outcome::Kind::retry, "retry"},
     {Outcome::Kind::throttled, "throttled"},
@@ -15,6 +15,7 @@ constexpr std::array<std::pair<Outcome::Kind, std::string_view>, 8> kKinds{{
     {Outcome::Kind::permanent, "permanent"},
     {Outcome::Kind::partial, "partial"},
     {Outcome::Kind::cancelled, "cancelled"},
+    {Outcome::Kind::rescheduled, "rescheduled"},
     {Outcome::Kind::handback, "handback"},
 }};
 
@@ -67,6 +68,12 @@ Outcome Outcome::partial(std::string parts, std::string_view message) {
 
 Outcome Outcome::cancelled(std::string_view reason) {
   return failed(Kind::cancelled, "cancelled", reason);
+}
+
+Outcome Outcome::rescheduled(std::string_view reason, std::chrono::milliseconds after) {
+  auto outcome = failed(Kind::rescheduled, "waiting", reason);
+  outcome.retry_after = after;
+  return outcome;
 }
 
 Outcome Outcome::handback(std::string_view reason) {

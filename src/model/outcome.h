@@ -18,9 +18,20 @@
 namespace millrace {
 
 struct Outcome {
-  // Spelled like the outcomes of millrace.settle_jobs. `handback` is the runtime's own: the job was
-  // not done and nobody is to blame.
-  enum class Kind { ok, retry, throttled, blocked, permanent, partial, cancelled, handback };
+  // Spelled like the outcomes of millrace.settle_jobs. `rescheduled`: the job waits for what it has
+  // asked for outside; nothing is charged, and nothing is said of the provider. `handback` is the
+  // runtime's own: the job was not done and nobody is to blame.
+  enum class Kind {
+    ok,
+    retry,
+    throttled,
+    blocked,
+    permanent,
+    partial,
+    cancelled,
+    rescheduled,
+    handback
+  };
 
   Kind kind = Kind::ok;
   std::string result_json;  // Empty means null.
@@ -42,6 +53,7 @@ struct Outcome {
   static Outcome permanent(std::string_view error_type, std::string_view message);
   static Outcome partial(std::string parts, std::string_view message);
   static Outcome cancelled(std::string_view reason);
+  static Outcome rescheduled(std::string_view reason, std::chrono::milliseconds after);
   static Outcome handback(std::string_view reason);
 
   bool succeeded() const { return kind == Kind::ok || kind == Kind::partial; }

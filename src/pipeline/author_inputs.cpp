@@ -122,6 +122,10 @@ class Inputs {
   Task<std::string> load(const std::string& name, const store::StageResult& result, int number) {
     const bool text = name == "text";
     const bool is_page = text || name == "words" || name == "map";
+    if (name == "markdown" || name == "normal_text") {
+      MR_CO_TRY(const auto content, co_await read(result));
+      co_return json_quote(content);
+    }
     if (!is_page) co_return co_await read(result);
     // The text is a small part of the page that it is in.
     if (!text && std::cmp_greater(result.content.size_bytes, kInputsMaxBytes - text_.size())) {

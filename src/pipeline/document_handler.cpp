@@ -33,6 +33,12 @@ json::Object kept_form(const Pipeline& pipeline) {
 // The file was deleted while its job ran, or waited: nobody wants the result any more.
 bool file_is_gone(const Error& error) { return error.sqlstate == "MR039"; }
 
+// From another queue, where the file need not have come along.
+bool was_imported(const worker::JobContext& context) {
+  const auto payload = parse_json_object(context.job().payload_json);
+  return payload && payload->contains("progress");
+}
+
 Task<Outcome> dispatch(StageJob job) {
   const auto type = job.type();
   if (type == kOutputsType) co_return co_await run_outputs(std::move(job));
@@ -58,6 +64,16 @@ Task<Outcome> dispatch(StageJob job) {
       co_return co_await run_extract(std::move(job));
     case RunKind::narrate:
       co_return co_await run_narrate(std::move(job));
+    case RunKind::parse:
+      co_return co_await run_parse(std::move(job));
+    case RunKind::validate:
+      co_return co_await run_validate(std::move(job));
+    case RunKind::chunk:
+      co_return co_await run_chunk(std::move(job));
+    case RunKind::embed:
+      co_return co_await run_embed(std::move(job));
+    case RunKind::publish:
+      co_return co_await run_publish(std::move(job));
     case RunKind::exec:
     case RunKind::http:
       co_return co_await run_authors(std::move(job));
@@ -101,6 +117,9 @@ std::chrono::milliseconds DocumentHandler::stop_grace() const { return kStopGrac
 awaitable<Outcome> DocumentHandler::run(std::shared_ptr<worker::JobContext> context) {
   auto outcome = co_await run_stage(context);
   if (outcome) co_return *std::move(outcome);
+  if (file_is_gone(outcome.error()) && was_imported(*context)) {
+    co_return Outcome::permanent("file_missing", "no file here has the id of the document");
+  }
   if (file_is_gone(outcome.error())) co_return Outcome::cancelled("the file was deleted");
   co_return outcome_of(outcome.error(), job_type_);
 }

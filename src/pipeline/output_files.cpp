@@ -70,6 +70,19 @@ void OutputFiles::add_source(const store::ContentRef& content) {
                         .size_bytes = static_cast<std::uint64_t>(content.size_bytes)});
 }
 
+void OutputFiles::add_result(std::string_view stage, const store::ContentRef& content,
+                             std::string kind, std::string file_name, std::string content_type) {
+  outputs_.push_back(json::Object{{"kind", kind},
+                                  {"file_name", file_name},
+                                  {"content_type", content_type},
+                                  {"of_stage", stage}});
+  artifacts_.push_back({.name = std::move(file_name),
+                        .kind = std::move(kind),
+                        .mime = std::move(content_type),
+                        .sha256 = content.sha256,
+                        .size_bytes = static_cast<std::uint64_t>(content.size_bytes)});
+}
+
 void OutputFiles::note(std::string kind, const File& file, const blob::BlobInfo& info) {
   json::Object output;
   output["kind"] = kind;

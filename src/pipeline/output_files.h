@@ -32,6 +32,9 @@ class OutputFiles {
 
   // The PDF is the file as it came.
   void add_source(const store::ContentRef& content);
+  // What a stage made of the whole document, as it lies there.
+  void add_result(std::string_view stage, const store::ContentRef& content, std::string kind,
+                  std::string file_name, std::string content_type);
 
   // As millrace.put_outputs takes them.
   const json::Array& outputs() const { return outputs_; }

@@ -130,7 +130,10 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
   manifest.generator = info.generator;
   manifest.created_at = info.processed_at.value_or(output::Instant());
   const auto failed = std::ranges::count(record.pages, "failed", &store::PageState::state);
-  manifest.state = failed == 0 ? "completed" : "partial";
+  // A parser tells of its pages in one word.
+  const auto* lost = job.work.document->summary.if_contains("pages_failed");
+  const bool some = lost != nullptr && lost->is_array() && !lost->get_array().empty();
+  manifest.state = failed == 0 && !some ? "completed" : "partial";
   manifest.inputs = {info.source};
   manifest.pipeline = {
       .name = job.pipeline->name, .version = job.pipeline->version, .sha256 = job.pipeline->hash};

@@ -10,11 +10,14 @@
 #include "pipeline/definition/pipeline_set.h"
 #include "provider/chat.h"
 #include "provider/clamd.h"
+#include "provider/embeddings.h"
 #include "provider/price.h"
 #include "provider/vision_ocr.h"
 #include "store/document_store.h"
+#include "store/ingest_store.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -33,6 +36,14 @@ struct ModelService {
   int max_output_tokens = 8'192;
 };
 
+// What embeds, opened: a model in this process, or a service.
+struct EmbeddingService {
+  provider::EmbeddingProvider* provider = nullptr;
+  provider::Price price = {};
+};
+// By the name of a model; empty: the configured one. not_found says what is missing here.
+using OpenEmbedding = std::function<Task<EmbeddingService>(std::string model)>;
+
 // For stages that are programs or addresses of the pipeline's author.
 struct AuthorServices {
   http::Client* client = nullptr;  // Null: there is no network here.
@@ -49,7 +60,10 @@ struct Services {
   Executor threads;  // For what computes longer than a moment.
   Clock& clock;
   Logger log;
+  store::IngestStore* ingest = nullptr;  // Of the stages from parse to publish.
   std::map<std::string, ModelService, std::less<>> models = {};
+  // By the provider of the stage: "local", "openai".
+  std::map<std::string, OpenEmbedding, std::less<>> embeddings = {};
   provider::GoogleVisionOcr* vision = nullptr;  // Null: not configured.
   std::string vision_provider = {};             // "google:vision-api"
   provider::Price vision_price = {};

@@ -87,6 +87,11 @@ Task<Outcome> run_spatial(StageJob job);
 Task<Outcome> run_detect(StageJob job);
 Task<Outcome> run_extract(StageJob job);
 Task<Outcome> run_narrate(StageJob job);
+Task<Outcome> run_parse(StageJob job);
+Task<Outcome> run_validate(StageJob job);
+Task<Outcome> run_chunk(StageJob job);
+Task<Outcome> run_embed(StageJob job);
+Task<Outcome> run_publish(StageJob job);
 Task<Outcome> run_outputs(StageJob job);
 Task<Outcome> run_image(StageJob job);
 // By a program or an address of the author's.

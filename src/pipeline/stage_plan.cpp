@@ -19,6 +19,7 @@ constexpr int kScanRevision = 1;
 constexpr int kReadRevision = 1;
 constexpr int kSpatialRevision = 1;
 constexpr int kPassRevision = 1;
+constexpr int kIngestRevision = 1;
 
 std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {
   const auto found = std::ranges::find(pipeline.stages, stage, &Stage::name);
@@ -117,6 +118,12 @@ std::string stage_version(const Stage& stage) {
       return stage.provider == kLocalProvider
                  ? fmt::format("{}/{}/{}", fingerprint, kPassRevision, extract::version())
                  : fmt::format("{}/{}", fingerprint, kPassRevision);
+    case RunKind::parse:
+    case RunKind::validate:
+    case RunKind::chunk:
+    case RunKind::embed:
+    case RunKind::publish:
+      return fmt::format("{}/{}", fingerprint, kIngestRevision);
     case RunKind::exec:
     case RunKind::http:
       return fingerprint;
@@ -137,6 +144,8 @@ namespace {
 std::optional<std::size_t> tokens_of(const Stage& stage) {
   namespace clinical = layout::clinical;
   if (stage.provider == kLocalProvider || stage.provider == kNoProvider) return std::nullopt;
+  // Each call takes its own tokens at the limiter when its size is known.
+  if (stage.kind == RunKind::embed || stage.kind == RunKind::parse) return 1;
   const auto pass = stage.kind == RunKind::detect    ? clinical::Pass::detect
                     : stage.kind == RunKind::extract ? clinical::Pass::extract
                                                      : clinical::Pass::narrate;

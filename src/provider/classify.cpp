@@ -35,6 +35,9 @@ constexpr auto kOpenAi = std::to_array<Rule>({
     {.word = "model_not_found", .kind = Kind::permanent, .error_type = "model_not_found"},
     {.word = "content_policy_violation", .kind = Kind::permanent, .error_type = "content_filter"},
     {.word = "content_filter", .kind = Kind::permanent, .error_type = "content_filter"},
+    // Embeddings say it without a code.
+    {.message_part = "maximum context length", .kind = Kind::permanent, .error_type = "too_large"},
+    {.message_part = "maximum input length", .kind = Kind::permanent, .error_type = "too_large"},
     {.status = 400, .kind = Kind::permanent, .error_type = "bad_request"},
     {.status = 401, .kind = Kind::blocked, .error_type = "auth"},
     {.status = 402, .kind = Kind::blocked, .error_type = "quota"},
@@ -131,6 +134,27 @@ constexpr auto kVision = std::to_array<Rule>({
     {.status = 504, .kind = Kind::retry, .error_type = "timeout", .maybe_charged = true},
 });
 
+constexpr auto kParser = std::to_array<Rule>({
+    // Money has no word of its own there.
+    {.message_part = "maximum number of credits", .kind = Kind::blocked, .error_type = "quota"},
+    {.message_part = "out of credits", .kind = Kind::blocked, .error_type = "quota"},
+    {.status = 400, .kind = Kind::permanent, .error_type = "bad_request"},
+    {.status = 401, .kind = Kind::blocked, .error_type = "auth"},
+    {.status = 402, .kind = Kind::blocked, .error_type = "quota"},
+    {.status = 403, .kind = Kind::blocked, .error_type = "auth"},
+    {.status = 404, .kind = Kind::permanent, .error_type = "not_found"},
+    {.status = 408, .kind = Kind::retry, .error_type = "timeout"},
+    {.status = 409, .kind = Kind::retry, .error_type = "conflict"},
+    {.status = 413, .kind = Kind::permanent, .error_type = "too_large"},
+    {.status = 415, .kind = Kind::permanent, .error_type = "bad_request"},
+    {.status = 422, .kind = Kind::permanent, .error_type = "bad_request"},
+    {.status = 429, .kind = Kind::throttled, .error_type = "rate_limit"},
+    {.status = 500, .kind = Kind::retry, .error_type = "server_error"},
+    {.status = 502, .kind = Kind::retry, .error_type = "server_error", .maybe_charged = true},
+    {.status = 503, .kind = Kind::retry, .error_type = "unavailable", .throttled_if_told = true},
+    {.status = 504, .kind = Kind::retry, .error_type = "timeout", .maybe_charged = true},
+});
+
 constexpr auto kRpcCodes = std::to_array<std::string_view>(
     {"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
      "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",
@@ -178,6 +202,8 @@ std::string_view to_string(Service service) {
       return "anthropic";
     case Service::vision:
       return "google-vision";
+    case Service::parser:
+      return "parser";
   }
   return {};
 }
@@ -190,6 +216,8 @@ std::span<const Rule> rules_of(Service service) {
       return kAnthropic;
     case Service::vision:
       return kVision;
+    case Service::parser:
+      return kParser;
   }
   return {};
 }

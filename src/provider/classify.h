@@ -18,7 +18,8 @@
 
 namespace millrace::provider {
 
-enum class Service { openai, anthropic, vision };
+// `parser`: LlamaCloud and all parsers outside.
+enum class Service { openai, anthropic, vision, parser };
 
 // "openai": what messages and metrics call it.
 std::string_view to_string(Service service);

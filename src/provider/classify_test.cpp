@@ -49,6 +49,18 @@ const std::vector<Case>& cases() {
       {openai, 400, {"context_length_exceeded"}, "", Kind::permanent, "too_large"},
       {openai, 400, {"max_tokens_per_request"}, "", Kind::permanent, "too_large"},
       {openai, 400, {"string_above_max_length"}, "", Kind::permanent, "too_large"},
+      {openai,
+       400,
+       {},
+       "This model's maximum context length is 8192 tokens, however you requested 9001 tokens.",
+       Kind::permanent,
+       "too_large"},
+      {openai,
+       400,
+       {"invalid_request_error"},
+       "Invalid 'input[0]': maximum input length is 8192 tokens.",
+       Kind::permanent,
+       "too_large"},
       {openai, 404, {"model_not_found"}, "", Kind::permanent, "model_not_found"},
       {openai, 400, {"content_policy_violation"}, "", Kind::permanent, "content_filter"},
       {openai, 400, {"content_filter"}, "", Kind::permanent, "content_filter"},
@@ -157,6 +169,29 @@ const std::vector<Case>& cases() {
       {vision, 502, {}, "", Kind::retry, "server_error", true},
       {vision, 503, {}, "", Kind::retry, "unavailable"},
       {vision, 504, {}, "", Kind::retry, "timeout", true},
+
+      {parser,
+       400,
+       {},
+       "You've exceeded the maximum number of credits for your plan.",
+       Kind::blocked,
+       "quota"},
+      {parser, 403, {}, "The project is out of credits.", Kind::blocked, "quota"},
+      {parser, 400, {}, "", Kind::permanent, "bad_request"},
+      {parser, 401, {}, "", Kind::blocked, "auth"},
+      {parser, 402, {}, "", Kind::blocked, "quota"},
+      {parser, 403, {}, "", Kind::blocked, "auth"},
+      {parser, 404, {}, "", Kind::permanent, "not_found"},
+      {parser, 408, {}, "", Kind::retry, "timeout"},
+      {parser, 409, {}, "", Kind::retry, "conflict"},
+      {parser, 413, {}, "", Kind::permanent, "too_large"},
+      {parser, 415, {}, "", Kind::permanent, "bad_request"},
+      {parser, 422, {}, "", Kind::permanent, "bad_request"},
+      {parser, 429, {}, "", Kind::throttled, "rate_limit"},
+      {parser, 500, {}, "", Kind::retry, "server_error"},
+      {parser, 502, {}, "", Kind::retry, "server_error", true},
+      {parser, 503, {}, "", Kind::retry, "unavailable"},
+      {parser, 504, {}, "", Kind::retry, "timeout", true},
   };
   return kCases;
 }
@@ -190,7 +225,8 @@ TEST(Classification, NoRowIsWithoutATest) {
       }
     }
   }
-  for (const auto service : {Service::openai, Service::anthropic, Service::vision}) {
+  for (const auto service :
+       {Service::openai, Service::anthropic, Service::vision, Service::parser}) {
     for (const auto& rule : rules_of(service)) {
       EXPECT_TRUE(tested.contains(
           Key(service, std::string(rule.word), std::string(rule.message_part), rule.status)))
@@ -208,7 +244,8 @@ TEST(Classification, TheWordDecidesWhateverTheStatus) {
 }
 
 TEST(Classification, UnknownRefusalsAreFinalUnknownTroubleIsNot) {  // D14
-  for (const auto service : {Service::openai, Service::anthropic, Service::vision}) {
+  for (const auto service :
+       {Service::openai, Service::anthropic, Service::vision, Service::parser}) {
     for (const int status : {405, 406, 410, 418, 451, 499}) {
       const auto failure = classify(service, {.status = status, .words = {"news_to_us"}});
       EXPECT_EQ(failure.kind, Kind::permanent) << status;

@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 42> kStates{{
+constexpr std::array<SqlStateEntry, 45> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -49,6 +49,9 @@ constexpr std::array<SqlStateEntry, 42> kStates{{
     {SqlState::version_changed, "MR040", "version_changed"},
     {SqlState::document_not_found, "MR041", "document_not_found"},
     {SqlState::document_busy, "MR042", "document_busy"},
+    {SqlState::vectors_mismatch, "MR045", "vectors_mismatch"},
+    {SqlState::generation_not_whole, "MR046", "generation_not_whole"},
+    {SqlState::parse_not_awaited, "MR047", "parse_not_awaited"},
 }};
 
 }  // namespace
@@ -84,6 +87,7 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::invalid_argument:
     case SqlState::tenant_disabled:
     case SqlState::upload_too_large:
+    case SqlState::vectors_mismatch:
       return ErrorKind::invalid_argument;
     case SqlState::unknown_queue:
     case SqlState::job_not_found:
@@ -108,6 +112,8 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::request_taken:
     case SqlState::version_changed:
     case SqlState::document_busy:
+    case SqlState::generation_not_whole:
+    case SqlState::parse_not_awaited:
       return ErrorKind::conflict;
     case SqlState::enqueue_disabled:
     case SqlState::maintenance:

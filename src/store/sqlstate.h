@@ -56,6 +56,9 @@ enum class SqlState {
   version_changed,
   document_not_found,
   document_busy,
+  vectors_mismatch,
+  generation_not_whole,
+  parse_not_awaited,
 };
 
 struct SqlStateEntry {

@@ -36,6 +36,7 @@ std::string_view settled_event(const ClaimedJob& job, Outcome::Kind outcome) {
     case Kind::throttled:
     case Kind::blocked:
     case Kind::partial:
+    case Kind::rescheduled:
     case Kind::handback:
       return "abandon";
     case Kind::cancelled:

@@ -27,6 +27,7 @@ TEST(JobEvents, EveryOutcomeHasItsName) {
   EXPECT_EQ(settled_event(job, Kind::throttled), "abandon");
   EXPECT_EQ(settled_event(job, Kind::blocked), "abandon");
   EXPECT_EQ(settled_event(job, Kind::partial), "abandon");
+  EXPECT_EQ(settled_event(job, Kind::rescheduled), "abandon");
   EXPECT_EQ(settled_event(job, Kind::handback), "abandon");
   EXPECT_EQ(settled_event(job, Kind::permanent), "deadletter");
   EXPECT_EQ(settled_event(job, Kind::cancelled), "cancel");

@@ -75,11 +75,21 @@ Result<void> script(Controlled& core, const json::Object& body) {
   return ok();
 }
 
-WireReply requests(const Controlled& core, const std::string& query) {
-  std::uint64_t after = 0;
-  if (query.starts_with("after=")) {
-    std::from_chars(query.data() + 6, query.data() + query.size(), after);
-  }
+// Of a query that is this parameter and nothing else; 0 when it is not.
+std::uint64_t number_in(std::string_view query, std::string_view name) {
+  std::uint64_t number = 0;
+  if (!query.starts_with(name)) return number;
+  std::from_chars(query.data() + name.size(), query.data() + query.size(), number);
+  return number;
+}
+
+WireReply texts(const Controlled& core, std::string_view query) {
+  return json_reply(
+      200, json::Object{{"texts", core.paid().list(number_in(query, "over="), kRecordsMax)}});
+}
+
+WireReply requests(const Controlled& core, std::string_view query) {
+  const auto after = number_in(query, "after=");
   json::Array out;
   for (const auto& record : core.records()) {
     if (record.number < after || out.size() >= kRecordsMax) continue;
@@ -89,6 +99,7 @@ WireReply requests(const Controlled& core, const std::string& query) {
                                {"key", record.key},
                                {"model", record.model},
                                {"tokens", record.tokens},
+                               {"inputs", record.inputs},
                                {"idempotency_key", record.idempotency_key},
                                {"correlation_id", record.correlation_id},
                                {"action", to_string(record.action)},
@@ -104,6 +115,12 @@ Result<void> apply_settings(Controlled& core, const json::Object& body) {
   if (const auto context = limit(body, "context_tokens")) core.set_context(*context);
   if (const auto* models = body.if_contains("models"); models != nullptr && models->is_array()) {
     for (const auto& model : models->get_array()) core.add_model(std::string(model.as_string()));
+  }
+  if (const auto* models = body.if_contains("embedding_models");
+      models != nullptr && models->is_object()) {
+    for (const auto& [model, dimensions] : models->get_object()) {
+      core.add_embedding_model(model, dimensions.to_number<std::size_t>());
+    }
   }
   if (const auto* keys = body.if_contains("keys"); keys != nullptr && keys->is_object()) {
     for (const auto& member : keys->get_object()) {
@@ -124,6 +141,7 @@ Result<void> apply_settings(Controlled& core, const json::Object& body) {
 WireReply control(Controlled& core, const WireRequest& request) {
   const auto what = request.path.substr(std::string_view("/control/").size());
   if (request.method == "GET" && what == "state") return json_reply(200, core.state());
+  if (request.method == "GET" && what == "texts") return texts(core, request.query);
   if (request.method == "GET" && what == "requests") return requests(core, request.query);
   if (request.method != "POST") return wrong("no such control");
   if (what == "reset") {

@@ -1,4 +1,5 @@
 // OpenAI's chat completions: INTEGRATIONS §1.2 and §1.3.
+#include "openai_errors.h"
 #include "side.h"
 #include "strict_schema.h"
 
@@ -15,18 +16,6 @@ constexpr std::size_t kImageMaxBytes = std::size_t{20} * 1000 * 1000;
 constexpr std::size_t kImagesMax = 500;
 constexpr std::uint64_t kImageTokens = 765;
 
-WireReply error(int status, std::string_view message, std::string_view type,
-                const json::Value& code) {
-  return json_reply(status, json::Object{{"error", json::Object{{"message", message},
-                                                                {"type", type},
-                                                                {"param", nullptr},
-                                                                {"code", code}}}});
-}
-
-WireReply invalid(std::string_view message, std::string_view code = "invalid_request_error") {
-  return error(400, message, "invalid_request_error", json::Value(code));
-}
-
 // The content of one message: a text, or parts of text and pictures.
 std::optional<WireReply> read_content(const json::Value& content, std::string& text,
                                       Question& question) {
@@ -34,24 +23,24 @@ std::optional<WireReply> read_content(const json::Value& content, std::string& t
     text += content.get_string();
     return std::nullopt;
   }
-  if (!content.is_array()) return invalid("Invalid type for 'messages[0].content'.");
+  if (!content.is_array()) return openai_invalid("Invalid type for 'messages[0].content'.");
   for (const auto& part : content.get_array()) {
     const auto type = member(part, "type");
     if (type == "text") {
       text += member(part, "text");
       continue;
     }
-    if (type != "image_url") return invalid("Invalid value for 'type' of a content part.");
+    if (type != "image_url") return openai_invalid("Invalid value for 'type' of a content part.");
     const auto* image = part.as_object().if_contains("image_url");
     const auto url = image == nullptr ? std::string() : member(*image, "url");
     const auto comma = url.find(";base64,");
     if (!url.starts_with("data:image/") || comma == std::string::npos) {
-      return invalid("Failed to download image: not a data URL.", "invalid_image_url");
+      return openai_invalid("Failed to download image: not a data URL.", "invalid_image_url");
     }
     const auto bytes = base64_decode(std::string_view(url).substr(comma + 8));
-    if (!bytes || bytes->empty()) return invalid("Invalid image.", "invalid_image");
+    if (!bytes || bytes->empty()) return openai_invalid("Invalid image.", "invalid_image");
     if (bytes->size() > kImageMaxBytes || question.images.size() >= kImagesMax) {
-      return invalid("The image is too large.", "image_too_large");
+      return openai_invalid("The image is too large.", "image_too_large");
     }
     question.images.push_back(*bytes);
   }
@@ -66,21 +55,22 @@ std::optional<WireReply> read_format(const json::Object& body, Question& questio
     auto all = question.system + question.user;
     std::ranges::transform(all, all.begin(), [](unsigned char c) { return std::tolower(c); });
     if (all.contains("json")) return std::nullopt;
-    return invalid("'messages' must contain the word 'json' in some form, to use 'json_object'.");
+    return openai_invalid(
+        "'messages' must contain the word 'json' in some form, to use 'json_object'.");
   }
-  if (type != "json_schema") return invalid("Invalid value for 'response_format.type'.");
+  if (type != "json_schema") return openai_invalid("Invalid value for 'response_format.type'.");
   const auto* spec = format->as_object().if_contains("json_schema");
-  if (spec == nullptr || !spec->is_object()) return invalid("Missing 'json_schema'.");
+  if (spec == nullptr || !spec->is_object()) return openai_invalid("Missing 'json_schema'.");
   const auto name = member(*spec, "name");
   const bool named =
       !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '_' || c == '-';
       });
-  if (!named) return invalid("Invalid 'response_format.json_schema.name'.");
+  if (!named) return openai_invalid("Invalid 'response_format.json_schema.name'.");
   const auto* schema = spec->get_object().if_contains("schema");
-  if (schema == nullptr) return invalid("Missing 'response_format.json_schema.schema'.");
+  if (schema == nullptr) return openai_invalid("Missing 'response_format.json_schema.schema'.");
   if (const auto fault = strict_schema_fault(*schema); !fault.empty()) {
-    return invalid("Invalid schema for response_format: " + fault);
+    return openai_invalid("Invalid schema for response_format: " + fault);
   }
   question.schema = *schema;
   return std::nullopt;
@@ -90,36 +80,26 @@ class OpenAiSide final : public Side {
  public:
   std::string_view name() const override { return "openai"; }
 
-  std::string key_of(const WireRequest& request) const override {
-    const auto header = request.header("authorization");
-    if (header.starts_with("Bearer ")) return header.substr(7);
-    return request.header("api-key");
-  }
-
-  WireReply wrong_key(bool missing) const override {
-    if (missing) {
-      return error(401, "You didn't provide an API key.", "invalid_request_error", nullptr);
-    }
-    return error(401, "Incorrect API key provided.", "invalid_request_error", "invalid_api_key");
-  }
+  std::string key_of(const WireRequest& request) const override { return openai_key(request); }
+  WireReply wrong_key(bool missing) const override { return openai_wrong_key(missing); }
 
   std::expected<Question, WireReply> read(const WireRequest& request,
                                           const ModelRules& rules) const override {
     const auto body = parse_json_object(request.body, {.max_bytes = request.body.size()});
-    if (!body) return std::unexpected(invalid("We could not parse the JSON body."));
+    if (!body) return std::unexpected(openai_invalid("We could not parse the JSON body."));
     Question question{.model = member(*body, "model")};
     if (!rules.models.contains(question.model)) {
-      return std::unexpected(error(404,
-                                   fmt::format("The model '{}' does not exist.", question.model),
-                                   "invalid_request_error", "model_not_found"));
+      return std::unexpected(
+          openai_error(404, fmt::format("The model '{}' does not exist.", question.model),
+                       "invalid_request_error", "model_not_found"));
     }
     const auto* messages = body->if_contains("messages");
     if (messages == nullptr || !messages->is_array() || messages->get_array().empty()) {
-      return std::unexpected(invalid("Missing required parameter: 'messages'."));
+      return std::unexpected(openai_invalid("Missing required parameter: 'messages'."));
     }
     for (const auto& message : messages->get_array()) {
       const auto* content = message.as_object().if_contains("content");
-      if (content == nullptr) return std::unexpected(invalid("A message has no content."));
+      if (content == nullptr) return std::unexpected(openai_invalid("A message has no content."));
       auto& text = member(message, "role") == "user" ? question.user : question.system;
       if (auto wrong = read_content(*content, text, question)) return std::unexpected(*wrong);
     }
@@ -129,7 +109,7 @@ class OpenAiSide final : public Side {
       const auto* limit = body->if_contains(field);
       if (limit == nullptr) continue;
       if (!limit->is_int64() || limit->get_int64() < 1) {
-        return std::unexpected(invalid(fmt::format("Invalid value for '{}'.", field)));
+        return std::unexpected(openai_invalid(fmt::format("Invalid value for '{}'.", field)));
       }
       question.output_max = static_cast<std::uint64_t>(limit->get_int64());
     }
@@ -181,59 +161,10 @@ class OpenAiSide final : public Side {
             {"a_new_member", json::Object{{"nobody", "knows"}}}});
   }
 
-  WireReply fail(const Trouble& trouble) const override {
-    WireReply reply;
-    switch (trouble.action) {
-      case Action::throttle:
-      case Action::throttle_bare:
-        reply = error(429, "Rate limit reached on requests per min (RPM).", "requests",
-                      "rate_limit_exceeded");
-        break;
-      case Action::slow_down:
-        reply = error(429, "Slow down.", "slow_down", "slow_down");
-        break;
-      case Action::quota:
-        reply = error(429, "You exceeded your current quota, please check your plan and billing.",
-                      "insufficient_quota", "insufficient_quota");
-        break;
-      case Action::unavailable:
-      case Action::unavailable_told:
-      case Action::overloaded:
-        reply = error(503, "The server is currently overloaded.", "server_error",
-                      "server_is_overloaded");
-        break;
-      case Action::auth:
-        reply = wrong_key(false);
-        break;
-      case Action::too_large:
-        reply = error(400, "This model's maximum context length is exceeded.",
-                      "invalid_request_error", "context_length_exceeded");
-        break;
-      case Action::echo:
-        reply = error(400, "Invalid input: " + trouble.repeated, "invalid_request_error",
-                      "invalid_value");
-        break;
-      default:
-        reply = error(500, "The server had an error.", "server_error", nullptr);
-    }
-    const bool told =
-        trouble.action == Action::throttle || trouble.action == Action::unavailable_told;
-    if (told) reply.headers.emplace_back("Retry-After", trouble.retry_after);
-    return reply;
-  }
+  WireReply fail(const Trouble& trouble) const override { return openai_trouble(trouble); }
 
   void add_limits(WireReply& reply, const Admission& admission, Clock::Wall) const override {
-    const auto add = [&](std::string_view what, const std::optional<BucketView>& bucket) {
-      if (!bucket) return;
-      const auto name = [&](std::string_view part) {
-        return fmt::format("x-ratelimit-{}-{}", part, what);
-      };
-      reply.headers.emplace_back(name("limit"), std::to_string(bucket->limit));
-      reply.headers.emplace_back(name("remaining"), std::to_string(bucket->remaining));
-      reply.headers.emplace_back(name("reset"), go_duration(bucket->full_in));
-    };
-    add("requests", admission.requests);
-    add("tokens", admission.tokens);
+    openai_limits(reply, admission);
   }
 };
 

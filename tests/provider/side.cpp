@@ -40,11 +40,29 @@ WireReply json_reply(int status, const json::Value& body) {
       .status = status, .headers = {{"Content-Type", "application/json"}}, .body = to_json(body)};
 }
 
+namespace {
+constexpr std::string_view kLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+}  // namespace
+
+std::string base64_encode(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      bits = bits << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      out += i + j <= bytes.size() ? kLetters[bits >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return out;
+}
+
 std::optional<std::string> base64_decode(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   while (text.ends_with('=')) text.remove_suffix(1);
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::array<int, 256> values;
   values.fill(-1);
   for (int i = 0; i < 64; ++i) values[static_cast<unsigned char>(kLetters[i])] = i;

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,6 +51,12 @@ enum class Action {
   bad_text,          // 200: what the model says is no JSON.
   invented,          // 200: what the model says is not in the question.
   echo,              // 400 with a message that repeats key and question.
+  short_answer,      // 200: one vector is missing.
+  duplicate_index,   // 200: two vectors for one text, none for another.
+  wrong_index,       // 200: a vector for a text that was not sent.
+  wrong_dimension,   // 200: one vector is longer than the others.
+  not_a_number,      // 200: one vector holds a NaN.
+  as_floats,         // 200: numbers, though base64 was asked for.
   custom,            // Status, headers and body of the step.
 };
 
@@ -85,6 +92,12 @@ inline constexpr auto kActions = std::to_array<ActionName>({
     {Action::bad_text, "bad_text"},
     {Action::invented, "invented"},
     {Action::echo, "echo"},
+    {Action::short_answer, "short_answer"},
+    {Action::duplicate_index, "duplicate_index"},
+    {Action::wrong_index, "wrong_index"},
+    {Action::wrong_dimension, "wrong_dimension"},
+    {Action::not_a_number, "not_a_number"},
+    {Action::as_floats, "as_floats"},
     {Action::custom, "custom"},
 });
 
@@ -95,6 +108,11 @@ std::optional<Action> parse_action(std::string_view name);
 struct ModelRules {
   std::set<std::string> models = {"stand-in", "gpt-4o-mini", "claude-sonnet-4-5"};
   std::uint64_t context_tokens = 128'000;
+  // With the length of their vectors.
+  std::map<std::string, std::size_t> embedding_models = {{"text-embedding-3-small", 1'536},
+                                                         {"text-embedding-3-large", 3'072},
+                                                         {"text-embedding-ada-002", 1'536},
+                                                         {"stand-in-embed", 64}};
 };
 
 struct Question {
@@ -106,13 +124,17 @@ struct Question {
   std::uint64_t input_tokens = 0;
   std::uint64_t output_max = 0;
   std::vector<std::string> images = {};  // Bytes.
+  // Of embeddings:
+  std::vector<std::string> inputs = {};
+  std::size_t dimensions = 0;
+  bool as_base64 = false;
 };
 
 // What a side says besides the answer's text.
 struct Saying {
   std::string id = {};
   std::string text = {};
-  Action action = Action::normal;  // refusal, length, content_filter, inner_error, wrong_shape.
+  Action action = Action::normal;  // Of those that are answered 200.
 };
 
 struct Trouble {
@@ -138,6 +160,7 @@ class Side {
 std::unique_ptr<Side> make_openai_side();
 std::unique_ptr<Side> make_anthropic_side();
 std::unique_ptr<Side> make_vision_side();
+std::unique_ptr<Side> make_embeddings_side();
 
 // About what a tokenizer makes of it; never more than its bytes.
 inline std::uint64_t tokens_of(std::string_view text) { return (text.size() + 3) / 4; }
@@ -148,6 +171,7 @@ std::string rfc3339(Clock::Wall time);
 std::string go_duration(std::chrono::milliseconds time);
 WireReply json_reply(int status, const json::Value& body);
 std::optional<std::string> base64_decode(std::string_view text);
+std::string base64_encode(std::string_view bytes);
 // A member of the JSON of a request; empty when it is not a text.
 std::string member(const json::Value& value, std::string_view name);
 

@@ -24,6 +24,12 @@ bool is_saying(Action action) {
     case Action::content_filter:
     case Action::inner_error:
     case Action::wrong_shape:
+    case Action::short_answer:
+    case Action::duplicate_index:
+    case Action::wrong_index:
+    case Action::wrong_dimension:
+    case Action::not_a_number:
+    case Action::as_floats:
       return true;
     default:
       return false;
@@ -62,6 +68,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
     sides_.push_back(make_openai_side());
     sides_.push_back(make_anthropic_side());
     sides_.push_back(make_vision_side());
+    sides_.push_back(make_embeddings_side());
   }
 
   WireReply handle(const WireRequest& request) {
@@ -98,8 +105,13 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
     actions_.clear();
     idempotency_keys_.clear();
     repeats_ = 0;
+    paid_.forget();
     ledger_.forget();
   }
+  void add_embedding_model(std::string model, std::size_t dimensions) override {
+    options_.models.embedding_models[std::move(model)] = dimensions;
+  }
+  const PaidTexts& paid() const override { return paid_; }
   const std::deque<Recorded>& records() const override { return records_; }
   json::Object state() const override {
     auto out = ledger_.report();
@@ -109,6 +121,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
     out["actions"] = std::move(actions);
     out["idempotency_repeats"] = repeats_;
     out["script_left"] = script_.size();
+    out["embedded"] = paid_.report();
     return out;
   }
 
@@ -119,6 +132,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
     if (path.ends_with("/chat/completions")) return sides_[0].get();
     if (path.ends_with("/v1/messages")) return sides_[1].get();
     if (path.ends_with("/images:annotate")) return sides_[2].get();
+    if (path.ends_with("/v1/embeddings")) return sides_[3].get();
     return nullptr;
   }
 
@@ -173,6 +187,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
     if (question) {
       record.model = question->model;
       record.tokens = question->input_tokens + question->output_max;
+      record.inputs = question->inputs.size();
     }
     const auto admission = ledger_.open(key, record.tokens);
     auto reply = admission.refused != Admission::Refused::no && step.action == Action::normal
@@ -190,7 +205,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
   }
 
   WireReply reply_to(const std::expected<Question, WireReply>& question, const Side& side,
-                     const std::string& key, const Step& step, std::uint64_t number) const {
+                     const std::string& key, const Step& step, std::uint64_t number) {
     if (step.action == Action::reset_before) return {.end = WireReply::End::reset};
     if (step.action == Action::custom) {
       return {.status = step.status, .headers = step.headers, .body = step.body};
@@ -209,6 +224,8 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
                         .retry_after = step.retry_after,
                         .repeated = fmt::format("key '{}', text '{}'", key, question->user)});
     }
+    // From here on the work is done, whatever becomes of the answer.
+    paid_.note(number, question->inputs);
     return success(*question, side, step, number);
   }
 
@@ -243,6 +260,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
   std::set<std::string> idempotency_keys_;
   std::uint64_t repeats_ = 0;
   std::uint64_t number_ = 0;
+  PaidTexts paid_;
 };
 
 StandIn::StandIn(boost::asio::io_context& io, const Clock& clock, StandInOptions options) {
@@ -268,6 +286,7 @@ void StandIn::reset() { core_->reset(); }
 const std::deque<Recorded>& StandIn::requests() const { return core_->records(); }
 const KeyUse& StandIn::use(const std::string& key) const { return core_->ledger().use(key); }
 std::uint64_t StandIn::open_max() const { return core_->ledger().open_max(); }
+const PaidTexts& StandIn::paid() const { return core_->paid(); }
 json::Object StandIn::state() const { return core_->state(); }
 
 }  // namespace millrace::test

@@ -1,4 +1,5 @@
-// StandIn: OpenAI, Anthropic and Google Vision on one loopback port, as strict as the real ones.
+// StandIn: OpenAI (chat, embeddings), Anthropic and Google Vision on one loopback port, as strict
+// as the real ones.
 //
 // Flow: without a script every request is judged by the services' own rules (keys, limits, sizes,
 // schemas, models) and answered from what it says (pass_answer.h). A script says for the next
@@ -13,6 +14,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "ledger.h"
+#include "paid_texts.h"
 #include "side.h"
 #include "wire_server.h"
 
@@ -35,7 +37,7 @@ inline constexpr std::string_view kVisionMark = "\nSTAND-IN-TEXT:";
 
 struct Step {
   Action action = Action::normal;
-  std::string service = {};       // Only for this one: "openai", "anthropic", "google-vision".
+  std::string service = {};       // Only for this one: "openai", "embeddings", …
   std::string retry_after = "1";  // Of throttle and unavailable_told.
   std::chrono::milliseconds delay{0};
   std::chrono::milliseconds pause{50};  // Of slow.
@@ -65,6 +67,7 @@ struct Recorded {
   std::string key = {};
   std::string model = {};
   std::uint64_t tokens = 0;  // That the limits count: input and the most of output.
+  std::size_t inputs = 0;    // Texts to embed.
   std::string idempotency_key = {};
   std::string correlation_id = {};
   Action action = Action::normal;
@@ -92,6 +95,7 @@ class StandIn {
   const std::deque<Recorded>& requests() const;
   const KeyUse& use(const std::string& key = "test-key") const;
   std::uint64_t open_max() const;
+  const PaidTexts& paid() const;
   json::Object state() const;
 
  private:

@@ -6,6 +6,7 @@ begin
   return exists (select from millrace.storage_object o where o.tenant_id = p_tenant and o.sha256 = p_sha256)
       or exists (select from millrace.artifact a where a.tenant_id = p_tenant and a.sha256 = p_sha256)
       or exists (select from millrace.page_result r where r.tenant_id = p_tenant and r.sha256 = p_sha256)
-      or exists (select from millrace.document_output d where d.tenant_id = p_tenant and d.sha256 = p_sha256);
+      or exists (select from millrace.document_output d where d.tenant_id = p_tenant and d.sha256 = p_sha256)
+      or exists (select from millrace.parse_request r where r.tenant_id = p_tenant and r.sha256 = p_sha256);
 end;
 $$;

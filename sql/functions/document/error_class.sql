@@ -6,6 +6,6 @@ as $$
     when p_outcome = 'lost' then 'worker_timeout'
     when p_error ->> 'error_type' in ('connection_failed', 'connection_reset', 'connection_cut', 'network_error', 'dns') then 'network_error'
     when p_job_type like 'ai_queue%' and coalesce(p_error ->> 'error_type', '') ~ 'timeout|timed_out' then 'ai_timeout'
-    when p_job_type like 'ai_queue%' then 'api_error'
+    when p_job_type like 'ai_queue%' or p_job_type = 'ingest_embed' then 'api_error'
     else 'ocr_failure' end
 $$;

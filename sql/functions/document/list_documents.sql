@@ -11,7 +11,7 @@ begin
   end if;
   return query
   select millrace.document_json(row(f.*)::millrace.shell_files) from millrace.shell_files f
-   where f.pipeline <> 'ingest' and (v_scope is null or f.tenant_id = v_scope) and (v_user is null or f.owner_id = v_user) and (p_patient is null or f.patient_id = p_patient)
+   where (v_scope is null or f.tenant_id = v_scope) and (v_user is null or f.owner_id = v_user) and (p_patient is null or f.patient_id = p_patient)
      and (p_state is null or f.status = p_state) and (p_before is null or f.id < p_before)
    order by f.id desc limit least(greatest(coalesce(p_limit, 50), 1), 1000);
 end;

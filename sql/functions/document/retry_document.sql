@@ -8,7 +8,7 @@ declare
   v_job uuid;
 begin
   select d.* into v_document from millrace.document d where d.file_id = p_file_id for no key update;
-  if not found and v_file.pipeline <> 'ingest' and v_file.job_id is not null and millrace.place_of(v_file.job_id) in ('final', 'not_found') then
+  if not found and v_file.job_id is not null and millrace.place_of(v_file.job_id) in ('final', 'not_found') then
     -- Its first job ended before the document was begun.
     update millrace.shell_files f set status = 'uploaded', updated_at = millrace.now() where f.id = p_file_id returning f.* into v_file;
     v_file := millrace.start_file(v_file, null, null, 'document_retried');

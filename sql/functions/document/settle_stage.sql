@@ -1,6 +1,7 @@
 -- millrace.settle_stage: the job of a stage for a whole document is being settled: its results and outputs are written, pages that the stage before could not do are given up, and the next stage
 -- is begun; without one the document has ended. A job that the document has left behind changes nothing. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
--- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary. p_plan: as in millrace.start_stage, or null.
+-- A document may have no pages (page_count null): then there is none to give up.
+-- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary, describes (kind, mime, page_count: of a stage that found out), rejected (findings: the file is refused, and ends here), pages_failed in the summary (of a parser: the document is partial in the end). p_plan: as in millrace.start_stage, or null.
 create or replace function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -15,6 +16,16 @@ begin
     return;
   end if;
   v_document := millrace.reopen_document(v_document);
+  if p_item ? 'describes' then
+    update millrace.document d
+       set kind = p_item #>> '{describes,kind}', mime = p_item #>> '{describes,mime}', page_count = (p_item #>> '{describes,page_count}')::integer, updated_at = v_now
+     where d.file_id = v_document.file_id returning d.* into v_document;
+  end if;
+  if p_item ? 'rejected' then
+    update millrace.document d set findings = p_item -> 'rejected', updated_at = v_now where d.file_id = v_document.file_id returning d.* into v_document;
+    perform millrace.end_document(v_document, 'rejected', p_job_id);
+    return;
+  end if;
   if p_item ? 'closes' then
     perform millrace.close_stage(v_document, p_item ->> 'closes');
   end if;
@@ -32,10 +43,10 @@ begin
   end if;
   perform millrace.put_outputs(v_document, p_item -> 'outputs', p_job_id);
   if p_item ? 'summary' then
-    update millrace.document d set summary = d.summary || (p_item -> 'summary') where d.file_id = v_document.file_id;
+    update millrace.document d set summary = d.summary || (p_item -> 'summary') where d.file_id = v_document.file_id returning d.* into v_document;
   end if;
   select count(*) into v_failed from millrace.page p where p.file_id = v_document.file_id and p.state = 'failed';
-  if p_plan is not null and v_failed < v_document.page_count and (v_failed = 0 or not coalesce((p_item ->> 'fail_on_page')::boolean, false)) then
+  if p_plan is not null and (v_failed = 0 or v_failed < v_document.page_count) and (v_failed = 0 or not coalesce((p_item ->> 'fail_on_page')::boolean, false)) then
     perform millrace.start_stage(v_document, p_plan, p_job_id);
     return;
   end if;
@@ -45,7 +56,8 @@ begin
     perform millrace.resume_document(v_document, (select v.first_job from millrace.pipeline_version v where v.hash = v_document.pipeline_hash), p_job_id);
     return;
   end if;
-  perform millrace.end_document(v_document, case when v_failed = 0 then 'completed' when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false)
+  perform millrace.end_document(v_document, case when v_failed = 0 then case when jsonb_typeof(v_document.summary -> 'pages_failed') = 'array' and jsonb_array_length(v_document.summary -> 'pages_failed') > 0
+    then 'partial' else 'completed' end when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false)
     then 'partial' else 'failed' end, p_job_id);
 end;
 $$;

@@ -14,12 +14,11 @@ begin
       from millrace.enqueue_specs(millrace.specs_from_json(jsonb_strip_nulls(jsonb_build_object(
              'owner_id', p_file.owner_id, 'dedupe_key', 'shell_file:' || p_file.id, 'correlation_id', p_correlation_id,
              'traceparent', p_traceparent) || v_first
-             || case p_file.pipeline
-                  when 'ingest' then jsonb_build_object('job_name', left('Ingest ' || p_file.file_name, 256), 'stage', 'uploaded',
-                    'payload', jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id))
-                  else jsonb_build_object('job_name', left('Process ' || p_file.file_name, 256), 'pipeline', p_file.pipeline,
-                    'payload', jsonb_strip_nulls(jsonb_build_object('shell_file_id', p_file.id, 'storage_path', p_file.storage_path,
-                      'pipeline_hash', (select encode(p.hash, 'hex') from millrace.pipeline p where p.name = p_file.pipeline)))) end)), p_file.tenant_id, true) e;
+             || jsonb_build_object('job_name', left(case p_file.pipeline when 'ingest' then 'Ingest ' else 'Process ' end || p_file.file_name, 256), 'pipeline', p_file.pipeline,
+                  'payload', jsonb_strip_nulls(jsonb_build_object('shell_file_id', p_file.id, 'storage_path', p_file.storage_path,
+                    'pipeline_hash', (select encode(p.hash, 'hex') from millrace.pipeline p where p.name = p_file.pipeline)))
+                  -- Under the names of the RFC too, which the type of its job requires (U-11).
+                  || case p_file.pipeline when 'ingest' then jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id) else '{}' end))), p_file.tenant_id, true) e;
     update millrace.shell_files f set job_id = v_file.job_id where f.id = p_file.id;
   end if;
   perform millrace.audit_for(p_file.tenant_id, 'shell_files', p_file.id::text, p_action, null,

@@ -1,6 +1,8 @@
 -- millrace.import_baseworker: live jobs of the BaseWorker RFC's upload_jobs; otherwise as millrace.import_guardian. Its status is the stage, and
 -- a worker that runs a job holds its row. One that waits for the parser's callback stays until that came, unless the map says
 -- parse_queued = 'uploaded': then it is parsed again. A webhook secret is not carried along.
+-- The job is the first one of the file with the document's id: it takes a parse that is stored here (parsed_path) instead of making one, and goes on from there; chunks and
+-- vectors of the source are made anew.
 create or replace function millrace.import_baseworker(p_schema text, p_map jsonb, p_limit integer, p_skip text[], p_skip_types text[])
   returns setof millrace.import_row language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -22,12 +24,12 @@ begin
                 when not millrace.import_fits(d.payload) then 'payload too large (MR004)' end,
            jsonb_build_object('id', millrace.uuid_or_null(p.r ->> 'job_id'),
              'payload', case when millrace.import_fits(d.payload) then d.payload end, 'job_name', 'ingest ' || (p.r ->> 'document_id'),
-             'owner_id', p.r ->> 'user_id', 'stage', case p.stage when 'parse_queued' then 'uploaded' else p.stage end,
+             'owner_id', p.r ->> 'user_id', 'pipeline', 'ingest', 'stage', case p.stage when 'parse_queued' then 'uploaded' else p.stage end,
              'scheduled_at', millrace.import_time(p.r #>> '{last_error,retry_at}')),
            case when $4 = 'delete' then p.r - 'webhook_secret' else p.r - '{progress,webhook_secret}'::text[] end
       from picked p
       cross join lateral (select jsonb_strip_nulls(jsonb_build_object(
-                            'document_id', p.r -> 'document_id', 'user_id', p.r -> 'user_id', 'raw_path', p.r -> 'raw_path',
+                            'document_id', p.r -> 'document_id', 'shell_file_id', p.r -> 'document_id', 'user_id', p.r -> 'user_id', 'raw_path', p.r -> 'raw_path',
                             'parsed_path', p.r -> 'parsed_path', 'parsed_sha256', p.r -> 'parsed_sha256', 'chunks_version', p.r -> 'chunks_version',
                             'embed_model', p.r -> 'embed_model', 'embed_version', p.r -> 'embed_version'))
                             || jsonb_build_object('progress', coalesce(nullif(p.r -> 'progress', 'null'), '{}')) as payload offset 0) d $sql$,

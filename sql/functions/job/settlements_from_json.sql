@@ -12,8 +12,8 @@ begin
   select s.i, case when jsonb_typeof(s.item) <> 'object' then 'must be an object'
                    when millrace.uuid_or_null(s.item ->> 'job_id') is null then 'job_id must be a uuid'
                    when millrace.uuid_or_null(s.item ->> 'token') is null then 'token must be a uuid'
-                   when coalesce(s.item ->> 'outcome', '') not in ('ok', 'retry', 'throttled', 'blocked', 'permanent', 'partial', 'cancelled', 'handback')
-                     then 'outcome must be one of ok, retry, throttled, blocked, permanent, partial, cancelled, handback'
+                   when coalesce(s.item ->> 'outcome', '') not in ('ok', 'retry', 'throttled', 'blocked', 'permanent', 'partial', 'cancelled', 'rescheduled', 'handback')
+                     then 'outcome must be one of ok, retry, throttled, blocked, permanent, partial, cancelled, rescheduled, handback'
                    when coalesce(jsonb_typeof(s.item -> 'retry_after_seconds'), 'null') not in ('number', 'null') then 'retry_after_seconds must be a number'
                    when coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null') then 'actual_tokens must be a number'
                    when coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null') then 'error must be an object'
@@ -21,7 +21,7 @@ begin
               end as message into v_bad
     from jsonb_array_elements(p_settlements) with ordinality s(item, i)
    where jsonb_typeof(s.item) <> 'object' or millrace.uuid_or_null(s.item ->> 'job_id') is null or millrace.uuid_or_null(s.item ->> 'token') is null
-      or coalesce(s.item ->> 'outcome', '') not in ('ok', 'retry', 'throttled', 'blocked', 'permanent', 'partial', 'cancelled', 'handback')
+      or coalesce(s.item ->> 'outcome', '') not in ('ok', 'retry', 'throttled', 'blocked', 'permanent', 'partial', 'cancelled', 'rescheduled', 'handback')
       or coalesce(jsonb_typeof(s.item -> 'retry_after_seconds'), 'null') not in ('number', 'null')
       or coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null')
       or coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null')

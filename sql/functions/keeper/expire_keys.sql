@@ -31,6 +31,6 @@ begin
   get diagnostics v_count = row_count;
   perform millrace.fold_usages(p_limit);
   return v_total + v_count + millrace.expire_results(p_limit) + millrace.expire_exports(p_limit) + millrace.sweep_objects(p_limit) + millrace.adopt_files(p_limit)
-       + millrace.reconcile_documents(p_limit) + millrace.expire_calls(p_limit);
+       + millrace.reconcile_documents(p_limit) + millrace.expire_calls(p_limit) + millrace.expire_webhooks(p_limit) + millrace.expire_generations(p_limit);
 end;
 $$;

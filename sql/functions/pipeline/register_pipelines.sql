@@ -15,8 +15,8 @@ begin
   -- Many workers start at once: each in its turn, and the last one finds everything done.
   perform pg_advisory_xact_lock(hashtextextended('millrace.register_pipelines', 0));
   for v_item in select i from jsonb_array_elements(p_pipelines) i order by i ->> 'name' loop
-    if coalesce(v_item ->> 'name', '') !~ '^[a-z][a-z0-9_-]{0,62}$' or v_item ->> 'name' = 'ingest' then
-      raise exception 'the name of a pipeline must have 1 to 63 of a-z 0-9 _ -, begin with a letter and not be ingest' using errcode = 'MR024';
+    if coalesce(v_item ->> 'name', '') !~ '^[a-z][a-z0-9_-]{0,62}$' then
+      raise exception 'the name of a pipeline must have 1 to 63 of a-z 0-9 _ - and begin with a letter' using errcode = 'MR024';
     end if;
     if coalesce(v_item ->> 'hash', '') !~ '^[0-9a-f]{64}$' or jsonb_typeof(v_item -> 'definition') is distinct from 'object'
        or coalesce(v_item #>> '{first_job,job_type}', '') = '' then

@@ -41,6 +41,18 @@ std::vector<SettingSpec> document_specs() {
        .default_value = "",
        .description = "ClamAV daemon that looks at files first: unix:/path or host:port; default: "
                       "none"},
+      {.section = "embeddings",
+       .key = "model",
+       .type = choice,
+       .default_value = "universal-sentence-encoder-lite",
+       .description = "Model in this process that embeds for stages that name none",
+       .choices = {"universal-sentence-encoder-lite", "all-MiniLM-L6-v2"}},
+      {.section = "embeddings",
+       .key = "models_dir",
+       .type = text,
+       .default_value = "",
+       .description = "Folder of these models; default: share/millrace/models or models beside the "
+                      "folder of this program"},
       {.section = "openai",
        .key = "base_url",
        .type = text,

@@ -4,9 +4,11 @@
 #include "app/context.h"
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
+#include "pipeline/local_embeddings.h"
 #include "provider/anthropic_chat.h"
 #include "provider/openai_chat.h"
 #include "store/document_store.h"
+#include "store/ingest_store.h"
 
 #include <boost/asio/thread_pool.hpp>
 #include <boost/json/object.hpp>
@@ -73,6 +75,8 @@ class DocumentWorker {
   boost::asio::thread_pool threads_{2};
   pipeline::PipelineSet pipelines_;
   std::unique_ptr<store::DocumentStore> store_;
+  std::unique_ptr<store::IngestStore> ingest_;
+  std::unique_ptr<pipeline::LocalModels> models_;
   std::unique_ptr<WorkerBlobs> blobs_;
   std::unique_ptr<pipeline::ContentFiles> contents_;
   std::unique_ptr<pipeline::Children> children_;
@@ -168,6 +172,7 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   }
   made->pipelines_ = std::move(loaded.set);
   made->store_ = store::make_document_store(parts.pool);
+  made->ingest_ = store::make_ingest_store(parts.pool);
   MR_TRY(made->blobs_,
          WorkerBlobs::open(
              settings, {.client = parts.client, .clock = context.clock, .random = context.random}));
@@ -191,7 +196,17 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                              .pipelines = made->pipelines_,
                                              .threads = made->threads_.get_executor(),
                                              .clock = context.clock,
-                                             .log = context.log});
+                                             .log = context.log,
+                                             .ingest = made->ingest_.get()});
+  made->models_ = std::make_unique<pipeline::LocalModels>(
+      pipeline::LocalModels::Options{.folder = models_folder(settings),
+                                     .model = settings.text("embeddings.model")},
+      made->threads_.get_executor());
+  made->services_->embeddings[std::string(pipeline::kLocalProvider)] =
+      [models = made->models_.get()](std::string model) -> Task<pipeline::EmbeddingService> {
+    MR_CO_TRY(auto* provider, co_await models->open(std::move(model)));
+    co_return pipeline::EmbeddingService{.provider = provider};
+  };
   auto& authors = made->services_->authors;
   authors.client = &parts.client;
   if (const auto dir = pipeline_folder(settings)) authors.folder = dir->string();
@@ -247,6 +262,16 @@ fs::path document_program(const Settings& settings) {
   if (!chosen.empty()) return chosen;
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "millrace-document";
+}
+
+fs::path models_folder(const Settings& settings) {
+  const auto& chosen = settings.text("embeddings.models_dir");
+  if (!chosen.empty()) return chosen;
+  std::error_code ignored;
+  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  // Installed beside the program, or built: build/models.
+  const auto installed = here.parent_path() / "share" / "millrace" / "models";
+  return fs::is_directory(installed, ignored) ? installed : here.parent_path() / "models";
 }
 
 bool takes_documents(const Settings& settings) {

@@ -21,6 +21,7 @@
 #include "app/serve/blob_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
+#include "app/serve/webhook_parts.h"
 #include "app/serve/work_parts.h"
 #include "base/cancel.h"
 #include "base/either.h"
@@ -141,6 +142,7 @@ struct ApiParts::Impl {
   std::optional<api::Guard> guard;
   std::unique_ptr<BlobParts> blobs;  // Uploads, files.
   std::unique_ptr<WorkParts> work;   // Compute jobs, remote workers.
+  std::unique_ptr<WebhookParts> webhooks;
 
   MetricRegistry& registry = context.metrics;
   ProcessMetrics process{registry, context.clock};
@@ -181,6 +183,7 @@ Result<void> ApiParts::Impl::build(const Options& options) {
                                 .tickets = *tickets,
                                 .wake = wake.outlet(),
                                 .blobs = &blobs->store()}));
+  MR_TRY(webhooks, WebhookParts::make(context, session, blobs->store()));
   return build_pipeline();
 }
 
@@ -246,6 +249,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, blobs->operations());
   append(all, export_operations());
   append(all, work->operations());
+  append(all, webhooks->operations());
   append(all, rest.operations());
   append(all, api::storage_operations({.files = blobs->files(),
                                        .uploads = blobs->engine(),

@@ -89,6 +89,16 @@ std::string_view to_string(RunKind kind) {
       return "extract";
     case RunKind::narrate:
       return "narrate";
+    case RunKind::parse:
+      return "parse";
+    case RunKind::validate:
+      return "validate";
+    case RunKind::chunk:
+      return "chunk";
+    case RunKind::embed:
+      return "embed";
+    case RunKind::publish:
+      return "publish";
     case RunKind::exec:
       return "exec";
     case RunKind::http:

@@ -19,8 +19,22 @@
 
 namespace millrace::pipeline {
 
-// What does the work of a stage. The first six are built in, the others are their author's.
-enum class RunKind { scan, ocr, spatial, detect, extract, narrate, exec, http };
+// What does the work of a stage. The last two are their author's, the others are built in.
+enum class RunKind {
+  scan,
+  ocr,
+  spatial,
+  detect,
+  extract,
+  narrate,
+  parse,
+  validate,
+  chunk,
+  embed,
+  publish,
+  exec,
+  http
+};
 
 std::string_view to_string(RunKind kind);
 

@@ -100,7 +100,9 @@ void read_options(ObjectReader& stage_reader, const Source& source, const std::s
   }
   ObjectReader in(source, *object, stage_reader.path_of("options"), who, problems, "options.");
   for (const auto& spec : kind.options) read_option(in, spec, stage.options);
-  if (stage.options.contains("model") && stage.provider == kLocalProvider) {
+  // Of the models in this process there are several that embed.
+  if (stage.options.contains("model") && stage.provider == kLocalProvider &&
+      stage.kind != RunKind::embed) {
     in.wrong("model", "is of a provider, and local has none");
   }
   const auto number = [&](std::string_view name, double otherwise) {
@@ -113,6 +115,17 @@ void read_options(ObjectReader& stage_reader, const Source& source, const std::s
       if (number("review_min", 0) > number(accept, 1)) {
         in.wrong("review_min", fmt::format("must not be above {}", accept));
       }
+    }
+  }
+  if (stage.kind == RunKind::chunk) {
+    const auto most = number("max_tokens", 1e6);
+    const auto target = number("target_tokens", most);
+    if (target > most) in.wrong("target_tokens", "must not be above max_tokens");
+    if (number("min_tokens", 0) * 2 > target) {
+      in.wrong("min_tokens", "must be at most half of target_tokens");
+    }
+    if (number("overlap_tokens", 0) > 0.15 * most) {
+      in.wrong("overlap_tokens", "must be at most 15 % of max_tokens");
     }
   }
   in.finish();

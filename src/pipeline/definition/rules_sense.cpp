@@ -15,9 +15,7 @@
 namespace millrace::pipeline {
 namespace {
 
-constexpr std::string_view kIngestPipeline = "ingest";
-constexpr std::array<std::string_view, 3> kTakenTypes{"document_outputs", "document_image",
-                                                      "ingest_document"};
+constexpr std::array<std::string_view, 2> kTakenTypes{"document_outputs", "document_image"};
 
 class SenseCheck {
  public:
@@ -46,9 +44,6 @@ class SenseCheck {
   }
 
   void check_names() {
-    if (pipeline_.name == kIngestPipeline) {
-      problems_.add(source_.place("name"), "name \"ingest\" is taken by the intake of files");
-    }
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (std::ranges::find(kTakenTypes, stages_[i].name) == kTakenTypes.end()) continue;
       tell(i, "name", "name is that of a job of the engine");

@@ -231,6 +231,37 @@ Task<std::optional<DocumentFacts>> load_facts(StageJob& job) {
   co_return std::optional<DocumentFacts>(std::move(facts));
 }
 
+// Of an ingested document: its text, and what was published of it.
+Task<void> write_chunks(StageJob& job, OutputFiles& files) {
+  constexpr int kWindow = 200;
+  MR_CO_TRY_VOID(co_await files.open("chunks", "chunks.jsonl", "application/jsonl"));
+  for (int after = -1;;) {
+    MR_CO_TRY(const auto window, co_await steadily(*job.context, [&] {
+                return job.services.ingest->list_chunks(job.work.file.id, after, kWindow);
+              }));
+    if (window.empty()) break;
+    std::string lines;
+    for (const auto& line : window) lines += line + '\n';
+    MR_CO_TRY_VOID(co_await files.write("chunks", std::move(lines)));
+    after += static_cast<int>(window.size());  // They are numbered without a gap.
+  }
+  co_return ok();
+}
+
+Task<void> write_ingested(StageJob& job, OutputFiles& files) {
+  const auto* normal = stage_doing(*job.pipeline, RunKind::validate);
+  const auto found =
+      normal == nullptr ? job.work.results.end() : job.work.results.find(normal->name);
+  if (found != job.work.results.end()) {
+    files.add_result(normal->name, found->second.content, "markdown", "document.md",
+                     "text/markdown; charset=utf-8");
+  }
+  if (stage_doing(*job.pipeline, RunKind::publish) != nullptr) {
+    MR_CO_TRY_VOID(co_await write_chunks(job, files));
+  }
+  co_return ok();
+}
+
 Task<Outcome> write_all(StageJob& job) {
   MR_CO_TRY(const auto record, co_await read_record(job));
   Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
@@ -251,6 +282,7 @@ Task<Outcome> write_all(StageJob& job) {
       if (failed) co_return *std::move(failed);
     }
   }
+  MR_CO_TRY_VOID(co_await write_ingested(job, out.files));
   MR_CO_TRY_VOID(co_await write_author_results(job, record, out.files));
   MR_CO_TRY_VOID(co_await out.files.finish());
   if (facts) MR_CO_TRY_VOID(co_await write_facts(out, *facts));

@@ -2,11 +2,11 @@
 //
 // clamd looks first when it is configured, then the child of our own reads the structure. Either
 // may refuse; a refused file is a result, not a failure.
-#include "blob/disk.h"
 #include "pipeline/output_files.h"
 #include "pipeline/stage_job.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
+#include "pipeline/virus_check.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unistd.h>
 #include <utility>
 
 namespace millrace::pipeline {
@@ -23,14 +22,6 @@ namespace {
 constexpr std::size_t kFindingsMax = 200;
 constexpr int kPagesMax = 5'000;
 constexpr JsonLimits kReportLimits{.max_bytes = std::size_t{8} * 1024 * 1024, .max_depth = 8};
-
-json::Object finding(std::string_view rule, std::string_view severity, std::string_view detail) {
-  json::Object object;
-  object["rule"] = rule;
-  object["severity"] = severity;
-  object["detail"] = storable_text(detail, 500);
-  return object;
-}
 
 std::string text_of(const json::Object& object, std::string_view name, std::size_t bytes_max) {
   const auto* value = object.if_contains(name);
@@ -105,35 +96,6 @@ Result<json::Object> checked_report(std::string_view text, int pages_max) {
   scan["findings"] = std::move(findings);
   scan["pages"] = std::move(pages);
   return scan;
-}
-
-Result<std::size_t> read_some(int fd, std::span<std::byte> buffer) {
-  for (;;) {
-    const auto got = ::read(fd, buffer.data(), buffer.size());
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return fail(ErrorKind::unavailable, "cannot read a scratch file");
-  }
-}
-
-struct VirusCheck {
-  std::optional<Outcome> failed = {};
-  std::optional<json::Object> found = {};
-};
-
-awaitable<VirusCheck> ask_clamd(StageJob& job, const sandbox::UniqueFd& file) {
-  const int fd = file.get();
-  auto threads = job.services.threads;
-  auto verdict = co_await job.services.clamd->scan(
-      [fd, threads](std::span<std::byte> buffer) -> Task<std::size_t> {
-        co_return co_await blob::on_disk(threads, [fd, buffer] { return read_some(fd, buffer); });
-      },
-      job.context->token());
-  if (!verdict) {
-    // Not having looked is no clean bill.
-    co_return VirusCheck{.failed = provider::to_outcome(verdict.error(), "clamd")};
-  }
-  if (!verdict->found) co_return VirusCheck{};
-  co_return VirusCheck{.found = finding("virus", "refuse", verdict->signature)};
 }
 
 json::Object refused_scan(json::Object reason) {

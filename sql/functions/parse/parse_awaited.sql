@@ -1,0 +1,8 @@
+-- millrace.parse_awaited: where the parse of a job stands, for whoever brings it: null where none was ever asked for. Of several runs the last counts.
+create or replace function millrace.parse_awaited(p_job_id uuid) returns text
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
+as $$
+begin
+  return (select r.state from millrace.parse_request r where r.job_id = p_job_id order by r.run desc limit 1);
+end;
+$$;

@@ -1,0 +1,6 @@
+-- The type of vectors: see millrace.use_vector_type. Idempotent.
+do $$
+begin
+  perform millrace.use_vector_type();
+end;
+$$;

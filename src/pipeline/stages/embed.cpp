@@ -1,0 +1,294 @@
+// Vectors for the chunks of a generation, batch by batch. What the tenant has of equal texts is
+// taken over; of the rest each batch is asked for once, checked, and committed by itself with the
+// end of the call that was paid for it (G03, G12, F08). A death costs the batch in flight.
+#include "base/either.h"
+#include "base/fault.h"
+#include "blob/disk.h"
+#include "chunk/identity.h"
+#include "pipeline/embed_plan.h"
+#include "pipeline/embedding_choice.h"
+#include "pipeline/paid_call.h"
+#include "pipeline/stage_job.h"
+#include "pipeline/steadily.h"
+
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace millrace::pipeline {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A pause at the limiter that is worth keeping the slot for.
+constexpr milliseconds kWaitMax{2'000};
+
+// The run of one delivery over all batches that are left.
+class Embedding {
+ public:
+  Embedding(StageJob& job, EmbeddingService service, store::Generation generation)
+      : job_(job),
+        service_(service),
+        provider_(*service.provider),
+        generation_(std::move(generation)),
+        budget_(budget_of(provider_.limits(),
+                          static_cast<std::size_t>(job.number("batch_max", 256)))) {}
+
+  Task<Outcome> run() {
+    MR_CO_TRY_VOID(co_await take_over());
+    for (;;) {
+      if (job_.context->cancelled()) co_return Outcome::cancelled(job_.context->cancel_reason());
+      MR_CO_TRY(auto waiting, co_await steadily(*job_.context, [&] {
+                  return job_.services.ingest->pending_chunks(generation_.id, kAsk);
+                }));
+      if (waiting.empty()) break;
+      MR_CO_TRY(auto ended, co_await do_batch(std::move(waiting)));
+      if (ended) co_return *std::move(ended);
+      tell();
+    }
+    json::Object summary;
+    summary["embeddings"] = json::Object{{"model", generation_.model},
+                                         {"version", generation_.version},
+                                         {"calls", calls_},
+                                         {"taken_over", taken_over_},
+                                         {"tokens", tokens_},
+                                         {"cost_micros", cost_micros_}};
+    json::Object item;
+    item["summary"] = std::move(summary);
+    co_return settled_stage(job_, std::move(item));
+  }
+
+ private:
+  static constexpr int kAsk = 256;
+
+  store::Held held() const { return {.job = job_.id(), .token = job_.context->job().token}; }
+
+  Task<void> take_over() {
+    for (;;) {
+      MR_CO_TRY(const auto count, co_await steadily(*job_.context, [&] {
+                  return job_.services.ingest->reuse_vectors(held(), generation_.id);
+                }));
+      if (count == 0) co_return ok();
+      taken_over_ += count;
+      generation_.embeds_done += count;
+      tell();
+    }
+  }
+
+  void tell() {
+    const auto total = generation_.chunks_total.value_or(0);
+    job_.context->progress(total == 0 ? 0 : std::min(99, 99 * generation_.embeds_done / total),
+                           fmt::format("{} of {} chunks", generation_.embeds_done, total),
+                           to_json(generation_.progress()));
+  }
+
+  struct Permit {
+    json::Object capacity = {};
+    std::optional<store::DocumentStore::CallPermit> call = {};
+    EmbedBatch batch = {};
+  };
+
+  // An outcome: why the delivery ends here.
+  Task<std::optional<Outcome>> do_batch(std::vector<store::PendingChunk> waiting) {
+    MR_CO_TRY(auto permit, co_await permit_for(waiting));
+    if (auto* ended = std::get_if<Outcome>(&permit)) co_return std::move(*ended);
+    auto& [capacity, call, batch] = std::get<Permit>(permit);
+    auto answer = co_await provider_.embed(batch.texts, job_.context->token());
+    ++calls_;
+    if (answer) {
+      // The provider checked it too; nothing is believed of a vector that is about to be kept.
+      if (auto wrong = provider::check_vectors(answer->vectors, batch.texts.size(),
+                                               generation_.dimension.value_or(0))) {
+        wrong->usage = answer->usage.reported ? std::optional(answer->usage) : std::nullopt;
+        wrong->maybe_charged = true;
+        answer = std::unexpected(*std::move(wrong));
+      }
+    }
+    if (!answer) {
+      if (call) co_await end_paid_call(job_, *call, &answer.error(), {}, service_.price);
+      co_return provider::to_outcome(answer.error(), provider_.name());
+    }
+    MR_FAULT("embed.answered");
+    const auto usage = answer->usage.reported
+                           ? answer->usage
+                           : provider::Usage{.input = batch.tokens, .reported = false};
+    auto sent = co_await blob::on_disk(job_.services.threads, [&] {
+      store::VectorBatch out{.id = waiting.front().id};
+      for (std::size_t i = 0; i < batch.chunks(); ++i) {
+        out.add(waiting[i].id, answer->vectors[batch.text_of[i]]);
+      }
+      return out;
+    });
+    MR_CO_TRY(sent.id, batch_id(batch, waiting));
+    std::optional<store::CallSettled> settled;
+    if (call) {
+      settled = store::CallSettled{.call = call->call, .end = answered_call(usage, *answer)};
+      if (!capacity.empty()) settled->end["capacity"] = capacity;
+    }
+    auto put = co_await steadily(*job_.context, [&] {
+      return job_.services.ingest->put_vectors(held(), generation_.id, sent, settled);
+    });
+    if (!put) {
+      // The money is spent whoever may keep the vectors.
+      if (call) {
+        co_await end_paid_call(job_, *call, nullptr,
+                               {.usage = usage, .finish = {}, .response_id = answer->response_id},
+                               service_.price);
+      }
+      if (put.error().sqlstate == "MR045") {
+        co_return Outcome::retry("vectors_mismatch", put.error().message);
+      }
+      co_return fail(put.error());
+    }
+    generation_.embeds_done += static_cast<int>(batch.chunks());
+    if (!generation_.dimension) {
+      generation_.dimension = static_cast<int>(answer->vectors.front().size());
+    }
+    tokens_ += usage.total();
+    if (call) cost_micros_ += provider::cost_of(usage, service_.price);
+    co_return std::optional<Outcome>();
+  }
+
+  // The same batch has the same id when it is asked for again.
+  Result<Uuid> batch_id(const EmbedBatch& batch, const std::vector<store::PendingChunk>& waiting) {
+    std::string text = generation_.id.to_string();
+    for (std::size_t i = 0; i < batch.chunks(); ++i) text += waiting[i].id.to_string();
+    return chunk_name_id(text);
+  }
+  static Uuid chunk_name_id(const std::string& text) { return chunk::name_id("batch:" + text); }
+
+  json::Object answered_call(const provider::Usage& usage,
+                             const provider::EmbedAnswer& answer) const {
+    json::Object end;
+    end["state"] = "answered";
+    end["cost_micros"] = provider::cost_of(usage, service_.price);
+    end["input_tokens"] = usage.input;
+    end["output_tokens"] = usage.output;
+    end["response_id"] = storable_text(answer.response_id, 200);
+    return end;
+  }
+
+  // Room at the provider's limits, then the intent on record; a smaller batch where there is less.
+  Task<std::variant<Permit, Outcome>> permit_for(const std::vector<store::PendingChunk>& waiting) {
+    auto budget = budget_;
+    Permit permit;
+    permit.batch = co_await planned(waiting, budget);
+    if (auto wrong = provider::check_embed_request(provider_, permit.batch.texts)) {
+      co_return std::variant<Permit, Outcome>(provider::to_outcome(*wrong, provider_.name()));
+    }
+    if (!provider_.paid()) co_return std::variant<Permit, Outcome>(std::move(permit));
+    for (;;) {
+      MR_CO_TRY(auto grant, co_await steadily(*job_.context, [&] {
+                  // The claim took one request; its tokens are taken here, as all others.
+                  return job_.services.ingest->take_capacity(held(), calls_ == 0 ? 0 : 1,
+                                                             permit.batch.tokens);
+                }));
+      if (grant.granted) {
+        permit.capacity = std::move(grant.capacity);
+        break;
+      }
+      const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(grant.tokens_room, 0));
+      const auto least = provider_.count_tokens(permit.batch.texts.front());
+      if (room >= least && room < permit.batch.tokens) {
+        budget.tokens_total_max = room;
+        permit.batch = co_await planned(waiting, budget);
+        continue;
+      }
+      if (grant.retry > kWaitMax) {
+        co_return std::variant<Permit, Outcome>(
+            Outcome::throttled("no room at the provider's limits", grant.retry));
+      }
+      co_await wait(grant.retry);
+      if (job_.context->cancelled()) {
+        co_return std::variant<Permit, Outcome>(Outcome::cancelled(job_.context->cancel_reason()));
+      }
+    }
+    const provider::Usage estimate{.input = permit.batch.tokens};
+    std::string all;
+    for (const auto& text : permit.batch.texts) all += sha256_hex(text);
+    MR_CO_TRY(auto call, co_await begin_paid_call(job_, {.provider = std::string(provider_.name()),
+                                                         .model = provider_.info().model,
+                                                         .request_sha256 = sha256_hex(all),
+                                                         .estimated_tokens = estimate.total(),
+                                                         .reserved_micros = provider::cost_of(
+                                                             estimate, service_.price)}));
+    if (!call.allowed) co_return std::variant<Permit, Outcome>(over_budget(provider_.name(), call));
+    permit.call = call;
+    co_return std::variant<Permit, Outcome>(std::move(permit));
+  }
+
+  awaitable<EmbedBatch> planned(const std::vector<store::PendingChunk>& waiting,
+                                const EmbedBudget& budget) {
+    co_return co_await blob::on_disk(job_.services.threads,
+                                     [&] { return plan_batch(waiting, provider_, budget); });
+  }
+
+  awaitable<void> wait(milliseconds pause) {
+    using namespace either;
+    co_await (job_.context->clock().sleep_for(std::max(pause, milliseconds(50))) ||
+              job_.context->token().wait());
+  }
+
+  StageJob& job_;
+  EmbeddingService service_;
+  provider::EmbeddingProvider& provider_;
+  store::Generation generation_;
+  EmbedBudget budget_;
+  int calls_ = 0;
+  int taken_over_ = 0;
+  std::uint64_t tokens_ = 0;
+  std::int64_t cost_micros_ = 0;
+};
+
+}  // namespace
+
+Task<Outcome> run_embed(StageJob job) {
+  auto service = co_await embedding_of(job);
+  if (!service) co_return std::move(service).error();
+  MR_CO_TRY(auto generation, co_await steadily(*job.context, [&] {
+              return job.services.ingest->find_generation(job.id());
+            }));
+  if (!generation) {
+    co_return Outcome::permanent("no_chunks", "there are no chunks of the document");
+  }
+  if (!generation->building()) co_return settled_stage(job, {});
+  const auto& model = service->provider->info();
+  if (model.model != generation->model || model.version != generation->version) {
+    // Another worker, or this one before it was configured anew, cut the text for its own model.
+    co_return Outcome::throttled(
+        fmt::format("the chunks are cut for {} {}, this worker has {} {}", generation->model,
+                    generation->version, model.model, model.version),
+        std::chrono::seconds(30));
+  }
+  Embedding embedding(job, *service, *std::move(generation));
+  co_return co_await embedding.run();
+}
+
+Task<Outcome> run_publish(StageJob job) {
+  MR_CO_TRY(auto generation, co_await steadily(*job.context, [&] {
+              return job.services.ingest->find_generation(job.id());
+            }));
+  if (!generation) {
+    co_return Outcome::permanent("no_chunks", "there are no chunks of the document");
+  }
+  if (generation->building()) {
+    if (generation->chunks_total != generation->embeds_done) {
+      co_return Outcome::permanent(
+          "generation_not_whole",
+          fmt::format("{} of {} chunks have vectors", generation->embeds_done,
+                      generation->chunks_total.value_or(0)));
+    }
+    job.context->in_settlement({store::publish_generation_statement(job.id(), generation->id)});
+  }
+  json::Object summary;
+  summary["generation_id"] = generation->id.to_string();
+  json::Object item;
+  item["summary"] = std::move(summary);
+  co_return settled_stage(job, std::move(item));
+}
+
+}  // namespace millrace::pipeline
