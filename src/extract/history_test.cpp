@@ -188,6 +188,15 @@ TEST(People, AreThePatientAndThePractitioners) {
   trial.fact(FactType::Practitioner, "Jane Doe");
 }
 
+// What ends a letter is no item of the list above it.
+TEST(People, WhoSignBehindAClosingAreNoItemsOfTheListAboveIt) {
+  const auto trial =
+      try_lines({"Medications", "Metformin 500 mg twice daily", "Yours sincerely, Dr. Jane Doe"});
+  EXPECT_EQ(trial.texts(Category::medication_name), std::vector<std::string>{"Metformin"});
+  EXPECT_EQ(trial.count(FactType::MedicationStatement), 1U);
+  trial.fact(FactType::Practitioner, "Jane Doe");
+}
+
 TEST(People, OfTwoFieldsAreOneName) {
   const auto trial =
       try_lines({"Surname: Garrick", "First name: Joanna", "", "Joanna Garrick, 31 August 2022"});

@@ -149,6 +149,14 @@ bool brings_its_text(const StageJob& job, const RunRecord& record) {
   });
 }
 
+bool reads_nothing(const StageJob& job, const RunRecord& record) {
+  const auto* reading = reading_stage(*job.pipeline);
+  if (reading == nullptr) return false;
+  return std::ranges::none_of(record.pages, [&](const store::PageState& page) {
+    return record.find(page.page, reading->name) != nullptr;
+  });
+}
+
 // By a child: it takes the file apart again.
 Task<std::optional<Outcome>> write_pdf(Writing& out) {
   auto& job = out.job;
@@ -269,6 +277,8 @@ Task<void> write_ingested(StageJob& job, OutputFiles& files) {
 
 Task<Outcome> write_all(StageJob& job) {
   MR_CO_TRY(const auto record, co_await read_record(job));
+  // Nothing of it could be read: there is nothing to hand out, and the document ends as failed.
+  if (reads_nothing(job, record)) co_return settled_stage(job, {});
   Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
   MR_CO_TRY(const auto facts, co_await load_facts(job));
   if (facts) {
