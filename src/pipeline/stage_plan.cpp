@@ -117,6 +117,7 @@ std::string stage_version(const Stage& stage) {
       return stage.provider == kLocalProvider
                  ? fmt::format("{}/{}/{}", fingerprint, kPassRevision, extract::version())
                  : fmt::format("{}/{}", fingerprint, kPassRevision);
+    case RunKind::render:
     case RunKind::exec:
     case RunKind::http:
       return fingerprint;

@@ -78,6 +78,17 @@ inline std::string put_file(Session& server, std::string_view user, std::string_
   return finish(server, member(server, begun, "upload_id"), content);
 }
 
+// An export document of a known id, as millrace.put_export_document would make it.
+inline void place_export_document(Session& owner, std::string_view id, std::string_view user,
+                                  std::string_view tenant = kTenant) {
+  owner.run(
+      "with d as (insert into millrace.export_document values ($1::uuid, $3::uuid, $2::uuid, 1, "
+      "millrace.now(), millrace.now()))"
+      " insert into millrace.export_document_version values ($1::uuid, 1, $3::uuid, 'CV', "
+      "'minimal', '{}', sha256(convert_to($1, 'UTF8')), millrace.now())",
+      pg::params(id, user, tenant));
+}
+
 // A storage object, as the Storage routes make one.
 inline std::string put_object(Session& server, std::string_view user, const std::string& name,
                               std::string_view content, const std::string& bucket = "medical-docs",

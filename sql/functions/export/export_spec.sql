@@ -20,7 +20,8 @@ begin
   if v_document.version is not null then
     v_wish := v_wish || int4send(v_document.version);
   end if;
-  return jsonb_build_object(
+  -- Queue, attempts and time as the pipeline says, where a worker has told of it.
+  return coalesce(millrace.first_job('export'), '{}') || jsonb_build_object(
     'job_type', 'export_pdf', 'job_name', 'export ' || p_document_id, 'owner_id', p_user_id, 'concurrency_key', p_user_id,
     'payload', jsonb_strip_nulls(jsonb_build_object('document_id', p_document_id, 'document_version', v_document.version, 'user_id', p_user_id, 'format', 'pdf'))
       || jsonb_build_object('options', v_options),

@@ -3,6 +3,7 @@
 #include "api/routes/exports.h"
 #include "app/compute/worker_blobs.h"
 #include "app/database.h"
+#include "app/exports/export_worker.h"
 #include "base/run.h"
 #include "blob/blob_store.h"
 #include "http/client.h"
@@ -54,7 +55,7 @@ struct ExportDesk::Parts {
         pool(io.get_executor(), connect_as(database, "millrace_api", "millrace-cli"),
              {.connections_max = 2}, of.random),
         client(io.get_executor(), {}),
-        templates({}, of.log) {}
+        templates(template_folders(of.settings), of.log) {}
 
   template <class T>
   Result<T> run(Task<T> task) {

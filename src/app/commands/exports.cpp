@@ -4,6 +4,7 @@
 #include "app/commands/documents.h"
 #include "app/commands/job_spec.h"
 #include "app/exit_code.h"
+#include "app/exports/export_worker.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -78,7 +79,7 @@ Result<int> run_cleanup(Context& context) {
 
 Result<int> run_templates(Context& context, const std::optional<std::string>& name, bool sample,
                           bool schema) {
-  const TemplateCatalog templates({}, context.log);
+  const TemplateCatalog templates(template_folders(context.settings), context.log);
   if (!name) {
     if (sample || schema) {
       return fail(ErrorKind::invalid_argument, "--sample and --schema need the name of a template");

@@ -82,8 +82,13 @@ Result<int> run_add(Context& context, const AddArguments& arguments) {
   if (arguments.user) {
     MR_TRY(document.user, parse_id<Uuid>("--user", *arguments.user));
   }
-  MR_TRY(const auto text,
-         read_text_argument(arguments.file == "-" ? "-" : "@" + arguments.file, kDataMaxBytes));
+  auto read = read_text_argument(arguments.file, kDataMaxBytes);
+  if (!read) {
+    auto error = read.error();
+    error.kind = ErrorKind::invalid_argument;
+    return fail(std::move(error));
+  }
+  const auto& text = *read;
   auto value = parse_json(text, {.max_bytes = kDataMaxBytes});
   if (!value) return fail_with_context(arguments.file, value.error());
   if (!value->is_object()) {

@@ -579,9 +579,10 @@ std::string SettingSpec::variable() const {
 std::span<const SettingSpec> setting_specs() {
   static const std::vector<SettingSpec> specs = [] {
     auto all = make_specs();
-    auto documents = document_specs();
-    all.insert(all.end(), std::make_move_iterator(documents.begin()),
-               std::make_move_iterator(documents.end()));
+    for (auto part : {document_specs(), export_specs()}) {
+      all.insert(all.end(), std::make_move_iterator(part.begin()),
+                 std::make_move_iterator(part.end()));
+    }
     return all;
   }();
   return specs;

@@ -19,10 +19,15 @@
 
 namespace millrace::pipeline {
 
-// What does the work of a stage. The first six are built in, the others are their author's.
-enum class RunKind { scan, ocr, spatial, detect, extract, narrate, exec, http };
+// What does the work of a stage. The last two are their author's, the others are built in.
+enum class RunKind { scan, ocr, spatial, detect, extract, narrate, render, exec, http };
 
 std::string_view to_string(RunKind kind);
+
+// What a pipeline begins with: a file that somebody sends, or an export that somebody orders.
+enum class Takes { file, order };
+
+std::string_view to_string(Takes takes);
 
 // One job for the document, or one for each of its pages.
 enum class Each { document, page };
@@ -85,6 +90,7 @@ struct Pipeline {
   std::string name;
   std::string version;  // "1.4.0"
   std::string description;
+  Takes takes = Takes::file;
   std::vector<QueuePolicy> queues = {};
   std::vector<Stage> stages = {};  // Each behind all it waits for; the first is where it begins.
   std::string hash;                // SHA-256 of the canonical form, 64 hexadecimal digits.

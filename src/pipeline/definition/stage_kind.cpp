@@ -63,6 +63,13 @@ std::vector<StageKind> make_kinds() {
        .required = {"map", "entities", "facts"},
        .outputs = {"narrative"},
        .options = {model}},
+      {.kind = RunKind::render,
+       .each = Each::document,
+       .provider = kNoProvider,
+       .providers = nobody,
+       .in_child = true,
+       .outputs = {"pdf"},
+       .options = {{.name = "preview_width", .type = integer, .min = 0, .max = 1'200}}},
       // Of these the provider says whose limits the jobs count against.
       {.kind = RunKind::exec,
        .each = std::nullopt,
