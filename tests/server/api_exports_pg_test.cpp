@@ -1,6 +1,5 @@
 // Exports, as the source's client asks for them: its paths, its names, its words.
-#include "api/stream/stream_client.h"
-#include "api_world.h"
+#include "export_fixture.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -21,81 +20,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ApiExports : public testing::Test {
- protected:
-  static void SetUpTestSuite() { world_ = std::make_unique<ApiWorld>(); }
-  static void TearDownTestSuite() { world_.reset(); }
-  static ApiWorld& world() { return *world_; }
-
-  ApiExports()
-      : tenant_(world().new_tenant()),
-        user_(world().new_user()),
-        token_(world().jwt(Role::authenticated, tenant_, user_)),
-        sql_(world().sql()) {
-    must(sql_.query("select set_config('millrace.tenant_id', $1, false)",
-                    pg::params(tenant_.to_string())));
-  }
-
-  static std::string document() { return world().new_user().to_string(); }
-  Answered post(const std::string& path, const std::string& body) {
-    return world().post(path, token_, body);
-  }
-  std::string start(const std::string& document, const std::string& more = "") {
-    const auto made =
-        post("/api/v1/export/pdf", fmt::format(R"({{"documentId":"{}"{}}})", document, more));
-    EXPECT_EQ(made.status, 202) << made.body;
-    return std::string(made.json().at("data").at("jobId").as_string());
-  }
-  json::Object status(const std::string& job) {
-    const auto got = world().get("/api/v1/export/job/" + job, token_);
-    EXPECT_EQ(got.status, 200) << got.body;
-    return got.json().at("data").as_object();
-  }
-  // As the source's worker does: takes the next one; its id and who holds it.
-  std::pair<std::string, std::string> claim() {
-    const auto rows = must(sql_.query(
-        "select id, locked_by from millrace.fetch_next_export_job($1)", pg::params(user_)));
-    if (rows.empty()) return {};
-    return {std::string(rows[0].text(0)), std::string(rows[0].text(1))};
-  }
-  // A PDF of this user in bucket exports.
-  std::string store(const std::string& name, const std::string& content) {
-    const auto path = fmt::format("{}/{}", user_, name);
-    const auto put = world().ask({.method = "POST",
-                                  .path = "/storage/v1/object/exports/" + path,
-                                  .token = token_,
-                                  .body = content,
-                                  .content_type = "application/pdf"});
-    EXPECT_EQ(put.status, 200) << put.body;
-    return path;
-  }
-  void complete(const std::pair<std::string, std::string>& held, const std::string& path) {
-    complete_with(held, fmt::format(R"({{"file_path":"{}","file_name":"CV.pdf"}})", path));
-  }
-  void complete_with(const std::pair<std::string, std::string>& held, const std::string& result) {
-    const auto done = must(sql_.query("select millrace.complete_job($1::uuid, $2, $3::jsonb)",
-                                      pg::params(held.first, held.second, result)));
-    EXPECT_TRUE(done[0].boolean(0));
-  }
-  api::StreamClient watch(const std::string& path) {
-    return {world().address(), path,
-            fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\n", token_)};
-  }
-  std::string path_of(const std::string& url) {
-    const auto begin = url.find("/api/");
-    return begin == url.npos ? url : url.substr(begin);
-  }
-
-  TenantId tenant_;
-  identity::UserId user_;
-  std::string token_;
-  pg::SyncConnection sql_;
-
- private:
-  static std::unique_ptr<ApiWorld> world_;
-};
-
-std::unique_ptr<ApiWorld> ApiExports::world_;
+class ApiExports : public ExportFixture {};
 
 TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
   const auto id = document();
@@ -105,6 +30,7 @@ TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
       << "what is chosen is what is the default anyway";
   EXPECT_NE(start(id, R"(,"options":{"pageSize":"A4"})"), job);
   EXPECT_NE(start(id, R"(,"templateSlug":"modern")"), job);
+  EXPECT_EQ(start(id, R"(,"templateSlug":"minimal")"), job) << "it is the document's own";
   const auto seen = status(job);
   EXPECT_EQ(seen.at("status"), json::Value("pending"));
   EXPECT_TRUE(seen.at("resultUrl").is_null());
@@ -123,6 +49,8 @@ TEST_F(ApiExports, BadWishesAreRefusedInTheEnvelope) {  // H-01, H-12
   const auto batch = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", many));
   EXPECT_EQ(batch.status, 400);
   EXPECT_EQ(batch.json().at("message"), json::Value("Maximum 10 documents per batch"));
+  // X-09: there is no batch of none either.
+  EXPECT_EQ(post("/api/v1/export/batch", R"({"documentIds":[]})").status, 400);
 }
 
 TEST_F(ApiExports, OthersSeeNothingOfIt) {  // H-02, T-02
@@ -319,7 +247,8 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   EXPECT_EQ(gone.status, 410);
   EXPECT_EQ(gone.json().at("message"), json::Value("Export expired and has been deleted"));
   EXPECT_EQ(download(missing).json().at("message"), json::Value("File not found in storage"));
-  EXPECT_EQ(download(document()).json().at("message"), json::Value("Export not found"));
+  EXPECT_EQ(download(world().new_user().to_string()).json().at("message"),
+            json::Value("Export not found"));
   EXPECT_EQ(
       must(sql_.query("select download_count from millrace.export_history where id = $1::uuid",
                       pg::params(id)))[0]

@@ -95,12 +95,13 @@ class PgExportStore final : public ExportStore {
          .name = "mr_api_list_export_documents"});
   }
 
-  Task<bool> delete_export_document(CallContext caller, Uuid user, Uuid document) override {
+  Task<bool> delete_export_document(CallContext caller, Uuid user, Uuid document,
+                                    std::optional<int> expected_version) override {
     MR_CO_TRY(const auto rows,
               co_await session_.as(std::move(caller), MR_POINT("api_delete_export_document"),
                                    Access::write,
-                                   {.sql = "select millrace.delete_export_document($1, $2)",
-                                    .params = pg::params(user, document),
+                                   {.sql = "select millrace.delete_export_document($1, $2, $3)",
+                                    .params = pg::params(user, document, expected_version),
                                     .name = "mr_api_delete_export_document"}));
     co_return rows[0].boolean(0);
   }

@@ -73,7 +73,9 @@ class ExportStore {
   // An array, without data.
   virtual Task<std::string> list_export_documents(CallContext caller, ExportDocumentList list) = 0;
   // With its versions; exports of it that are not finished are cancelled. False: there was none.
-  virtual Task<bool> delete_export_document(CallContext caller, Uuid user, Uuid document) = 0;
+  // MR040: another version is current.
+  virtual Task<bool> delete_export_document(CallContext caller, Uuid user, Uuid document,
+                                            std::optional<int> expected_version) = 0;
 };
 
 std::unique_ptr<ExportStore> make_export_store(ApiSession& session);
