@@ -18,6 +18,7 @@
 #include "api/server_metrics.h"
 #include "api/storage/storage_api.h"
 #include "api/trace/request_span.h"
+#include "app/exports/export_worker.h"
 #include "app/observe/call_metrics.h"
 #include "app/observe/process_metrics.h"
 #include "app/serve/blob_parts.h"
@@ -129,7 +130,7 @@ struct ApiParts::Impl {
         return watch_store->health_counts();
       }};
   std::unique_ptr<store::ExportStore> export_store = store::make_export_store(session);
-  TemplateCatalog templates{{}, context.log};
+  TemplateCatalog templates{template_folders(context.settings), context.log};
   std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
   api::RestApi rest{*rest_store, context.clock};
 
