@@ -46,7 +46,7 @@ begin
         -- The sources' names.
         ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
         ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'), ('put_export_jobs', 'AS'), ('update_export_jobs', 'AS'),
-        ('fetch_next_export_job', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
+        ('fetch_next_export_job', 'S'), ('pgmq_create', 'S'), ('pgmq_send', 'S'), ('pgmq_read', 'S'), ('pgmq_delete', 'S'), ('pgmq_archive', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
@@ -57,7 +57,7 @@ begin
         ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),
-        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'),
+        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'), ('export_preview', 'ARSC'),
         ('put_export_document', 'ASC'), ('get_export_document', 'ARSC'), ('list_export_documents', 'ARSC'), ('delete_export_document', 'ASC'),
         ('version_of', 'ARSC'), ('require_version', 'ASC'), ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.

@@ -324,5 +324,154 @@ TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
   EXPECT_EQ(world().get(path + "/download", stranger).status, 404);
 }
 
+// X-17: instead of an archive, a link for each file, made on the spot.
+TEST_F(ApiExports, TheFilesOfABatchAreLinkedOneByOne) {
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto data = made.json().at("data");
+  const auto path = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  EXPECT_EQ(world().get(path + "/files", token_).status, 404);
+  complete(claim(), store("first.pdf", "%PDF-1.7 first"));
+  const auto partial = world().get(path + "/files", token_);
+  EXPECT_EQ(partial.status, 409);
+  EXPECT_EQ(partial.json().at("message"), json::Value("Batch partially complete"));
+  EXPECT_EQ(world()
+                .get(path + "/files?partial=true", token_)
+                .json()
+                .at("data")
+                .at("files")
+                .as_array()
+                .size(),
+            1U);
+  complete(claim(), store("second.pdf", "%PDF-1.7 second"));
+  const auto all = world().get(path + "/files", token_);
+  ASSERT_EQ(all.status, 200) << all.body;
+  EXPECT_EQ(all.json().at("data").at("expiresIn"), json::Value(3600));
+  std::set<std::string> contents;
+  std::set<std::string> documents;
+  for (const auto& file : all.json().at("data").at("files").as_array()) {
+    contents.insert(world().get(path_of(std::string(file.at("url").as_string()))).body);
+    documents.insert(std::string(file.at("documentId").as_string()));
+  }
+  EXPECT_EQ(contents, (std::set<std::string>{"%PDF-1.7 first", "%PDF-1.7 second"}));
+  EXPECT_EQ(documents.size(), 2U);
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path + "/files", stranger).status, 404);
+}
+
+// X-13, K01: both kinds of progress, live, in events that have ids; who comes back is told what is
+// new, once, and after the end nothing.
+TEST_F(ApiExports, ABatchIsFollowedLiveToItsEnd) {
+  const auto shared = document();
+  start(shared);  // Under way already: a member all the same.
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", shared, document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto path = "/api/v1/export/batch/" +
+                    std::string(made.json().at("data").at("batchId").as_string()) + "/stream";
+  auto live = watch(path);
+  ASSERT_EQ(live.status(), 200) << live.head();
+  auto got = live.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "snapshot");
+  EXPECT_EQ(must(parse_json_object(got->data)).at("progress"), json::Value(0));
+  const auto first_id = got->id;
+
+  const auto held = claim();
+  must(sql_.query("select millrace.update_job_progress($1::uuid, 50)", pg::params(held.first)));
+  const auto until = [&live](const auto& wanted) {
+    for (auto next = live.next(); next; next = live.next()) {
+      auto state = must(parse_json_object(next->data));
+      if (wanted(next->event, state)) return std::pair(*next, state);
+    }
+    ADD_FAILURE() << "the stream has ended";
+    return std::pair(api::StreamClient::Got(), json::Object());
+  };
+  const auto half = until([](const std::string& event, const json::Object& state) {
+    return event == "progress" && state.at("meanProgress") == json::Value(25);
+  });
+  EXPECT_EQ(half.second.at("progress"), json::Value(0)) << "none is completed";
+  complete(held, store("live.pdf", "%PDF-1.7 live"));
+  const auto one = until([](const std::string&, const json::Object& state) {
+    return state.at("completedCount") == json::Value(1);
+  });
+  EXPECT_EQ(one.second.at("progress"), json::Value(50));
+  EXPECT_EQ(one.second.at("finished"), json::Value(false));
+
+  // Somebody who was away since the snapshot is told the present state at once.
+  auto back = api::StreamClient(
+      world().address(), path,
+      fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\nLast-Event-ID: {}\r\n",
+                  token_, first_id));
+  const auto told = back.next();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(must(parse_json_object(told->data)).at("completedCount"), json::Value(1));
+
+  complete(claim(), store("last.pdf", "%PDF-1.7 last"));
+  const auto end =
+      until([](const std::string& event, const json::Object&) { return event == "finished"; });
+  EXPECT_EQ(end.second.at("completedCount"), json::Value(2));
+  EXPECT_FALSE(live.next()) << "nothing follows the end";
+  EXPECT_TRUE(live.ended());
+  // After the end there is nothing to come back for.
+  const auto over =
+      world().ask({.path = path,
+                   .token = token_,
+                   .headers = {{"Accept", "text/event-stream"}, {"Last-Event-ID", end.first.id}}});
+  EXPECT_EQ(over.status, 204);
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  EXPECT_EQ(world().get(path).status, 401);  // H-04
+}
+
+TEST_F(ApiExports, TheStreamOfAnExportSpeaksTheSourcesWords) {  // H-04, H-05
+  auto none = watch("/api/v1/export/job/" + world().new_user().to_string() + "/stream");
+  EXPECT_THAT(none.head(), HasSubstr("text/event-stream"));
+  EXPECT_THAT(none.head(), HasSubstr("no-cache"));
+  const auto got = none.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "job_error");
+  EXPECT_EQ(must(parse_json_object(got->data)).at("message"), json::Value("Job not found"));
+  EXPECT_FALSE(none.next());
+
+  const auto job = start(document());
+  auto live = watch("/api/v1/export/job/" + job + "/stream");
+  EXPECT_EQ(live.next_name(), "snapshot");
+  const Ask cancel{.method = "DELETE", .path = "/api/v1/export/job/" + job, .token = token_};
+  EXPECT_EQ(world().ask(cancel).status, 200);
+  auto end = live.next();
+  while (end && end->event != "cancelled") end = live.next();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(must(parse_json_object(end->data)).at("status"), json::Value("cancelled"));
+  EXPECT_FALSE(live.next());
+}
+
+// A picture of the first page, for whoever may see the export, until it expires.
+TEST_F(ApiExports, TheFirstPageOfAnExportIsSeen) {
+  const auto job = start(document());
+  const auto path = "/api/v1/export/job/" + job + "/preview";
+  EXPECT_EQ(world().get(path, token_).status, 404);
+  store("picture.png", "%PDF-1.7 stands for a picture");
+  must(sql_.query(
+      "insert into millrace.artifact (id, job_id, tenant_id, kind, file_name, sha256, size_bytes, "
+      "content_type, expires_at, created_at) select gen_random_uuid(), $1::uuid, o.tenant_id, "
+      "'preview', 'preview.png', o.sha256, o.size_bytes, 'image/png', millrace.now() + interval "
+      "'1 day', millrace.now() from millrace.storage_object o where o.tenant_id = $2 and o.name "
+      "like '%picture.png'",
+      pg::params(job, tenant_.value)));
+  const auto seen = world().get(path, token_);
+  ASSERT_EQ(seen.status, 200) << seen.body;
+  EXPECT_EQ(seen.header("content-type"), "image/png");
+  EXPECT_EQ(seen.body, "%PDF-1.7 stands for a picture");
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  must(
+      sql_.query("update millrace.artifact set expires_at = millrace.now() - interval '1 second' "
+                 "where job_id = $1::uuid",
+                 pg::params(job)));
+  EXPECT_EQ(world().get(path, token_).status, 404);
+}
+
 }  // namespace
 }  // namespace millrace::test

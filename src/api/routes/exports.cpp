@@ -98,6 +98,18 @@ Task<Reply> cancel(Call& call, ExportServices services) {
   co_return Reply::json(json::Object{{"message", "Job cancelled"}});
 }
 
+// A picture of the first page, for lists of exports.
+Task<Reply> preview(Call& call, ExportServices services) {
+  auto picture =
+      co_await services.exports.export_preview(call.context(), call.parameters.id<JobId>("id"));
+  if (!picture) co_return fail(in_words(std::move(picture).error(), "Preview not found"));
+  co_return co_await send_content(call, services.blobs,
+                                  {.store_key = std::move(picture->store_key),
+                                   .sha256 = std::move(picture->sha256),
+                                   .size_bytes = picture->size_bytes,
+                                   .content_type = std::move(picture->content_type)});
+}
+
 Task<Reply> open_file(Call& call, ExportServices services) {
   const auto path = call.parameters.required("path");
   MR_CO_TRY(const auto ticket,
@@ -196,6 +208,16 @@ std::vector<Operation> job_operations(ExportServices services) {
   ended.errors = {409};
   ended.handler = export_handler(cancel, services);
   out.push_back(std::move(ended));
+  auto drawn = export_operation("export.preview", "GET", "/api/v1/export/job/{id}/preview",
+                                "A picture of the first page of a finished export",
+                                Access::people(Capability::read));
+  drawn.parameters = {id_parameter("The job.")};
+  drawn.answers = {{.status = 200, .description = "The picture.", .content_type = "*/*"},
+                   {.status = 206, .description = "The range asked for.", .content_type = "*/*"},
+                   {.status = 304, .description = "The client has it."}};
+  drawn.errors = {412, 416};
+  drawn.handler = export_handler(preview, services);
+  out.push_back(std::move(drawn));
   return out;
 }
 

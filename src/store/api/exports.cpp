@@ -49,6 +49,21 @@ class PgExportStore final : public ExportStore {
     co_return files;
   }
 
+  Task<ExportPreview> export_preview(CallContext caller, JobId job) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_export_read"), Access::read,
+                                   {.sql = "select p.j ->> 'store_key', p.j ->> 'sha256',"
+                                           " (p.j ->> 'size_bytes')::bigint,"
+                                           " p.j ->> 'content_type'"
+                                           " from (select millrace.export_preview($1) as j) p",
+                                    .params = pg::params(job),
+                                    .name = "mr_api_export_preview"}));
+    co_return ExportPreview{.store_key = std::string(rows[0].text(0)),
+                            .sha256 = std::string(rows[0].text(1)),
+                            .size_bytes = rows[0].i64(2),
+                            .content_type = std::string(rows[0].text(3))};
+  }
+
   Task<std::string> export_batch_jobs(CallContext caller, BatchId batch) override {
     co_return co_await session_.text_as(
         std::move(caller), MR_POINT("api_export_read"), Access::read,

@@ -6,6 +6,7 @@
 #include "store/api/requests.h"
 #include "store/api/session.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,14 @@ struct ExportFile {
   JobId job;
   std::string path;
   std::string name;  // For people; may be empty.
+};
+
+// A picture of the first page of an export.
+struct ExportPreview {
+  std::string store_key;
+  std::string sha256;  // Hexadecimal.
+  std::int64_t size_bytes = 0;
+  std::string content_type;
 };
 
 // What a user wants to keep for exports.
@@ -57,6 +66,8 @@ class ExportStore {
   // Of those jobs that have made one, in their order.
   virtual Task<std::vector<ExportFile>> export_files(CallContext caller,
                                                      std::vector<JobId> jobs) = 0;
+  // MR031 where there is none, or none any more.
+  virtual Task<ExportPreview> export_preview(CallContext caller, JobId job) = 0;
   // An array of jobs as JobReader::job_status has them, without results; empty: no such batch.
   virtual Task<std::string> export_batch_jobs(CallContext caller, BatchId batch) = 0;
   // How many past their time were removed; of the caller's tenant, where it is confined to one.
