@@ -55,7 +55,6 @@ struct AuthorServices {
 
 struct Services {
   store::DocumentStore& store;
-  store::IngestStore& ingest;
   blob::BlobStore& blobs;
   Children& children;
   ContentFiles& contents;
@@ -63,6 +62,7 @@ struct Services {
   Executor threads;  // For what computes longer than a moment.
   Clock& clock;
   Logger log;
+  store::IngestStore* ingest = nullptr;  // Of the stages from parse to publish.
   std::map<std::string, ModelService, std::less<>> models = {};
   // By the provider of the stage: "local", "openai".
   std::map<std::string, OpenEmbedding, std::less<>> embeddings = {};

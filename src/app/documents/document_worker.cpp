@@ -192,14 +192,14 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                         .size = children,
                                         .log = context.log});
   made->services_.emplace(pipeline::Services{.store = *made->store_,
-                                             .ingest = *made->ingest_,
                                              .blobs = made->blobs_->store(),
                                              .children = *made->children_,
                                              .contents = *made->contents_,
                                              .pipelines = made->pipelines_,
                                              .threads = made->threads_.get_executor(),
                                              .clock = context.clock,
-                                             .log = context.log});
+                                             .log = context.log,
+                                             .ingest = made->ingest_.get()});
   made->models_ = std::make_unique<pipeline::LocalModels>(
       pipeline::LocalModels::Options{.folder = models_folder(settings),
                                      .model = settings.text("embeddings.model")},

@@ -117,7 +117,7 @@ class Cutting {
                           waiting_.rows.begin() + static_cast<std::ptrdiff_t>(count));
       if (waiting_.rows.empty()) waiting_.bytes = 0;
       MR_CO_TRY_VOID(co_await steadily(*job_.context, [&] {
-        return job_.services.ingest.put_chunks(
+        return job_.services.ingest->put_chunks(
             {.job = job_.id(), .token = job_.context->job().token}, generation_.id, batch);
       }));
       done_ += static_cast<int>(count);
@@ -237,7 +237,7 @@ Task<Outcome> run_chunk(StageJob job) {
   }
   const store::Held held{.job = job.id(), .token = job.context->job().token};
   MR_CO_TRY(auto generation, co_await steadily(*job.context, [&] {
-              return job.services.ingest.begin_generation(held, asked);
+              return job.services.ingest->begin_generation(held, asked);
             }));
   // Equal text, cut and embedded in the same way before: it is there already.
   if (!generation.building()) {

@@ -43,7 +43,7 @@ class Embedding {
     for (;;) {
       if (job_.context->cancelled()) co_return Outcome::cancelled(job_.context->cancel_reason());
       MR_CO_TRY(auto waiting, co_await steadily(*job_.context, [&] {
-                  return job_.services.ingest.pending_chunks(generation_.id, kAsk);
+                  return job_.services.ingest->pending_chunks(generation_.id, kAsk);
                 }));
       if (waiting.empty()) break;
       MR_CO_TRY(auto ended, co_await do_batch(std::move(waiting)));
@@ -70,7 +70,7 @@ class Embedding {
   Task<void> take_over() {
     for (;;) {
       MR_CO_TRY(const auto count, co_await steadily(*job_.context, [&] {
-                  return job_.services.ingest.reuse_vectors(held(), generation_.id);
+                  return job_.services.ingest->reuse_vectors(held(), generation_.id);
                 }));
       if (count == 0) co_return ok();
       taken_over_ += count;
@@ -130,7 +130,7 @@ class Embedding {
       if (!capacity.empty()) settled->end["capacity"] = capacity;
     }
     auto put = co_await steadily(*job_.context, [&] {
-      return job_.services.ingest.put_vectors(held(), generation_.id, sent, settled);
+      return job_.services.ingest->put_vectors(held(), generation_.id, sent, settled);
     });
     if (!put) {
       // The money is spent whoever may keep the vectors.
@@ -184,8 +184,8 @@ class Embedding {
     for (;;) {
       MR_CO_TRY(auto grant, co_await steadily(*job_.context, [&] {
                   // The claim took one request; its tokens are taken here, as all others.
-                  return job_.services.ingest.take_capacity(held(), calls_ == 0 ? 0 : 1,
-                                                            permit.batch.tokens);
+                  return job_.services.ingest->take_capacity(held(), calls_ == 0 ? 0 : 1,
+                                                             permit.batch.tokens);
                 }));
       if (grant.granted) {
         permit.capacity = std::move(grant.capacity);
@@ -250,7 +250,7 @@ Task<Outcome> run_embed(StageJob job) {
   auto service = co_await embedding_of(job);
   if (!service) co_return std::move(service).error();
   MR_CO_TRY(auto generation, co_await steadily(*job.context, [&] {
-              return job.services.ingest.find_generation(job.id());
+              return job.services.ingest->find_generation(job.id());
             }));
   if (!generation) {
     co_return Outcome::permanent("no_chunks", "there are no chunks of the document");
@@ -270,7 +270,7 @@ Task<Outcome> run_embed(StageJob job) {
 
 Task<Outcome> run_publish(StageJob job) {
   MR_CO_TRY(auto generation, co_await steadily(*job.context, [&] {
-              return job.services.ingest.find_generation(job.id());
+              return job.services.ingest->find_generation(job.id());
             }));
   if (!generation) {
     co_return Outcome::permanent("no_chunks", "there are no chunks of the document");

@@ -237,7 +237,7 @@ Task<void> write_chunks(StageJob& job, OutputFiles& files) {
   MR_CO_TRY_VOID(co_await files.open("chunks", "chunks.jsonl", "application/jsonl"));
   for (int after = -1;;) {
     MR_CO_TRY(const auto window, co_await steadily(*job.context, [&] {
-                return job.services.ingest.list_chunks(job.work.file.id, after, kWindow);
+                return job.services.ingest->list_chunks(job.work.file.id, after, kWindow);
               }));
     if (window.empty()) break;
     std::string lines;

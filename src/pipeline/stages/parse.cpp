@@ -278,7 +278,7 @@ Task<Outcome> parse_locally(StageJob& job) {
 Task<std::optional<Outcome>> brought_along(StageJob& job) {
   const auto payload = parse_json_object(job.context->job().payload_json);
   if (!payload || !payload->contains("parsed_path")) co_return std::optional<Outcome>();
-  MR_CO_TRY(const auto found, co_await job.services.ingest.find_parsed(job.id()));
+  MR_CO_TRY(const auto found, co_await job.services.ingest->find_parsed(job.id()));
   if (!found) co_return std::optional<Outcome>();
   MR_CO_TRY(const auto key, blob::BlobKey::parse(found->store_key));
   MR_CO_TRY(auto reader, co_await job.services.blobs.open(key, {}));
