@@ -3,6 +3,7 @@
 #include "app/compute/worker_blobs.h"
 #include "app/context.h"
 #include "app/documents/embedding_services.h"
+#include "app/documents/parser_parts.h"
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
 #include "provider/anthropic_chat.h"
@@ -84,6 +85,7 @@ class DocumentWorker {
   std::unique_ptr<provider::ChatProvider> anthropic_;
   std::unique_ptr<provider::GoogleVisionOcr> vision_;
   std::unique_ptr<provider::Clamd> clamd_;
+  std::unique_ptr<ParserParts> parsers_;
   std::optional<pipeline::Services> services_;
   std::shared_ptr<pipeline::PipelineCache> cache_ = std::make_shared<pipeline::PipelineCache>();
 };
@@ -212,6 +214,13 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   MR_TRY_VOID(made->add_openai(context, parts.client));
   MR_TRY_VOID(made->add_anthropic(context, parts.client));
   MR_TRY_VOID(made->add_vision(context, parts.client));
+  MR_TRY(made->parsers_, ParserParts::make({.settings = settings,
+                                            .client = parts.client,
+                                            .pool = parts.pool,
+                                            .clock = context.clock,
+                                            .random = context.random,
+                                            .blobs = made->blobs_->store()}));
+  if (made->parsers_) made->services_->parsers = &made->parsers_->parsers();
   if (const auto& clamd = settings.text("documents.clamd"); !clamd.empty()) {
     MR_TRY(auto options, clamd_options(clamd));
     made->clamd_ = std::make_unique<provider::Clamd>(std::move(options));
@@ -255,7 +264,7 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
   if (stage.provider == "openai" || stage.provider == "anthropic") {
     return stage.provider + ":" + settings.text(stage.provider + ".model");
   }
-  return {};
+  return limited_parser(stage.provider);
 }
 
 }  // namespace
