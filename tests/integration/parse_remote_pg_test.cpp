@@ -60,8 +60,8 @@ class StandInThread {
   }
   // Does it there, and waits for it.
   template <class Work>
-  auto on(Work work) {
-    std::packaged_task<decltype(work())()> task(std::move(work));
+  std::invoke_result_t<Work> on(Work work) {
+    std::packaged_task<std::invoke_result_t<Work>()> task(std::move(work));
     auto done = task.get_future();
     boost::asio::post(io_, [&task] { task(); });
     return done.get();
@@ -316,7 +316,7 @@ TEST_F(RemoteParses, h03_TheSecretOfAJobIsKeptNowhere) {
 }
 
 TEST_F(RemoteParses, ADeliveryThatOvertakesTheAnswerIsTaken) {
-  parsers().push({.text = "early", .callbacks = {{.when = When::before}}});
+  parsers().push({.callbacks = {{.when = When::before}}, .text = "early"});
   const auto id = upload("late", "hook");
   ASSERT_EQ(ended(id), "completed");
   EXPECT_EQ(parsed(id), "early");
