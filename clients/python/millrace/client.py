@@ -28,6 +28,7 @@ class Client:
         self.queues = Queues(self.transport)
         self.uploads = Uploads(self.transport)
         self.documents = Documents(self.transport)
+        self.search = Search(self.transport)
         self.events = Events(self.transport)
 
     @classmethod
@@ -234,6 +235,18 @@ class Documents(_Noun):
     def wait_for(self, document_id: str, *, timeout: float | None = None, poll: float = 0.2) -> Json:
         """The document once it is completed, partial, failed or rejected. WaitTimeout after `timeout` seconds."""
         return self._wait(f"document {document_id}", f"/api/v1/documents/{quote(document_id)}", lambda one: one["state"] in DOCUMENT_ENDED, timeout, poll)
+
+
+class Search(_Noun):
+    """Passages of ingested documents."""
+
+    def __call__(self, query: str, *, limit: int = 10, documents: list[str] | None = None, mode: str = "hybrid", explain: bool = False) -> Json:
+        """{"mode", "notice", "model", "passages"}: the best passages for a question, by words and meaning (hybrid), words (text) or meaning (vector).
+        `mode` of the answer is what was done: without a model it is text, and `notice` says why."""
+        body: Json = {"query": query, "limit": limit, "mode": mode, "explain": explain}
+        if documents:
+            body["documents"] = documents
+        return self._transport.call("POST", "/api/v1/search", body=body).json()
 
 
 class Events(_Noun):
