@@ -16,7 +16,8 @@ constexpr double kWordPxMax = 300;
 constexpr double kGap = 0.9;  // All of these times the height of the word.
 constexpr double kReachLeft = 3.2;
 constexpr double kReachRight = 0.3;
-constexpr double kReachBrief = 1;  // Behind a word that may be the box itself.
+constexpr std::size_t kBriefLetters = 4;  // "([])"
+constexpr double kReachBrief = 1;         // Behind a word that may be the box itself.
 constexpr double kReachUp = 0.5;
 constexpr double kSideMin = 0.4;
 constexpr double kSideMax = 1.7;
@@ -47,7 +48,7 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
       if (height < kWordPxMin || height > kWordPxMax) continue;
       const bool begins =
           i == line.words.first || (word.box.x0 - page.words[i - 1].box.x1) * wide > kGap * height;
-      const bool brief = layout::count_code_points(word.text) <= 3;
+      const bool brief = layout::count_code_points(word.text) <= kBriefLetters;
       if (!begins && !brief) continue;
       const double right = brief ? word.box.x1 * wide + kReachBrief * height
                                  : word.box.x0 * wide + kReachRight * height;
