@@ -239,11 +239,7 @@ Result<int> run_export_demo(Context& context, const DemoOptions& options) {
   SignalWaiter signals;  // Before anything that starts threads.
   LiveView view(context);
   const auto begun = context.clock.now();
-  const auto data_dir = options.folder / ".documents";
-  std::error_code ignored;
-  fs::remove_all(data_dir, ignored);
-  fs::create_directories(options.folder, ignored);
-  MR_TRY(auto served, Served::start(context, data_dir, 4));
+  MR_TRY(auto served, start_demo_server(context, options));
   const DemoHost host{.context = context,
                       .options = options,
                       .signals = signals,
