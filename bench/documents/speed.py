@@ -18,65 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "release"
-USER = "00000000-0000-4000-8000-0000000000be"
-
-
-class Millrace:
-    def __init__(self, folder):
-        self.data = folder / "data"
-        ready = folder / "ready.json"
-        self.process = subprocess.Popen(
-            [BUILD / "millrace", "--data-dir", self.data, "--log-level", "warn", "up", "--listen", "127.0.0.1:0", "--slots", "4",
-             "--ready-file", ready], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not ready.exists():
-            if self.process.poll() is not None:
-                sys.exit("millrace up ended before it was ready")
-            time.sleep(0.05)
-        self.url = json.loads(ready.read_text())["http_url"]
-        self.token = subprocess.run(
-            [BUILD / "millrace", "--data-dir", self.data, "token", "create", "--role", "authenticated", "--user", USER],
-            check=True, capture_output=True, text=True).stdout.strip()
-
-    def call(self, path, data=None, raw=False):
-        request = urllib.request.Request(self.url + path, data=data, headers={
-            "Authorization": "Bearer " + self.token, "Content-Type": "application/octet-stream"})
-        with urllib.request.urlopen(request, timeout=600) as answer:
-            body = answer.read()
-        return body if raw else json.loads(body)
-
-    def process_file(self, name, content):
-        begun = time.monotonic()
-        document = self.call(f"/api/v1/uploads?file_name={name}", content)["id"]
-        searchable = None
-        while True:
-            state = self.call(f"/api/v1/documents/{document}")
-            if searchable is None and any(output["kind"] == "pdf" for output in state["outputs"]):
-                early = self.call(f"/api/v1/documents/{document}/outputs/pdf", raw=True)
-                searchable = time.monotonic() - begun
-            if state["state"] not in ("uploaded", "processing"):
-                break
-            time.sleep(0.01)
-        took = time.monotonic() - begun
-        if state["state"] != "completed":
-            sys.exit(f"{name} ended as {state['state']}")
-        pdf = self.call(f"/api/v1/documents/{document}/outputs/pdf", raw=True)
-        if pdf != early:
-            sys.exit(f"{name}: the PDF that could be fetched first is not the one at the end")
-        return searchable, took, pdf
-
-    def peak_mb(self):
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-        return 0
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
+from running import Millrace, make_sample
 
 
 def words_of(pdf):
@@ -111,8 +54,7 @@ def run(folder, kind, pages, repeats, arguments):
         for repeat in range(repeats):
             # Another seed each time: nothing can be taken over from an equal page.
             source = folder / f"{kind}{repeat}.pdf"
-            subprocess.run([BUILD / "millrace-samples", kind, "--pages", str(pages), "--seed", str(101 + repeat), "--out", source],
-                           check=True, stdout=subprocess.DEVNULL)
+            make_sample(kind, pages, 101 + repeat, source)
             truth = json.loads(pathlib.Path(str(source) + ".truth.json").read_text())
             files = truth["files"] if "files" in truth else [truth]
             words = [word for page in files[0]["pages"] for word in page["text"].split()]
@@ -124,7 +66,7 @@ def run(folder, kind, pages, repeats, arguments):
             theirs.append(ocrmypdf(arguments, source, folder / "theirs.pdf"))
             their_missing.append(missing_share(words, folder / "theirs.pdf"))
             print(f"  {kind} {repeat + 1}/{repeats}: {took:.2f} s (all of it {ended:.2f} s), ocrmypdf {theirs[-1]:.2f} s", file=sys.stderr, flush=True)
-        peak = millrace.peak_mb()
+        peak = millrace.memory_mb()
     finally:
         millrace.stop()
     a, b, c = statistics.median(ours), statistics.median(theirs), statistics.median(whole)

@@ -21,6 +21,13 @@ begin
     if new.config_key = 'storage.orphan_grace_seconds' and new.config_value::integer < 7200 then
       raise exception '% must be at least 7200', new.config_key using errcode = 'MR020';
     end if;
+  elsif new.config_key in ('export.operations_per_day', 'export.running_max', 'export.documents_max', 'export.cleanup_minute') then
+    if new.config_value !~ '^[0-9]{1,9}$' then
+      raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';
+    end if;
+    if new.config_key = 'export.cleanup_minute' and new.config_value::integer > 1439 then
+      raise exception '% must be at most 1439', new.config_key using errcode = 'MR020';
+    end if;
   elsif new.config_key ~ '(_bytes|_files)$' then
     if new.config_value !~ '^[0-9]{1,18}$' then
       raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';

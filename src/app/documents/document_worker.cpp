@@ -296,7 +296,9 @@ json::Object document_bindings(const Settings& settings) {
   const auto loaded = load_pipelines(settings);
   if (!loaded) return bindings;
   for (const auto& name : loaded->set.names()) {
-    for (const auto& stage : loaded->set.find(name)->stages) {
+    const auto& one = *loaded->set.find(name);
+    if (one.takes != pipeline::Takes::file) continue;
+    for (const auto& stage : one.stages) {
       const auto provider = limited_provider(settings, stage);
       bindings[stage.name] = provider.empty() ? json::Value(nullptr) : json::Value(provider);
     }
@@ -325,7 +327,7 @@ Result<json::Array> document_registration(const Settings& settings) {
   if (!settings.get("queue_defaults.max_attempts").value.empty()) {
     defaults["max_attempts"] = settings.integer("queue_defaults.max_attempts");
   }
-  return pipeline::registration_of(loaded.set, defaults);
+  return pipeline::registration_of(loaded.set, pipeline::Takes::file, defaults);
 }
 
 }  // namespace millrace::app

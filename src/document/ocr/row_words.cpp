@@ -256,6 +256,18 @@ std::vector<LineWord> without_lines(std::vector<LineWord> words) {
   return words;
 }
 
+// Without what an engine saw where nothing is: between the pieces of a row, or beside a line.
+std::vector<LineWord> with_ink(std::vector<LineWord> words, const LevelPage& page,
+                               const TextLine& line) {
+  std::erase_if(words, [&](const LineWord& word) {
+    const double reach = 0.3 * line.small;
+    return std::ranges::none_of(line.marks, [&](std::size_t i) {
+      return page.marks[i].x1 > word.x0 - reach && page.marks[i].x0 < word.x1 + reach;
+    });
+  });
+  return words;
+}
+
 // What an engine makes of scribbles, dirt and remains of rules.
 bool is_junk(const LevelPage& page, const TextLine& line, const std::vector<LineWord>& words) {
   double weight = 0;
@@ -292,8 +304,8 @@ std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
                                const std::vector<LineWord>& words, const SpaceWidths& spaces) {
   std::vector<OcrWord> out;
   for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
-    const auto seen = without_lines(words_of_piece(row, piece, words));
     const auto& line = page.lines[row.pieces[piece].line];
+    const auto seen = with_ink(without_lines(words_of_piece(row, piece, words)), page, line);
     if (is_junk(page, line, seen)) continue;
     const auto gaps = gaps_of(page, line);
     const auto own = spaces_between(gaps, seen);

@@ -193,7 +193,7 @@ TEST(PipelineFile, RunIsABuiltInKindAProgramOrAnAddress) {
                           "you mean \"scan\"? (got \"scam\")"));
   EXPECT_THAT(run("fax"),
               ElementsAre("p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
-                          "\"spatial\", \"detect\", \"extract\" or \"narrate\", or begin "
+                          "\"spatial\", \"detect\", \"extract\", \"narrate\" or \"render\", or begin "
                           "with exec:, http:// or https:// (got \"fax\")"));
   EXPECT_THAT(run("exec:"), ElementsAre(HasSubstr("run names no program")));
   EXPECT_THAT(run("exec:\"a"),
@@ -522,6 +522,56 @@ TEST(PipelineFile, NothingIsUnbounded) {
   for (int i = 0; i < 2000; ++i) deep += "a.";
   EXPECT_THAT(problems_of(deep + "a = 1\n"),
               ElementsAre("p.toml:3:1: a key has more than 500 levels"));
+}
+
+// R-02, R-05, C-15, C-18, X-25: the numbers of the design.
+TEST(PipelineFile, TheBuiltInExportTakesOrdersAndHasTheNumbersOfTheDesign) {
+  const auto exports = parse(std::string(built_in_text("export.toml")));
+  EXPECT_EQ(exports.takes, Takes::order);
+  ASSERT_EQ(exports.stages.size(), 1U);
+  const auto& stage = exports.stages[0];
+  EXPECT_EQ(stage.name, "export_pdf");
+  EXPECT_EQ(stage.kind, RunKind::render);
+  EXPECT_EQ(stage.timeout, std::chrono::seconds(60));
+  EXPECT_EQ(stage.limits.wall, std::chrono::seconds(8));
+  EXPECT_FALSE(stage.max_attempts) << "the queue's, which an operator can change";
+  ASSERT_EQ(exports.queues.size(), 1U);
+  EXPECT_EQ(to_json(exports.queues[0].policy),
+            R"({"max_attempts":5,"backoff_base":"1m","backoff_factor":2,"backoff_cap":"1h",)"
+            R"("jitter_low":0.8,"jitter_high":1.2,"lease":"15m","beat":"30s","run_timeout":"1m",)"
+            R"("concurrency_max":3,"key_concurrency_max":3})");
+  const auto again = pipeline_from_json(pipeline_to_json(exports));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, exports);
+  EXPECT_FALSE(
+      pipeline_to_json(parse(std::string(built_in_text("guardian.toml")))).contains("takes"))
+      << "hashes of before stay";
+}
+
+TEST(PipelineFile, OrdersHaveOnePipelineWithOneStage) {
+  const auto orders = [](std::string name, std::string stages) {
+    return problems_of("name = \"" + name + "\"\nversion = \"1.0.0\"\ntakes = \"order\"\n" +
+                       std::move(stages));
+  };
+  constexpr const char* kPdf = "[[stage]]\nname = \"export_pdf\"\nrun = \"render\"\n";
+  EXPECT_THAT(orders("export", kPdf), IsEmpty());
+  EXPECT_THAT(orders("letters", kPdf),
+              ElementsAre("p.toml:3:1: takes = \"order\" is for the pipeline \"export\""));
+  EXPECT_THAT(orders("export", kScan),
+              ElementsAre(HasSubstr("takes = \"order\" has one stage, with run = \"render\"")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + kScan), ElementsAre(HasSubstr("one stage")));
+  EXPECT_THAT(orders("export", "[[stage]]\nname = \"pdf\"\nrun = \"render\"\n"),
+              ElementsAre(HasSubstr("name must be \"export_pdf\"")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + "limits = { cpu = \"2s\" }\n"),
+              ElementsAre(HasSubstr("cpu is not counted")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + "options = { preview_width = 5000 }\n"),
+              ElementsAre(HasSubstr("preview_width")));
+  EXPECT_THAT(problems_of(std::string(kHead) + kPdf),
+              ElementsAre(HasSubstr("run = \"render\" needs takes = \"order\"")));
+  EXPECT_THAT(problems_of("name = \"export\"\nversion = \"1.0.0\"\n" + std::string(kScan)),
+              ElementsAre(HasSubstr("name \"export\" is that of the pipeline with")));
+  EXPECT_THAT(problems_of(std::string(kHead) + "takes = \"mail\"\n" + kScan),
+              ElementsAre(HasSubstr("takes")));
 }
 
 // Whatever a file holds: an answer, and each problem has a line of the file.

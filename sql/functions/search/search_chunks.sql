@@ -1,0 +1,68 @@
+-- millrace.search_chunks: passages of published documents for a question, best first: by their words (the share of the question that they have, rank_words), by the vector of the question (cosine,
+-- rank_vectors), or by both: the weighted mean of share and cosine. Each way names the candidates it finds best, and both measures are taken of all of them, so a passage needs no luck in two lists.
+-- Always inside one tenant; users find their own documents only. Vectors are compared with those of the same model and version, nothing else. Without a vector, hybrid is text.
+-- Offsets are bytes of the parsed text of the generation.
+create or replace function millrace.search_chunks(p_query text, p_vector real[] default null, p_embed_model text default null, p_embed_version text default null, p_mode text default 'hybrid',
+    p_documents uuid[] default null, p_limit integer default 10, p_explain boolean default false, p_text_weight double precision default 1.2, p_vector_weight double precision default 1) returns setof jsonb
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+  v_list integer := greatest(p_limit, 100);
+  v_user uuid := case when millrace.caller() in ('anon', 'authenticated') then coalesce(millrace.current_user_id(), 'ffffffff-ffff-ffff-ffff-ffffffffffff') end;
+  v_tenant uuid := coalesce(millrace.tenant_scope(), '00000000-0000-0000-0000-000000000000');
+  v_by_words boolean := p_mode in ('hybrid', 'text');
+  v_by_vector boolean := p_mode in ('hybrid', 'vector') and p_vector is not null;
+  v_length double precision;
+  v_documents uuid[] := '{}';
+  v_chunks uuid[] := '{}';
+begin
+  if p_query is null or btrim(p_query, E' \t\r\n') = '' then
+    raise exception 'query must not be empty' using errcode = 'MR024';
+  elsif octet_length(p_query) > 8192 then
+    raise exception 'query has % bytes; at most 8192 are searched for', octet_length(p_query) using errcode = 'MR024';
+  elsif p_mode is null or p_mode not in ('hybrid', 'text', 'vector') then
+    raise exception 'mode must be hybrid, text or vector' using errcode = 'MR024';
+  elsif p_limit is null or p_limit not between 1 and 100 then
+    raise exception 'limit must be between 1 and 100' using errcode = 'MR024';
+  elsif cardinality(p_documents) > 1000 then
+    raise exception 'documents must be at most 1000' using errcode = 'MR024';
+  elsif p_mode = 'vector' and p_vector is null then
+    raise exception 'mode vector needs the vector of the query' using errcode = 'MR024';
+  elsif p_vector is not null and (p_embed_model is null or p_embed_version is null or cardinality(p_vector) not between 1 and 16000 or array_position(p_vector, null) is not null
+        or 'NaN' = any (p_vector) or 'infinity' = any (p_vector) or '-infinity' = any (p_vector)) then
+    raise exception 'a vector has 1 to 16000 finite numbers, and a model with its version' using errcode = 'MR024';
+  elsif not coalesce(p_text_weight between 0 and 100 and p_vector_weight between 0 and 100 and p_text_weight + p_vector_weight > 0, false) then
+    raise exception 'weights must be between 0 and 100, and not both 0' using errcode = 'MR024';
+  end if;
+  if v_by_vector then
+    v_length := (select sqrt(sum(v.value::double precision * v.value)) from unnest(p_vector) v(value));
+    select coalesce(array_agg(r.document_id), '{}'), coalesce(array_agg(r.chunk_id), '{}') into v_documents, v_chunks
+      from millrace.rank_vectors(v_tenant, v_user, p_vector, p_embed_model, p_embed_version, p_query, p_documents, v_list) r;
+  end if;
+  return query
+  with by_words as materialized (
+    select r.document_id, r.chunk_id, r.share
+      from unnest(case when v_by_words then millrace.search_configs(v_tenant) end) c(config)
+     cross join lateral millrace.rank_words(v_tenant, v_user, c.config, p_query, p_documents, v_list, v_documents, v_chunks) r),
+  candidate as materialized (
+    select k.document_id, k.chunk_id, coalesce(w.share, 0) as share,
+           case when v_by_vector and c.embed_model = p_embed_model and c.embed_version = p_embed_version then millrace.vector_cosine(c.embedding::real[], p_vector, v_length) end as cosine
+      from (select w.document_id, w.chunk_id from by_words w union select * from unnest(v_documents, v_chunks)) k
+      join millrace.document_chunks c on c.document_id = k.document_id and c.chunk_id = k.chunk_id
+      left join by_words w on w.document_id = k.document_id and w.chunk_id = k.chunk_id),
+  scored as (
+    select c.*, case when not v_by_vector then c.share when not v_by_words then greatest(c.cosine, 0)
+                     else (p_text_weight * c.share + p_vector_weight * greatest(coalesce(c.cosine, 0), 0)) / (p_text_weight + p_vector_weight) end as score
+      from candidate c),
+  best as materialized (
+    select s.*, row_number() over (order by s.score desc, s.share desc, s.document_id, s.chunk_id) as place from scored s order by place limit p_limit)
+  select jsonb_build_object('rank', b.place, 'score', round(b.score::numeric, 6), 'document_id', c.document_id, 'document_name', d.file_name, 'chunk_id', c.chunk_id, 'content_id', c.content_id,
+           'generation_id', c.generation_id, 'chunk_ord', c.chunk_ord, 'heading_path', to_jsonb(c.heading_path), 'page_start', c.page_start, 'page_end', c.page_end, 'start_byte', c.start_byte,
+           'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, millrace.search_lexemes(c.config::regconfig, p_query), c.text, c.start_byte))
+         || case when p_explain then jsonb_build_object('explain', jsonb_build_object('share', round(b.share::numeric, 6), 'cosine', round(b.cosine::numeric, 6), 'config', c.config)) else '{}' end
+    from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id
+    left join millrace.shell_files d on d.id = c.document_id
+   where c.tenant_id = v_tenant and (v_user is null or c.owner_id = v_user)
+   order by b.place;
+end;
+$$;
