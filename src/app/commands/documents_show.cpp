@@ -92,8 +92,8 @@ void print_head(Context& context, const json::Object& document) {
   if (const auto* progress = member(document, "progress");
       progress != nullptr && progress->is_object()) {
     const auto& of = progress->get_object();
-    print_line(context, "chunks",
-               fmt::format("{} embedded of {}", int_member(of, "embeds_done"),
+    print_line(context, "embedded",
+               fmt::format("{} of {} chunks", int_member(of, "embeds_done"),
                            int_member(of, "chunks_done")));
   }
   print_line(context, "run", show_value(value("run")));
