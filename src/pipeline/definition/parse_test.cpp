@@ -449,11 +449,27 @@ TEST(PipelineFile, WhatIsMissingHereIsAWarning) {
 }
 
 TEST(PipelineFile, NamesOfTheEngineAreTaken) {
-  EXPECT_THAT(problems_of(std::string("name = \"ingest\"\nversion = \"1.0.0\"\n") + kScan),
-              ElementsAre("p.toml:1:1: name \"ingest\" is taken by the intake of files"));
   EXPECT_THAT(
       problems_behind_scan("name = \"document_outputs\"\nrun = \"exec:x\"\n"),
       ElementsAre("p.toml:7:1: stage \"document_outputs\": name is that of a job of the engine"));
+}
+
+// B-08: an option of the chunker that it could not keep is told by line, not by a failed document.
+TEST(PipelineFile, ChunkOptionsFitEachOther) {
+  const auto problems = [](const std::string& options) {
+    return problems_of(
+        "name = \"p\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"a\"\nrun = \"parse\"\n[[stage]]\nname = "
+        "\"b\"\nrun = \"validate\"\n[[stage]]\nname = \"c\"\nrun = \"chunk\"\noptions = { " +
+        options + " }\n");
+  };
+  EXPECT_THAT(problems("max_tokens = 512, target_tokens = 300, min_tokens = 100"), IsEmpty());
+  EXPECT_THAT(problems("max_tokens = 512, target_tokens = 600"),
+              ElementsAre(HasSubstr("options.target_tokens must not be above max_tokens")));
+  EXPECT_THAT(problems("target_tokens = 100, min_tokens = 60"),
+              ElementsAre(HasSubstr("options.min_tokens must be at most half of target_tokens")));
+  EXPECT_THAT(problems("max_tokens = 100, overlap_tokens = 16"),
+              ElementsAre(HasSubstr("options.overlap_tokens must be at most 15 % of max_tokens")));
+  EXPECT_THAT(problems("max_tokens = 10"), ElementsAre(HasSubstr("options.max_tokens")));
 }
 
 TEST(PipelineFile, LimitsAreThoseOfWhatRuns) {

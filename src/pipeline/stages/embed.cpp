@@ -24,6 +24,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// As clients call a request that their service found too large.
+constexpr std::string_view kTooLarge = "too_large";
 // A pause at the limiter that is worth keeping the slot for.
 constexpr milliseconds kWaitMax{2'000};
 
@@ -110,6 +112,11 @@ class Embedding {
     }
     if (!answer) {
       if (call) co_await end_paid_call(job_, *call, &answer.error(), {}, service_.price);
+      // The service counts otherwise than we do: half of it, and no more from now on.
+      if (answer.error().error_type == kTooLarge && batch.texts.size() > 1) {
+        budget_.inputs_max = batch.texts.size() / 2;
+        co_return std::optional<Outcome>();
+      }
       co_return provider::to_outcome(answer.error(), provider_.name());
     }
     MR_FAULT("embed.answered");
