@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 namespace millrace::document {
 namespace {
 
 constexpr std::size_t kPlacesMax = 3'000;
+constexpr std::int64_t kPixelsMax = 40'000'000;  // Of all places: an ordinary page has one million.
 constexpr double kWordPxMin = 10;  // Lower words have boxes of a few pixels: anything is one.
 constexpr double kWordPxMax = 300;
 constexpr double kGap = 0.9;  // All of these times the height of the word.
@@ -41,6 +43,7 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
   const double wide = read.level.width;
   const double high = read.level.height;
   std::vector<Place> places;
+  std::int64_t pixels = 0;
   for (const auto& line : page.lines) {
     for (auto i = line.words.first; i <= line.words.last; ++i) {
       const auto& word = page.words[i];
@@ -58,6 +61,8 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
       const int y1 =
           std::min(read.level.height, static_cast<int>(word.box.y1 * high + kReachUp * height));
       if (x1 - x0 < kWordPxMin || y1 - y0 < kWordPxMin) continue;
+      pixels += std::int64_t{x1 - x0} * (y1 - y0);
+      if (pixels > kPixelsMax) return places;
       places.push_back({.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0});
       if (places.size() >= kPlacesMax) return places;
     }
