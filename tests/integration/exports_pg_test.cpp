@@ -88,6 +88,26 @@ TEST_F(MadeExports, every_template_that_ships_is_exported) {
   expect_sound();
 }
 
+// A table of contents has page numbers, which only a first printing can tell.
+TEST_F(MadeExports, a_report_says_on_which_page_its_parts_are) {
+  const auto sample =
+      must(read_file(fs::path(MILLRACE_SOURCE_DIR) / "templates/report/sample.json"));
+  const auto job = order(keep("Report", sample, "report"));
+  ASSERT_EQ(ended(job), "completed") << to_json(state(job));
+  const auto file = save(download(job).body).string();
+  const auto page = [&](int n) {
+    return run_tool(fmt::format("pdftotext -enc UTF-8 -layout -f {} -l {} {} -", n, n, file));
+  };
+  const auto title =
+      std::string(must(parse_json_object(sample)).at("sections").at(0).at("title").as_string());
+  int at = 0;
+  for (int n = 3; n <= std::stoi(result(job, "page_count")) && at == 0; ++n) {
+    if (page(n).find(title) != std::string::npos) at = n;
+  }
+  ASSERT_GT(at, 0);
+  EXPECT_THAT(page(2), testing::ContainsRegex(fmt::format("{}.* {}\n", title, at)));
+}
+
 TEST_F(MadeExports, the_file_shows_the_version_that_was_ordered) {  // X-21, F06
   const auto id = keep("CV", resume("Before"));
   // Nobody works while the order is made and the document changed.
