@@ -225,8 +225,14 @@ test('an export fails, is put back, reports progress and ends by the words of th
 
 test('an export is watched and polled to its download, however its worker ends it', async () => {  // H-02, H-05, H-06, X-07
   const authorization = { Authorization: `Bearer ${env('USER_TOKEN')}` };
-  const documents = ['0190a000-0000-7000-8000-0000000000e1', '0190a000-0000-7000-8000-0000000000e2'];
-  for (const document of documents) {
+  for (const title of ['One', 'Other']) {
+    const kept = await fetch(`${url}/api/v1/export/documents`, {
+      method: 'POST',
+      headers: { ...authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ title, data: { profile: { name: 'Ada' } } }),
+    });
+    assert.equal(kept.status, 201);
+    const document = ((await kept.json()) as any).data.id;
     const ordered = await fetch(`${url}/api/v1/export/pdf`, {
       method: 'POST',
       headers: { ...authorization, 'Content-Type': 'application/json' },
@@ -272,7 +278,7 @@ test('an export is watched and polled to its download, however its worker ends i
     assert.equal((await progressed).progress, 75);
     const pdf = Buffer.from(`%PDF-1.7\n${document}\n`);
     const { path, url: link } = await sources.uploadExport(service, userId, document, pdf);
-    if (document === documents[0]) {
+    if (title === 'One') {
       await sources.completeJob(service, jobId, link, pdf.length, 2);
     } else {
       const { error } = await service.rpc('complete_job', {
