@@ -4,9 +4,11 @@
 #include "layout/code_points.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace millrace::document {
 namespace {
@@ -39,6 +41,14 @@ struct Place {
   int height = 0;
 };
 
+// Neither letter nor figure in it: a word within a line that may be a box.
+bool is_sign(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
 std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
   const double wide = read.level.width;
   const double high = read.level.height;
@@ -52,7 +62,7 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
       const bool begins =
           i == line.words.first || (word.box.x0 - page.words[i - 1].box.x1) * wide > kGap * height;
       const bool brief = layout::count_code_points(word.text) <= kBriefLetters;
-      if (!begins && !brief) continue;
+      if (!begins && !(brief && is_sign(word.text))) continue;
       const double right = brief ? word.box.x1 * wide + kReachBrief * height
                                  : word.box.x0 * wide + kReachRight * height;
       const int x0 = std::max(0, static_cast<int>(word.box.x0 * wide - kReachLeft * height));
