@@ -123,7 +123,7 @@ TEST_F(Parsers, CallbacksAreAskedForWithTheirHeader) {
   ASSERT_TRUE(ask(document("x"), callback).has_value());
   const auto& hook =
       stand_in.parses().front().configuration.at("webhook_configurations").as_array().front();
-  EXPECT_EQ(hook.at("webhook_url"), callback.url);
+  EXPECT_EQ(hook.at("webhook_url").as_string(), callback.url);
   EXPECT_EQ(hook.at("webhook_headers").at("X-Millrace-Callback"), "token");
 }
 
@@ -136,7 +136,7 @@ TEST_F(Parsers, ADocumentCannotBreakOutOfItsForm) {
 }
 
 TEST_F(Parsers, ALinkIsSentInPlaceOfTheDocument) {
-  stand_in.push({.text = "from the link", .callbacks = {}});
+  stand_in.push({.callbacks = {}, .text = "from the link"});
   const auto id = ask({.url = stand_in.url() + "/nothing-here"});
   ASSERT_TRUE(id.has_value()) << id.error().message;
   EXPECT_EQ(stand_in.parses().front().source, "url");
@@ -246,7 +246,7 @@ TEST_F(ContractParser, b05_GetsExactlyWhatTheSourceSends) {
   EXPECT_EQ(body.size(), 5U);
   EXPECT_EQ(body.at("job_id"), "0190a000-0000-7000-8000-000000000001");
   EXPECT_EQ(body.at("output_format"), "markdown");
-  EXPECT_EQ(body.at("webhook_url"), stand_in.url() + "/hook");
+  EXPECT_EQ(body.at("webhook_url").as_string(), stand_in.url() + "/hook");
   EXPECT_EQ(body.at("webhook_secret"), "the secret of this job");
 }
 
