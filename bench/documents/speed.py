@@ -4,6 +4,8 @@
 Two times are taken of Millrace, from the first byte of the upload over HTTP: until the searchable PDF can be fetched, which is all that
 ocrmypdf makes, and until the document has ended, with spatial map, three passes by `local` and every output, each step durable. Both get
 the same files, in turns; the medians of the repeats and their ratios are printed, with the share of the truth's words that each PDF lacks.
+Millrace's readers give way to whatever else runs, ocrmypdf does not: seconds say something only on a machine that does nothing else. Processor
+seconds, of the database and of all processes, are printed too.
 Needs `ocrmypdf` (Debian's) and the release build.
 
   python3 bench/documents/speed.py [--pages 100] [--born 300] [--repeats 3]
@@ -12,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
@@ -41,14 +44,15 @@ def missing_share(truth, pdf):
 
 
 def ocrmypdf(arguments, source, target):
-    begun = time.monotonic()
+    begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(["ocrmypdf", "--quiet", *arguments, "--jobs", "2", "--output-type", "pdf", "--optimize", "0", source, target],
                    check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
-    return time.monotonic() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - begun, after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
 
 
 def run(folder, kind, pages, repeats, arguments):
-    ours, whole, theirs, our_missing, their_missing = [], [], [], [], []
+    ours, whole, theirs, our_missing, their_missing, our_cpu, their_cpu = [], [], [], [], [], [], []
     millrace = Millrace(folder)
     try:
         for repeat in range(repeats):
@@ -62,8 +66,11 @@ def run(folder, kind, pages, repeats, arguments):
             (folder / "ours.pdf").write_bytes(pdf)
             ours.append(took)
             whole.append(ended)
+            our_cpu.append(millrace.cpu)
             our_missing.append(missing_share(words, folder / "ours.pdf"))
-            theirs.append(ocrmypdf(arguments, source, folder / "theirs.pdf"))
+            peer, used = ocrmypdf(arguments, source, folder / "theirs.pdf")
+            theirs.append(peer)
+            their_cpu.append(used)
             their_missing.append(missing_share(words, folder / "theirs.pdf"))
             print(f"  {kind} {repeat + 1}/{repeats}: {took:.2f} s (all of it {ended:.2f} s), ocrmypdf {theirs[-1]:.2f} s", file=sys.stderr, flush=True)
         peak = millrace.memory_mb()
@@ -74,6 +81,8 @@ def run(folder, kind, pages, repeats, arguments):
     print(f"  with all passes and outputs: {pages / c:.2f} pages/s, {b / c:.2f} x")
     print(f"  seconds {[round(x, 2) for x in ours]} and {[round(x, 2) for x in whole]} beside {[round(x, 2) for x in theirs]}; words missing {statistics.median(our_missing):.2%} "
           f"beside {statistics.median(their_missing):.2%}; peak of the worker and server {peak:.0f} MB")
+    early, late, peer = (statistics.median(figures) for figures in ([cpu[0] for cpu in our_cpu], [cpu[1] for cpu in our_cpu], their_cpu))
+    print(f"  processor seconds, which do not depend on what else runs: {early:.2f} to the PDF, {late:.2f} in all, ocrmypdf {peer:.2f}: {peer / early:.2f} x")
 
 
 def main():

@@ -97,6 +97,7 @@ begin
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),
         ('begin_generation', 'W'), ('find_generation', 'W'), ('put_chunks', 'W'), ('settle_chunks', 'W'), ('pending_chunks', 'W'), ('reuse_vectors', 'W'), ('put_vectors', 'W'),
         ('publish_generation', 'W'), ('list_chunks', 'W'), ('find_parsed', 'W'), ('take_capacity', 'W'), ('ingest_state', 'ARSC'), ('expire_generations', 'KA'),
+        ('search_chunks', 'ARSC'),
         ('list_quarantine', 'AR'), ('release_quarantine', 'A'), ('set_budget', 'A'), ('list_spend', 'AR'), ('reconcile_documents', 'KA'),
         -- The keeper.
         ('elect', 'K'), ('work_at_hand', 'K'), ('resign', 'K'), ('reclaim', 'K'), ('promote_due', 'K'), ('advance', 'K'), ('expire_waiting', 'K'),

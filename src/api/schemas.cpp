@@ -15,6 +15,7 @@ SchemaMap component_schemas() {
   add_file_schemas(schemas);
   add_export_schemas(schemas);
   add_document_schemas(schemas);
+  add_search_schemas(schemas);
   return schemas;
 }
 

@@ -23,6 +23,7 @@ void add_identity_schemas(SchemaMap& schemas);  // Tenants, profiles, tokens.
 void add_compute_schemas(SchemaMap& schemas);   // Compute jobs, contracts.
 void add_file_schemas(SchemaMap& schemas);      // Files, uploads, links.
 void add_document_schemas(SchemaMap& schemas);  // Documents, quarantine, spending.
+void add_search_schemas(SchemaMap& schemas);    // Questions and passages.
 void add_stream_schemas(SchemaMap& schemas);    // Data of live events.
 void add_export_schemas(SchemaMap& schemas);    // Exports, in the names of the source.
 void add_work_schemas(SchemaMap& schemas);      // Remote workers.

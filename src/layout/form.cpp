@@ -70,7 +70,7 @@ void find_checkboxes(PageMap& page, const Line& line) {
 // -- drawn boxes --
 
 constexpr double kLabelGap = 2.5;  // Times the side of the box: farther words are not about it.
-constexpr std::size_t kMarkLettersMax = 3;
+constexpr std::size_t kMarkLettersMax = 4;  // "([])"
 
 // The word that the box was read as.
 std::optional<std::uint32_t> word_in(const PageMap& page, const Box& box) {

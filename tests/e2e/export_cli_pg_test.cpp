@@ -139,7 +139,7 @@ TEST_F(ExportCli, BadInputIsRefusedInOneLine) {
       {{"export", "run", good, "--page-size", "A3"}, 2, "--page-size"},
       {{"export", "run", good, "--quality", "best"}, 2, "--quality"},
       {{"export", "run", good, "--margins", "3"}, 2, "--margins"},
-      {{"export", "run", good, "--margins", "wide"}, 2, "JSON"},
+      {{"export", "run", good, "--margins", "wide"}, 2, "--margins"},
       {{"export", "run", good, "--language", "deutsch!"}, 2, "language"},
       {{"export", "run", good, "--template", "invoice"}, 2, "--template"},
       {{"export", "run", good, "--zip", "a.zip", "--out", "b"}, 2, "--zip"},

@@ -1,4 +1,5 @@
 // Exports, as the source's client asks for them: its paths, its names, its words.
+#include "base/file.h"
 #include "export_fixture.h"
 
 #include <boost/json/array.hpp>
@@ -257,7 +258,8 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   const Ask remove{.method = "DELETE", .path = "/api/v1/export/history/" + id, .token = token_};
   EXPECT_EQ(world().ask(remove).status, 200);
   EXPECT_EQ(world().ask(remove).status, 404);
-  const auto cleaned = world().post("/api/v1/export/cleanup", world().key(Role::admin), "");
+  const auto cleaned =  // X-23
+      world().post("/api/v1/export/cleanup", world().key(Role::admin), "");
   EXPECT_EQ(cleaned.status, 200) << cleaned.body;
   EXPECT_GE(cleaned.json().at("data").at("deletedCount").as_int64(), 1);
   EXPECT_EQ(world().post("/api/v1/export/cleanup", token_, "").status, 403);
@@ -286,7 +288,7 @@ TEST_F(ApiExports, ABatchHoldsWhatWasUnderWayAlready) {  // X-10, X-21, H-08
   EXPECT_THAT(zip.body, HasSubstr("CV.pdf"));
 }
 
-TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
+TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10, X-12, X-14, X-15, X-16
   const auto made = post("/api/v1/export/batch",
                          fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
   ASSERT_EQ(made.status, 202) << made.body;
@@ -471,6 +473,42 @@ TEST_F(ApiExports, TheFirstPageOfAnExportIsSeen) {
                  "where job_id = $1::uuid",
                  pg::params(job)));
   EXPECT_EQ(world().get(path, token_).status, 404);
+}
+
+// In KiB, the most that the process has had.
+std::int64_t peak_kib(pid_t pid) {
+  const auto status = must(read_file(fmt::format("/proc/{}/status", pid), std::size_t{64} * 1024));
+  const auto at = status.find("VmHWM:");
+  return at == status.npos ? 0 : std::stoll(status.substr(at + 6));
+}
+
+// X-14, X-28: an archive that is larger than what the server may grow by.
+TEST_F(ApiExports, AnArchiveIsSentInConstantMemory) {
+  constexpr std::size_t kFileBytes = 24 * 1024 * 1024;
+  std::string noise(kFileBytes, '\0');
+  std::uint64_t state = 88172645463325252ULL;
+  for (auto& c : noise) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    c = static_cast<char>(state);
+  }
+  noise.replace(0, 8, "%PDF-1.7");
+  const auto path = store("large.pdf", noise);
+  std::string ids;
+  for (int i = 0; i < 5; ++i) ids += fmt::format("{}\"{}\"", i == 0 ? "" : ",", document());
+  const auto made = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", ids));
+  ASSERT_EQ(made.status, 202) << made.body;
+  for (int i = 0; i < 5; ++i) complete(claim(), path);
+  const auto before = peak_kib(world().program().pid());
+  ASSERT_GT(before, 0);
+  const auto zip =
+      world().get("/api/v1/export/batch/" +
+                      std::string(made.json().at("data").at("batchId").as_string()) + "/download",
+                  token_);
+  ASSERT_EQ(zip.status, 200);
+  EXPECT_GT(zip.body.size(), 5 * kFileBytes) << "noise cannot be packed";
+  EXPECT_LT(peak_kib(world().program().pid()) - before, 60 * 1024);
 }
 
 }  // namespace

@@ -6,9 +6,17 @@ as $$
 declare
   v_now timestamptz := millrace.now();
   v_row millrace.generation := millrace.hold_generation(p_job_id, p_token, p_generation_id);
-  v_config regconfig := millrace.text_config(v_row.language);
+  v_config regconfig;
   v_count integer;
 begin
+  -- Nobody said the language: the first chunks tell it, and all others are counted in the same one.
+  if v_row.language is null then
+    v_row.language := millrace.text_language((select string_agg(i ->> 'text', ' ') from jsonb_array_elements(p_chunks) i));
+    if v_row.language is not null then
+      update millrace.generation g set language = v_row.language where g.generation_id = p_generation_id and g.language is null;
+    end if;
+  end if;
+  v_config := millrace.text_config(v_row.language);
   with item as materialized (
     select (i ->> 'chunk_id')::uuid as chunk_id, (i ->> 'content_id')::uuid as content_id, (i ->> 'chunk_ord')::integer as chunk_ord, i ->> 'chunk_sha' as chunk_sha,
            decode(i ->> 'embed_sha256', 'hex') as embed_sha256, i ->> 'text' as text, i -> 'meta' as meta

@@ -1,9 +1,9 @@
 -- millrace.rank_vectors: the chunks of a tenant (of one owner, where given) nearest to a vector, by cosine, among those of its model and version.
 -- Two passes: the signatures of all chunks, from an index, by the number of bits that differ; then the vectors of the nearest p_near. Chunks that do not keep the demands of the question are passed over.
 create or replace function millrace.rank_vectors(p_tenant_id uuid, p_owner_id uuid, p_vector real[], p_embed_model text, p_embed_version text, p_query text, p_documents uuid[], p_limit integer,
-    p_near integer default 300)
+    p_near integer default 200)
   returns table (document_id uuid, chunk_id uuid, cosine double precision)
-  language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+  language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set max_parallel_workers_per_gather = 0 set jit = off
 as $$
 declare
   v_signature bit varying := millrace.vector_signature(p_vector);

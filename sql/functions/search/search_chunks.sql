@@ -4,7 +4,7 @@
 -- Offsets are bytes of the parsed text of the generation.
 create or replace function millrace.search_chunks(p_query text, p_vector real[] default null, p_embed_model text default null, p_embed_version text default null, p_mode text default 'hybrid',
     p_documents uuid[] default null, p_limit integer default 10, p_explain boolean default false, p_text_weight double precision default 1.2, p_vector_weight double precision default 1) returns setof jsonb
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set max_parallel_workers_per_gather = 0 set jit = off
 as $$
 declare
   v_list integer := greatest(p_limit, 100);
@@ -15,6 +15,7 @@ declare
   v_length double precision;
   v_documents uuid[] := '{}';
   v_chunks uuid[] := '{}';
+  v_cosines double precision[] := '{}';
 begin
   if p_query is null or btrim(p_query, E' \t\r\n') = '' then
     raise exception 'query must not be empty' using errcode = 'MR024';
@@ -36,7 +37,7 @@ begin
   end if;
   if v_by_vector then
     v_length := (select sqrt(sum(v.value::double precision * v.value)) from unnest(p_vector) v(value));
-    select coalesce(array_agg(r.document_id), '{}'), coalesce(array_agg(r.chunk_id), '{}') into v_documents, v_chunks
+    select coalesce(array_agg(r.document_id), '{}'), coalesce(array_agg(r.chunk_id), '{}'), coalesce(array_agg(r.cosine), '{}') into v_documents, v_chunks, v_cosines
       from millrace.rank_vectors(v_tenant, v_user, p_vector, p_embed_model, p_embed_version, p_query, p_documents, v_list) r;
   end if;
   return query
@@ -44,12 +45,14 @@ begin
     select r.document_id, r.chunk_id, r.share
       from unnest(case when v_by_words then millrace.search_configs(v_tenant) end) c(config)
      cross join lateral millrace.rank_words(v_tenant, v_user, c.config, p_query, p_documents, v_list, v_documents, v_chunks) r),
+  by_vector as materialized (
+    select * from unnest(v_documents, v_chunks, v_cosines) v(document_id, chunk_id, cosine)),
   candidate as materialized (
-    select k.document_id, k.chunk_id, coalesce(w.share, 0) as share,
-           case when v_by_vector and c.embed_model = p_embed_model and c.embed_version = p_embed_version then millrace.vector_cosine(c.embedding::real[], p_vector, v_length) end as cosine
-      from (select w.document_id, w.chunk_id from by_words w union select * from unnest(v_documents, v_chunks)) k
-      join millrace.document_chunks c on c.document_id = k.document_id and c.chunk_id = k.chunk_id
-      left join by_words w on w.document_id = k.document_id and w.chunk_id = k.chunk_id),
+    select document_id, chunk_id, coalesce(w.share, 0) as share,
+           case when v.cosine is not null or not v_by_vector then v.cosine
+                else (select millrace.vector_cosine(c.embedding::real[], p_vector, v_length) from millrace.document_chunks c
+                       where c.document_id = w.document_id and c.chunk_id = w.chunk_id and c.embed_model = p_embed_model and c.embed_version = p_embed_version) end as cosine
+      from by_words w full join by_vector v using (document_id, chunk_id)),
   scored as (
     select c.*, case when not v_by_vector then c.share when not v_by_words then greatest(c.cosine, 0)
                      else (p_text_weight * c.share + p_vector_weight * greatest(coalesce(c.cosine, 0), 0)) / (p_text_weight + p_vector_weight) end as score

@@ -17,6 +17,7 @@ void add_enqueue_command(Command& root);
 void add_jobs_commands(Command& root);
 void add_documents_commands(Command& root);
 void add_export_commands(Command& root);
+void add_search_command(Command& root);
 void add_dlq_commands(Command& root);
 void add_batch_commands(Command& root);
 void add_cron_commands(Command& root);

@@ -3,6 +3,7 @@
 #include "app/commands/commands.h"
 #include "app/demo/document_demo.h"
 #include "app/demo/export_demo.h"
+#include "app/demo/ingest_demo.h"
 #include "app/exit_code.h"
 #include "base/duration.h"
 
@@ -43,6 +44,7 @@ Result<int> run(Context& context, const Options& options) {
   if (options.only == "jobs") return run_job_demo(context, demo);
   if (options.only == "documents") return run_document_demo(context, demo);
   if (options.only == "exports") return run_export_demo(context, demo);
+  if (options.only == "search") return run_ingest_demo(context, demo);
   // The jobs first: the documents are what stays up.
   auto jobs = demo;
   jobs.keep = false;
@@ -62,7 +64,7 @@ void add_demo_command(Command& root) {
   command.option("--scale", "X", options->scale, "So many times the usual number of jobs");
   command.option("--timeout", "TIME", options->timeout, "Give up after this time (default 2m)");
   command.option("--only", "PART", options->only, "One part of it")
-      .choices({"documents", "exports", "jobs"});
+      .choices({"documents", "exports", "search", "jobs"});
   command.footer("Uses a private PostgreSQL of its own; DATABASE_URL is ignored.");
   command.action([options](Context& context) { return run(context, *options); });
 }

@@ -159,7 +159,8 @@ Result<json::Object> Run::options() const {
   if (arguments_.slug) options["templateSlug"] = *arguments_.slug;
   if (arguments_.grayscale) options["colorMode"] = "grayscale";
   if (arguments_.margins) {
-    MR_TRY(const auto width, parse_json(*arguments_.margins));
+    const auto read = parse_json(*arguments_.margins);
+    const auto width = read ? *read : json::Value();
     const bool good =
         width.is_number() && width.to_number<double>() >= 0 && width.to_number<double>() <= 2;
     if (!good) {

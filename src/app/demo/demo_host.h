@@ -12,7 +12,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace millrace::app {
 
@@ -38,5 +40,12 @@ struct DemoHost {
 
 // What became of a part.
 enum class DemoEnd { good, wrong, interrupted };
+
+// examples/<name> below the working directory, or beside the build folder this program lies in;
+// empty: not there.
+std::filesystem::path example_folder(std::string_view name);
+
+// A fresh one, for a part that runs alone.
+Result<std::unique_ptr<Served>> start_demo_server(Context& context, const DemoOptions& options);
 
 }  // namespace millrace::app

@@ -1,6 +1,7 @@
 #include "app/demo/document_demo.h"
 
 #include "app/demo/export_demo.h"
+#include "app/demo/ingest_demo.h"
 #include "app/demo/sample_truth.h"
 #include "app/demo/served.h"
 #include "app/exit_code.h"
@@ -87,7 +88,10 @@ class DocumentDemo {
     report();
     MR_TRY(const auto exported, run_export_part(host()));
     if (exported == DemoEnd::interrupted) return kExitInterrupted;
-    const bool good = std::ranges::all_of(rows_, &Row::right) && exported == DemoEnd::good;
+    MR_TRY(const auto asked, run_ingest_part(host()));
+    if (asked == DemoEnd::interrupted) return kExitInterrupted;
+    const bool good = std::ranges::all_of(rows_, &Row::right) && exported == DemoEnd::good &&
+                      asked == DemoEnd::good;
     if (good && options_.keep) keep_running();
     served_->stop();
     if (!options_.keep) next_steps();
@@ -354,6 +358,7 @@ class DocumentDemo {
     line((results() / "*" / "page-1.png").string(), "pages with what was found on them");
     line((results() / "*" / "narrative.md").string(), "the facts told, with their sources");
     line((options_.folder / "exports" / "*.pdf").string(), "what the templates look like");
+    line((options_.folder / "search" / "answers.md").string(), "questions, answered with sources");
     say("Again, and more:");
     line("build/release/millrace --data-dir " + data_dir().string() + " up",
          "serves these documents again");

@@ -2,6 +2,7 @@
 
 #include "app/commands/documents.h"
 #include "app/commands/watch.h"
+#include "app/demo/first_page.h"
 #include "app/exit_code.h"
 #include "base/file.h"
 
@@ -157,6 +158,7 @@ class ExportPart {
   }
 
   Result<void> fetch() {
+    std::vector<std::pair<fs::path, fs::path>> pictures;
     for (auto& one : sheets_) {
       if (one.status() != "completed") continue;
       MR_TRY(const auto job, host_.served.get("/api/v1/jobs/" + one.job));
@@ -173,10 +175,9 @@ class ExportPart {
       }
       one.size_bytes = static_cast<std::int64_t>(pdf.size());
       MR_TRY_VOID(write_file_atomically(pdf_of(one), pdf, 0644));
-      MR_TRY(const auto picture,
-             host_.served.download("/api/v1/export/job/" + one.job + "/preview"));
-      MR_TRY_VOID(write_file_atomically(picture_of(one), picture, 0644));
+      pictures.emplace_back(pdf_of(one), picture_of(one));
     }
+    MR_TRY_VOID(draw_first_pages(host_.context, pictures));
     MR_TRY(const auto zip, host_.served.download(batch_ + "/download"));
     zip_bytes_ = static_cast<std::int64_t>(zip.size());
     return write_file_atomically(folder_ / "exports.zip", zip, 0644);
@@ -239,11 +240,7 @@ Result<int> run_export_demo(Context& context, const DemoOptions& options) {
   SignalWaiter signals;  // Before anything that starts threads.
   LiveView view(context);
   const auto begun = context.clock.now();
-  const auto data_dir = options.folder / ".documents";
-  std::error_code ignored;
-  fs::remove_all(data_dir, ignored);
-  fs::create_directories(options.folder, ignored);
-  MR_TRY(auto served, Served::start(context, data_dir, 4));
+  MR_TRY(auto served, start_demo_server(context, options));
   const DemoHost host{.context = context,
                       .options = options,
                       .signals = signals,

@@ -22,6 +22,7 @@
 #include "app/observe/call_metrics.h"
 #include "app/observe/process_metrics.h"
 #include "app/serve/blob_parts.h"
+#include "app/serve/search_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
 #include "app/serve/template_catalog.h"
@@ -148,6 +149,7 @@ struct ApiParts::Impl {
   std::unique_ptr<BlobParts> blobs;  // Uploads, files.
   std::unique_ptr<WorkParts> work;   // Compute jobs, remote workers.
   std::unique_ptr<WebhookParts> webhooks;
+  std::unique_ptr<SearchParts> search;
 
   MetricRegistry& registry = context.metrics;
   ProcessMetrics process{registry, context.clock};
@@ -189,6 +191,8 @@ Result<void> ApiParts::Impl::build(const Options& options) {
                                 .wake = wake.outlet(),
                                 .blobs = &blobs->store()}));
   MR_TRY(webhooks, WebhookParts::make(context, session, blobs->store()));
+  // Questions take longer than requests for a row: they stand in their own line.
+  MR_TRY(search, SearchParts::make(context, apart, client));
   return build_pipeline();
 }
 
@@ -255,6 +259,7 @@ std::vector<api::Operation> ApiParts::Impl::operations() {
   append(all, export_operations());
   append(all, work->operations());
   append(all, webhooks->operations());
+  append(all, search->operations());
   append(all, rest.operations());
   append(all, api::storage_operations({.files = blobs->files(),
                                        .uploads = blobs->engine(),

@@ -4,19 +4,24 @@
 #include "layout/code_points.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace millrace::document {
 namespace {
 
 constexpr std::size_t kPlacesMax = 3'000;
+constexpr std::int64_t kPixelsMax = 40'000'000;  // Of all places: an ordinary page has one million.
 constexpr double kWordPxMin = 10;  // Lower words have boxes of a few pixels: anything is one.
 constexpr double kWordPxMax = 300;
 constexpr double kGap = 0.9;  // All of these times the height of the word.
 constexpr double kReachLeft = 3.2;
 constexpr double kReachRight = 0.3;
-constexpr double kReachBrief = 1;  // Behind a word that may be the box itself.
+constexpr std::size_t kBriefLetters = 4;  // "([])"
+constexpr double kReachBrief = 1;         // Behind a word that may be the box itself.
 constexpr double kReachUp = 0.5;
 constexpr double kSideMin = 0.4;
 constexpr double kSideMax = 1.7;
@@ -36,10 +41,19 @@ struct Place {
   int height = 0;
 };
 
+// Neither letter nor figure in it: a word within a line that may be a box.
+bool is_sign(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
 std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
   const double wide = read.level.width;
   const double high = read.level.height;
   std::vector<Place> places;
+  std::int64_t pixels = 0;
   for (const auto& line : page.lines) {
     for (auto i = line.words.first; i <= line.words.last; ++i) {
       const auto& word = page.words[i];
@@ -47,8 +61,8 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
       if (height < kWordPxMin || height > kWordPxMax) continue;
       const bool begins =
           i == line.words.first || (word.box.x0 - page.words[i - 1].box.x1) * wide > kGap * height;
-      const bool brief = layout::count_code_points(word.text) <= 3;
-      if (!begins && !brief) continue;
+      const bool brief = layout::count_code_points(word.text) <= kBriefLetters;
+      if (!begins && !(brief && is_sign(word.text))) continue;
       const double right = brief ? word.box.x1 * wide + kReachBrief * height
                                  : word.box.x0 * wide + kReachRight * height;
       const int x0 = std::max(0, static_cast<int>(word.box.x0 * wide - kReachLeft * height));
@@ -57,6 +71,8 @@ std::vector<Place> places_of(const OcrPage& read, const layout::PageMap& page) {
       const int y1 =
           std::min(read.level.height, static_cast<int>(word.box.y1 * high + kReachUp * height));
       if (x1 - x0 < kWordPxMin || y1 - y0 < kWordPxMin) continue;
+      pixels += std::int64_t{x1 - x0} * (y1 - y0);
+      if (pixels > kPixelsMax) return places;
       places.push_back({.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0});
       if (places.size() >= kPlacesMax) return places;
     }

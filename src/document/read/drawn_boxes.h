@@ -2,8 +2,9 @@
 // has ticked them.
 //
 // They are looked for where forms have them: in front of words that begin a line or stand behind a
-// wide gap, and where a word of one to three letters was read, which a box is easily taken for.
-// Only those small pieces of the picture are levelled and looked at, so a page costs milliseconds.
+// wide gap, and where signs like "[]" or, there, a word of one to four letters were read, which a
+// box is easily taken for. Only those small pieces of the picture are levelled and looked at, so a
+// page costs milliseconds.
 #pragma once
 
 #include "document/ocr/page_reader.h"

@@ -191,10 +191,13 @@ TEST(PipelineFile, RunIsABuiltInKindAProgramOrAnAddress) {
   EXPECT_THAT(run("scam"),
               ElementsAre("p.toml:5:1: stage \"a\": run is not a known kind of work; did "
                           "you mean \"scan\"? (got \"scam\")"));
-  EXPECT_THAT(run("fax"),
-              ElementsAre("p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
-                          "\"spatial\", \"detect\", \"extract\", \"narrate\" or \"render\", or begin "
-                          "with exec:, http:// or https:// (got \"fax\")"));
+  EXPECT_THAT(
+      run("fax"),
+      ElementsAre(
+          "p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
+          "\"spatial\", \"detect\", \"extract\", \"narrate\", \"parse\", \"validate\", \"chunk\", "
+          "\"embed\", \"publish\" or \"render\", or begin "
+          "with exec:, http:// or https:// (got \"fax\")"));
   EXPECT_THAT(run("exec:"), ElementsAre(HasSubstr("run names no program")));
   EXPECT_THAT(run("exec:\"a"),
               ElementsAre(HasSubstr("run is no command: a quote \" is not closed")));
@@ -458,7 +461,8 @@ TEST(PipelineFile, NamesOfTheEngineAreTaken) {
 TEST(PipelineFile, ChunkOptionsFitEachOther) {
   const auto problems = [](const std::string& options) {
     return problems_of(
-        "name = \"p\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"a\"\nrun = \"parse\"\n[[stage]]\nname = "
+        "name = \"p\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"a\"\nrun = "
+        "\"parse\"\n[[stage]]\nname = "
         "\"b\"\nrun = \"validate\"\n[[stage]]\nname = \"c\"\nrun = \"chunk\"\noptions = { " +
         options + " }\n");
   };

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -55,25 +56,29 @@ class Export {
 
   Task<Refusal> fill_template() {
     template_name_ = template_of(work_);
-    const auto found = services_.templates.find(template_name_);
+    auto found = services_.templates.find(template_name_);
     if (!found) {
       // Not there, or broken there: the document waits for a worker that has it.
       co_return Outcome::throttled(
           fmt::format("template {}: {}", template_name_, found.error().message), kElsewhere);
     }
-    template_hash_ = found->info().content_hash;
+    template_.emplace(*std::move(found));
     auto choice = page_choice(work_.options);
     if (!choice) {
       co_return Outcome::permanent("invalid_options", "options" + choice.error().message);
     }
     choice_ = *std::move(choice);
+    co_return co_await make_page();
+  }
+
+  Task<Refusal> make_page() {
     // Takes up to some tenths of a second: not on the thread that keeps leases.
     auto html = co_await boost::asio::co_spawn(
         services_.threads,
         [](const templates::Template& page, const json::Object& data,
            const templates::RenderOptions& options) -> Task<templates::Html> {
           co_return templates::render(page, data, options);
-        }(*found, work_.document->data, choice_),
+        }(*template_, work_.document->data, choice_),
         boost::asio::use_awaitable);
     if (!html) {
       if (html.error().kind != ErrorKind::invalid_argument) co_return fail(html.error());
@@ -92,11 +97,24 @@ class Export {
     if (const auto ready = co_await (*browsers)->ready(); !ready) {
       co_return Outcome::throttled(ready.error().message, kElsewhere);
     }
+    const bool has_links = request_.html.contains("href=\"#");
+    const auto first = has_links ? request_.html : std::string();
+    MR_CO_TRY(auto refused, co_await print_once(**browsers));
+    if (refused || !has_links || rendered_.anchors.empty()) co_return refused;
+    // Now it is known on which page everything is. A template that shows it is printed again.
+    choice_.anchor_pages = rendered_.anchors;
+    MR_CO_TRY(refused, co_await make_page());
+    if (refused || request_.html == first) co_return refused;
+    static_cast<void>(co_await writer_->abort());
+    co_return co_await print_once(**browsers);
+  }
+
+  Task<Refusal> print_once(render::Renderer& browsers) {
     MR_CO_TRY(writer_, co_await steadily(*context_, [&] {
                 return services_.blobs.create({.content_type = std::string(kPdfType)});
               }));
     MR_FAULT("export.render");
-    auto rendered = co_await (*browsers)->render(
+    auto rendered = co_await browsers.render(
         std::move(request_),
         [this](std::string piece) -> Task<void> {
           co_return co_await writer_->write(std::as_bytes(std::span(piece)));
@@ -152,7 +170,7 @@ class Export {
                                           {"page_count", rendered_.page_count},
                                           {"document_version", document.version},
                                           {"template", template_name_},
-                                          {"template_hash", template_hash_},
+                                          {"template_hash", template_->info().content_hash},
                                           {"sha256", pdf_.at("sha256")},
                                           {"render_ms", rendered_.took.count()}});
   }
@@ -161,7 +179,7 @@ class Export {
   std::shared_ptr<worker::JobContext> context_;
   store::ExportWork work_;
   std::string template_name_;
-  std::string template_hash_;
+  std::optional<templates::Template> template_;
   templates::RenderOptions choice_;
   render::RenderRequest request_;
   std::unique_ptr<blob::BlobWriter> writer_;

@@ -1,10 +1,11 @@
 // ExportHandler: runs export_pdf jobs: the version of a document that was ordered becomes a PDF in
 // the blob store, and rows that name it in the settlement of the job.
 //
-// Flow: job → ExportWorkStore::export_work → template → HTML → Renderer → PDF, streamed into the
-// blob store and finished only once the quota has room for it (reserve_export) → settle_export. A
-// death at any step costs the rendering; content that no row names is swept. Progress as in X-04.
-// The first job starts the browsers. Threading: as worker::Handler. Lifetime: services outlive it.
+// Flow: job → ExportWorkStore::export_work → template → HTML → Renderer (again, where the page
+// shows on which pages its parts are) → PDF, streamed into the blob store and finished only once
+// the quota has room for it (reserve_export) → settle_export. A death at any step costs the
+// rendering; content that no row names is swept. Progress as in X-04. The first job starts the
+// browsers. Threading: as worker::Handler. Lifetime: services outlive it.
 #pragma once
 
 #include "base/clock.h"

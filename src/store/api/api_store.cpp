@@ -14,6 +14,7 @@ ApiStore make_api_store(pg::Pool& pool, ApiSession::Timeouts timeouts) {
           .files = make_file_store(use),
           .blobs = make_blob_ledger(use),
           .documents = make_document_catalog(use),
+          .search = make_search_store(use),
           .requests = make_request_store(use),
           .events = make_event_store(use),
           .compute = make_compute_store(use),

@@ -18,6 +18,7 @@
 #include "store/api/remote_work.h"
 #include "store/api/requests.h"
 #include "store/api/rest.h"
+#include "store/api/search.h"
 #include "store/api/session.h"
 #include "store/api/tenants.h"
 #include "store/api/tokens.h"
@@ -35,6 +36,7 @@ struct ApiStore {
   std::unique_ptr<FileStore> files;
   std::unique_ptr<BlobLedger> blobs;
   std::unique_ptr<DocumentCatalog> documents;
+  std::unique_ptr<SearchStore> search;
   std::unique_ptr<RequestStore> requests;
   std::unique_ptr<EventStore> events;
   std::unique_ptr<ComputeStore> compute;
