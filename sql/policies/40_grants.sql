@@ -46,7 +46,7 @@ begin
         -- The sources' names.
         ('enqueue_job_v3', 'S'), ('claim_next_job_v3', 'S'), ('claim_next_job', 'S'), ('update_job_heartbeat', 'S'),
         ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'), ('put_export_jobs', 'AS'), ('update_export_jobs', 'AS'),
-        ('fetch_next_export_job', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
+        ('fetch_next_export_job', 'S'), ('pgmq_create', 'S'), ('pgmq_send', 'S'), ('pgmq_read', 'S'), ('pgmq_delete', 'S'), ('pgmq_archive', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
         ('log_audit_event', 'WAS'),
         -- Producers.
@@ -57,7 +57,8 @@ begin
         ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),
-        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'),
+        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'), ('export_preview', 'ARSC'),
+        ('put_export_document', 'ASC'), ('get_export_document', 'ARSC'), ('list_export_documents', 'ARSC'), ('delete_export_document', 'ASC'),
         ('version_of', 'ARSC'), ('require_version', 'ASC'), ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.
         ('begin_upload', 'A'), ('grow_upload', 'A'), ('get_upload', 'A'), ('list_parts', 'A'), ('take_upload', 'A'), ('advance_upload', 'A'), ('finish_upload', 'A'), ('abort_upload', 'A'),
@@ -90,6 +91,7 @@ begin
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- Documents: what workers do to them, what callers see of them, what operators decide.
         ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
+        ('export_work', 'W'), ('reserve_export', 'W'), ('settle_export', 'W'),
         ('begin_call', 'W'), ('end_call', 'W'), ('bind_providers', 'WA'),
         ('ask_parse', 'W'), ('note_parse', 'W'), ('end_parse', 'W'), ('parse_awaited', 'A'), ('receive_parse', 'A'), ('wake_parse', 'A'), ('expire_webhooks', 'KA'),
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),

@@ -106,6 +106,16 @@ bool loses_key(const Operation& operation) {
   });
 }
 
+// Where the database knows when there will be room again (MR044: tomorrow), it says so in DETAIL.
+std::string retry_after_of(const Error& error) {
+  constexpr std::size_t kDigitsMax = 7;
+  if (error.sqlstate != "MR044") return "1";
+  const bool seconds =
+      !error.detail.empty() && error.detail.size() <= kDigitsMax &&
+      std::ranges::all_of(error.detail, [](char c) { return c >= '0' && c <= '9'; });
+  return seconds ? error.detail : "3600";
+}
+
 // A path parameter that people wrote, such as the name of a file.
 bool has_private_path(const Operation& operation) {
   return std::ranges::any_of(operation.parameters, [](const Parameter& parameter) {
@@ -343,6 +353,9 @@ Task<Reply> Pipeline::run_once(Call& call) const {
   }
   if (!operation.replay) {
     MR_CO_TRY_VOID(co_await keep(call, *reply));
+  } else if (reply->status >= 400) {
+    // The handler refused it before it asked the database.
+    (void)co_await parts_.requests->release_request(call.context(), call.request_key);
   }
   co_return reply;
 }
@@ -391,7 +404,9 @@ void Pipeline::reply_error(const Error& error, const http::ServerRequest& reques
   }
   const auto fault = fault_of(error, form);
   log_error(error, fault, request);
-  if (fault.status == 429 || fault.status == 503) response.header("Retry-After", "1");
+  if (fault.status == 429 || fault.status == 503) {
+    response.header("Retry-After", retry_after_of(error));
+  }
   write(problem_reply({.fault = fault, .cause = error}, form, request.correlation_id), response);
 }
 

@@ -24,7 +24,7 @@ void add_documents(SchemaMap& schemas) {
     "type": "object",
     "required": ["id", "tenant_id", "owner_id", "patient_id", "file_name", "size_bytes", "sha256",
                  "state", "stage", "stage_done", "stage_total", "kind", "mime", "page_count",
-                 "run", "findings", "summary", "pages_failed", "job_id", "processing_error",
+                 "run", "findings", "summary", "pages_failed", "progress", "job_id", "processing_error",
                  "pipeline", "created_at", "started_at", "finished_at"],
     "properties": {
       "id": {"$ref": "#/components/schemas/Uuid"},
@@ -49,6 +49,17 @@ void add_documents(SchemaMap& schemas) {
       "summary": {"type": "object",
                   "description": "What the passes say of all of it: type, language, counts."},
       "pages_failed": {"type": "integer"},
+      "progress": {
+        "type": ["object", "null"],
+        "description": "Of one that is ingested: chunks that were cut and that have vectors.",
+        "required": ["chunks_total", "chunks_done", "embeds_done"],
+        "properties": {
+          "chunks_total": {"type": ["integer", "null"],
+                           "description": "null until all are cut."},
+          "chunks_done": {"type": ["integer", "null"]},
+          "embeds_done": {"type": ["integer", "null"]}
+        }
+      },
       "job_id": {"$ref": "#/components/schemas/NullableUuid",
                  "description": "What it waits for."},
       "processing_error": {

@@ -23,11 +23,28 @@ void add_requests(SchemaMap& schemas) {
         }
       },
       "quality": {"enum": ["draft", "normal", "high"], "default": "normal"},
-      "colorMode": {"enum": ["color", "grayscale"], "default": "color"}
+      "colorMode": {"enum": ["color", "grayscale"], "default": "color"},
+      "language": {"type": "string", "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$",
+                   "description": "Of labels, dates and numbers, instead of the document's."}
     }
   })";
   schemas["TemplateSlug"] = R"({
-    "type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,99}$", "default": "minimal"
+    "type": "string", "pattern": "^[a-z][a-z0-9-]{0,62}$", "default": "minimal"
+  })";
+  schemas["OrderedTemplate"] = R"({
+    "type": "string", "pattern": "^[a-z][a-z0-9-]{0,62}$",
+    "description": "Another template than that of the document, which must fit its data."
+  })";
+  schemas["NewExportDocument"] = R"({
+    "type": "object",
+    "required": ["title", "data"],
+    "additionalProperties": false,
+    "properties": {
+      "title": {"type": "string", "minLength": 1, "maxLength": 512,
+                "description": "Of the PDF and the name of its file; 512 bytes at most."},
+      "templateSlug": {"$ref": "#/components/schemas/TemplateSlug"},
+      "data": {"type": "object", "description": "As the schema of the template says."}
+    }
   })";
   schemas["NewExport"] = R"({
     "type": "object",
@@ -35,7 +52,7 @@ void add_requests(SchemaMap& schemas) {
     "additionalProperties": false,
     "properties": {
       "documentId": {"$ref": "#/components/schemas/Uuid"},
-      "templateSlug": {"$ref": "#/components/schemas/TemplateSlug"},
+      "templateSlug": {"$ref": "#/components/schemas/OrderedTemplate"},
       "options": {"$ref": "#/components/schemas/ExportOptions"}
     }
   })";
@@ -47,7 +64,7 @@ void add_requests(SchemaMap& schemas) {
       "documentIds": {"type": "array", "minItems": 1, "maxItems": 1000,
                       "items": {"$ref": "#/components/schemas/Uuid"},
                       "description": "Ten at most."},
-      "templateSlug": {"$ref": "#/components/schemas/TemplateSlug"},
+      "templateSlug": {"$ref": "#/components/schemas/OrderedTemplate"},
       "options": {"$ref": "#/components/schemas/ExportOptions"}
     }
   })";
@@ -77,7 +94,8 @@ void add_answers(SchemaMap& schemas) {
       "jobId": {"$ref": "#/components/schemas/Uuid"},
       "documentId": {"$ref": "#/components/schemas/NullableUuid"},
       "status": {"enum": ["pending", "processing", "completed", "failed", "cancelled"]},
-      "progress": {"type": "integer"}
+      "progress": {"type": "integer"},
+      "error": {"$ref": "#/components/schemas/NullableText"}
     }
   })";
   schemas["ExportBatchCreated"] = R"({
@@ -95,9 +113,32 @@ void add_answers(SchemaMap& schemas) {
       "batchId": {"$ref": "#/components/schemas/Uuid"},
       "totalCount": {"type": "integer"},
       "completedCount": {"type": "integer"},
+      "failedCount": {"type": "integer", "description": "Failed or cancelled."},
+      "finished": {"type": "boolean", "description": "None of them goes on."},
       "progress": {"type": "integer", "description": "Completed jobs of all, in percent."},
       "meanProgress": {"type": "integer", "description": "The mean of their progress."},
       "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/ExportBatchJob"}}
+    }
+  })";
+  schemas["ExportBatchFiles"] = R"({
+    "type": "object",
+    "required": ["batchId", "expiresIn", "files"],
+    "properties": {
+      "batchId": {"$ref": "#/components/schemas/Uuid"},
+      "expiresIn": {"type": "integer", "description": "Seconds for which the links are good."},
+      "files": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "required": ["jobId", "documentId", "fileName", "url"],
+          "properties": {
+            "jobId": {"$ref": "#/components/schemas/Uuid"},
+            "documentId": {"$ref": "#/components/schemas/NullableUuid"},
+            "fileName": {"type": "string"},
+            "url": {"type": "string"}
+          }
+        }
+      }
     }
   })";
   schemas["ExportPartial"] = R"({
@@ -158,11 +199,63 @@ void add_answers(SchemaMap& schemas) {
   })";
 }
 
+void add_documents(SchemaMap& schemas) {
+  schemas["ExportDocument"] = R"({
+    "type": "object",
+    "required": ["id", "userId", "title", "templateSlug", "version", "contentSha256", "createdAt",
+                 "updatedAt"],
+    "properties": {
+      "id": {"$ref": "#/components/schemas/Uuid"},
+      "userId": {"$ref": "#/components/schemas/Uuid"},
+      "title": {"type": "string"},
+      "templateSlug": {"type": "string"},
+      "data": {"type": "object", "description": "Not in lists."},
+      "version": {"type": "integer", "minimum": 1},
+      "contentSha256": {"type": "string", "description": "Of title, template and data."},
+      "createdAt": {"$ref": "#/components/schemas/Time"},
+      "updatedAt": {"$ref": "#/components/schemas/Time"}
+    }
+  })";
+  schemas["ExportDocumentPage"] = R"({
+    "type": "object",
+    "required": ["items", "next_cursor"],
+    "properties": {
+      "items": {"type": "array", "items": {"$ref": "#/components/schemas/ExportDocument"}},
+      "next_cursor": {"$ref": "#/components/schemas/Cursor"}
+    }
+  })";
+  schemas["ExportTemplate"] = R"({
+    "type": "object",
+    "required": ["slug", "title", "description", "kind", "version", "hash", "language", "pageSize",
+                 "schema", "sample"],
+    "properties": {
+      "slug": {"type": "string"},
+      "title": {"type": "string"},
+      "description": {"type": "string"},
+      "kind": {"type": "string", "description": "Templates of one kind take the same data."},
+      "version": {"type": "string"},
+      "hash": {"type": "string", "description": "Of its files: equal hashes render equally."},
+      "language": {"type": "string"},
+      "pageSize": {"type": "string"},
+      "schema": {"type": "object", "description": "JSON Schema of the data."},
+      "sample": {"type": "object", "description": "Data that the schema accepts."}
+    }
+  })";
+  schemas["ExportTemplates"] = R"({
+    "type": "object",
+    "required": ["items"],
+    "properties": {
+      "items": {"type": "array", "items": {"$ref": "#/components/schemas/ExportTemplate"}}
+    }
+  })";
+}
+
 }  // namespace
 
 void add_export_schemas(SchemaMap& schemas) {
   add_requests(schemas);
   add_answers(schemas);
+  add_documents(schemas);
 }
 
 }  // namespace millrace::api

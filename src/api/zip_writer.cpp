@@ -16,10 +16,14 @@ namespace zlib = boost::beast::zlib;
 
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::uint16_t kVersion = 20;
-constexpr std::uint16_t kFlags = 0x0808;  // Sizes behind the data; names are UTF-8.
+constexpr std::uint16_t kWideVersion = 45;  // ZIP64.
+constexpr std::uint16_t kWideField = 0x0001;
+constexpr std::uint64_t kElsewhere = 0xFFFF'FFFF;  // The number stands in the wide field.
+constexpr std::uint16_t kFlags = 0x0808;           // Sizes behind the data; names are UTF-8.
 constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint16_t kNoDate = 0x0021;  // 1980-01-01, the first day there is.
 constexpr std::size_t kNameMaxBytes = 200;
+constexpr std::size_t kKindMaxBytes = 10;  // ".pdf": stays when a name is cut.
 
 constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   std::array<std::uint32_t, 256> table{};
@@ -46,6 +50,26 @@ void put16(std::string& out, std::uint64_t value) {
 
 void put32(std::string& out, std::uint64_t value) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>((value >> shift) & 0xFFU);
+}
+
+void put64(std::string& out, std::uint64_t value) {
+  for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>((value >> shift) & 0xFFU);
+}
+
+// How many bytes at the front are a character that turns the direction of what follows: names that
+// are read from the other side show another kind of file (U+202A to U+202E, U+2066 to U+2069).
+std::size_t direction_mark(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return 0;
+  const auto last = static_cast<unsigned char>(text[2]);
+  const bool first_block = text[1] == '\x80' && last >= 0xAA && last <= 0xAE;
+  const bool second_block = text[1] == '\x81' && last >= 0xA6 && last <= 0xA9;
+  return first_block || second_block ? 3 : 0;
+}
+
+// Many file systems take "CV.pdf" and "cv.pdf" for one.
+bool same_file_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 }  // namespace
@@ -78,12 +102,15 @@ class ZipWriter::Deflate {
   zlib::deflate_stream stream_;
 };
 
-ZipWriter::ZipWriter() : deflate_(std::make_unique<Deflate>()) {}
+ZipWriter::ZipWriter(ZipOptions options)
+    : options_(options), deflate_(std::make_unique<Deflate>()) {}
 ZipWriter::~ZipWriter() = default;
 
 std::string ZipWriter::unused_name(std::string_view name) const {
   const auto is_used = [this](std::string_view candidate) {
-    return std::ranges::find(entries_, candidate, &Entry::name) != entries_.end();
+    return std::ranges::any_of(entries_, [candidate](const Entry& entry) {
+      return same_file_name(entry.name, candidate);
+    });
   };
   std::string candidate(name);
   const auto dot = name.rfind('.');
@@ -94,33 +121,36 @@ std::string ZipWriter::unused_name(std::string_view name) const {
   return candidate;
 }
 
-Result<std::string> ZipWriter::counted(std::string bytes) {
+std::string ZipWriter::counted(std::string bytes) {
   written_bytes_ += bytes.size();
-  if (written_bytes_ > kZipMaxBytes) {
-    return fail(ErrorKind::invalid_argument, "the archive is larger than a ZIP file can be");
-  }
   return bytes;
 }
 
-Result<std::string> ZipWriter::begin(std::string_view name) {
-  if (entries_.size() == kZipMaxEntries) {
-    return fail(ErrorKind::invalid_argument, "the archive has more entries than a ZIP file can");
-  }
-  entries_.push_back({.name = unused_name(zip_entry_name(name)), .offset = written_bytes_});
+std::string ZipWriter::begin(std::string_view name, std::optional<std::uint64_t> plain_bytes) {
+  entries_.push_back({.name = unused_name(zip_entry_name(name)),
+                      .offset = written_bytes_,
+                      .wide = !plain_bytes || *plain_bytes >= options_.wide_from});
+  const auto& entry = entries_.back();
   deflate_->begin();
   std::string out;
   put32(out, 0x04034B50);
-  put16(out, kVersion);
+  put16(out, entry.wide ? kWideVersion : kVersion);
   put16(out, kFlags);
   put16(out, kDeflated);
   put16(out, 0);  // Time.
   put16(out, kNoDate);
   put32(out, 0);  // Checksum and sizes follow the data.
-  put32(out, 0);
-  put32(out, 0);
-  put16(out, entries_.back().name.size());
-  put16(out, 0);
-  out += entries_.back().name;
+  put32(out, entry.wide ? kElsewhere : 0);
+  put32(out, entry.wide ? kElsewhere : 0);
+  put16(out, entry.name.size());
+  put16(out, entry.wide ? 20 : 0);
+  out += entry.name;
+  if (entry.wide) {  // Says that the sizes behind the data have 64 bits.
+    put16(out, kWideField);
+    put16(out, 16);
+    put64(out, 0);
+    put64(out, 0);
+  }
   return counted(std::move(out));
 }
 
@@ -131,6 +161,9 @@ Result<std::string> ZipWriter::write(std::string_view bytes) {
   entry.plain_bytes += bytes.size();
   auto out = deflate_->pack(bytes, false);
   entry.packed_bytes += out.size();
+  if (!entry.wide && std::max(entry.plain_bytes, entry.packed_bytes) >= kElsewhere) {
+    return fail(ErrorKind::internal, "a file has grown while it was packed");
+  }
   return counted(std::move(out));
 }
 
@@ -139,66 +172,110 @@ Result<std::string> ZipWriter::end() {
   auto& entry = entries_.back();
   auto out = deflate_->pack({}, true);
   entry.packed_bytes += out.size();
-  if (entry.plain_bytes > kZipMaxBytes) {
-    return fail(ErrorKind::invalid_argument, "a file is larger than one in a ZIP file can be");
+  if (!entry.wide && entry.packed_bytes >= kElsewhere) {
+    return fail(ErrorKind::internal, "a file has grown while it was packed");
   }
+  const auto put_size = entry.wide ? put64 : put32;
   put32(out, 0x08074B50);
   put32(out, entry.crc);
-  put32(out, entry.packed_bytes);
-  put32(out, entry.plain_bytes);
+  put_size(out, entry.packed_bytes);
+  put_size(out, entry.plain_bytes);
   return counted(std::move(out));
 }
 
-Result<std::string> ZipWriter::finish() {
+std::string ZipWriter::directory_entry(const Entry& entry) const {
+  const bool far = entry.offset >= options_.wide_from;
+  std::string wide;
+  if (entry.wide) {
+    put64(wide, entry.plain_bytes);
+    put64(wide, entry.packed_bytes);
+  }
+  if (far) put64(wide, entry.offset);
+  std::string out;
+  put32(out, 0x02014B50);
+  put16(out, wide.empty() ? kVersion : kWideVersion);
+  put16(out, wide.empty() ? kVersion : kWideVersion);
+  put16(out, kFlags);
+  put16(out, kDeflated);
+  put16(out, 0);
+  put16(out, kNoDate);
+  put32(out, entry.crc);
+  put32(out, entry.wide ? kElsewhere : entry.packed_bytes);
+  put32(out, entry.wide ? kElsewhere : entry.plain_bytes);
+  put16(out, entry.name.size());
+  put16(out, wide.empty() ? 0 : wide.size() + 4);
+  put16(out, 0);  // Comment, disk, attributes.
+  put16(out, 0);
+  put16(out, 0);
+  put32(out, 0);
+  put32(out, far ? kElsewhere : entry.offset);
+  out += entry.name;
+  if (!wide.empty()) {
+    put16(out, kWideField);
+    put16(out, wide.size());
+    out += wide;
+  }
+  return out;
+}
+
+std::string ZipWriter::finish() {
   const auto directory_offset = written_bytes_;
   std::string out;
-  for (const auto& entry : entries_) {
-    put32(out, 0x02014B50);
-    put16(out, kVersion);
-    put16(out, kVersion);
-    put16(out, kFlags);
-    put16(out, kDeflated);
-    put16(out, 0);
-    put16(out, kNoDate);
-    put32(out, entry.crc);
-    put32(out, entry.packed_bytes);
-    put32(out, entry.plain_bytes);
-    put16(out, entry.name.size());
-    put16(out, 0);  // Extra fields, comment, disk, attributes.
-    put16(out, 0);
-    put16(out, 0);
-    put16(out, 0);
-    put32(out, 0);
-    put32(out, entry.offset);
-    out += entry.name;
-  }
+  for (const auto& entry : entries_) out += directory_entry(entry);
   const auto directory_bytes = out.size();
+  const bool many = entries_.size() >= options_.wide_from_entries;
+  const bool far = directory_offset >= options_.wide_from;
+  if (many || far) {
+    const auto record_offset = directory_offset + directory_bytes;
+    put32(out, 0x06064B50);
+    put64(out, 44);  // Of what follows.
+    put16(out, kWideVersion);
+    put16(out, kWideVersion);
+    put32(out, 0);
+    put32(out, 0);
+    put64(out, entries_.size());
+    put64(out, entries_.size());
+    put64(out, directory_bytes);
+    put64(out, directory_offset);
+    put32(out, 0x07064B50);  // Where to find that.
+    put32(out, 0);
+    put64(out, record_offset);
+    put32(out, 1);
+  }
   put32(out, 0x06054B50);
   put16(out, 0);
   put16(out, 0);
-  put16(out, entries_.size());
-  put16(out, entries_.size());
+  put16(out, many ? 0xFFFF : entries_.size());
+  put16(out, many ? 0xFFFF : entries_.size());
   put32(out, directory_bytes);
-  put32(out, directory_offset);
+  put32(out, far ? kElsewhere : directory_offset);
   put16(out, 0);
   return counted(std::move(out));
 }
 
 std::string zip_entry_name(std::string_view name) {
-  if (const auto slash = name.find_last_of("/\\"); slash != name.npos)
-    name.remove_prefix(slash + 1);
   std::string out;
-  for (const char c : name) {
+  for (std::size_t at = 0; at < name.size();) {
+    if (const auto skipped = direction_mark(name.substr(at)); skipped > 0) {
+      at += skipped;
+      continue;
+    }
+    const char c = name[at++];
     const bool special = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ||
-                         std::string_view("<>:\"|?*").contains(c);
+                         std::string_view("/\\<>:\"|?*").contains(c);
     out += special ? '_' : c;
   }
   while (out.starts_with('.') || out.starts_with(' ')) out.erase(0, 1);
+  while (out.ends_with('.') || out.ends_with(' ')) out.pop_back();
   if (out.size() > kNameMaxBytes) {
+    const auto dot = out.rfind('.');
+    const bool has_kind = dot != out.npos && out.size() - dot <= kKindMaxBytes;
+    const auto kind = has_kind ? out.substr(dot) : std::string();
     // Not in the middle of a character.
-    auto end = kNameMaxBytes;
+    auto end = kNameMaxBytes - kind.size();
     while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;
     out.resize(end);
+    out += kind;
   }
   return out.empty() ? "file" : out;
 }

@@ -4,6 +4,7 @@
 #include "app/context.h"
 #include "app/documents/document_worker.h"
 #include "app/engine.h"
+#include "app/exports/export_worker.h"
 #include "worker/handlers/builtin.h"
 #include "worker/handlers/exec_handler.h"
 #include "worker/handlers/http_handler.h"
@@ -94,8 +95,13 @@ struct HandledType {
 std::vector<HandledType> all_types(const Settings& settings) {
   std::vector<HandledType> types;
   for (const auto& config : all_handlers(settings)) types.push_back({config.type, config.queue});
-  if (!takes_documents(settings)) return types;
   const auto configured = types.size();
+  if (takes_exports(settings)) {
+    const bool taken =
+        std::ranges::any_of(types, [](const auto& one) { return one.type == kExportJobType; });
+    if (!taken) types.push_back({std::string(kExportJobType), export_queue(settings)});
+  }
+  if (!takes_documents(settings)) return types;
   for (auto& [type, queue] : document_types(settings)) {
     const auto end = types.begin() + static_cast<std::ptrdiff_t>(configured);
     const bool taken =
@@ -169,6 +175,11 @@ Result<worker::HandlerRegistry> make_registry(Context& context, const HandlerPar
     }
     MR_TRY_VOID(registry.add(config.type, std::move(handler), options));
   }
+  if (takes_exports(settings)) {
+    MR_TRY_VOID(add_export_handler(context, parts, registry));
+  } else if (settings.boolean("export.enabled")) {
+    context.log.warn("exports_not_taken", {{"reason", export_browser(settings).error().message}});
+  }
   if (takes_documents(settings)) MR_TRY_VOID(add_document_handlers(context, parts, registry));
   return registry;
 }
@@ -212,6 +223,10 @@ Result<std::vector<worker::QueueChoice>> prepare_queues(Context& context,
     }
     auto made = store.set_queue(queue.name, policy);
     if (!made) return fail_with_context(fmt::format("queue '{}'", queue.name), made.error());
+  }
+  if (takes_exports(settings)) {
+    MR_TRY(const auto pipelines, export_registration(settings));
+    MR_TRY_VOID(store.register_pipelines(pipelines));
   }
   if (takes_documents(settings)) {
     MR_TRY(const auto pipelines, document_registration(settings));

@@ -22,8 +22,9 @@ std::unique_ptr<worker::Handler> make_handler(const HandlerConfig& config,
                                               const Environment& environment, http::Client& client,
                                               bool test_outcomes);
 
-// Those of the settings, and noop, sleep, (with an app server) compute_solve and the stages of
-// documents unless the settings say otherwise. Context and parts outlive them.
+// Those of the settings, and noop, sleep, (with an app server) compute_solve, the stages of
+// documents and (with a browser) export_pdf unless the settings say otherwise. Context and parts
+// outlive them.
 Result<worker::HandlerRegistry> make_registry(Context& context, const HandlerParts& parts);
 
 // Before anything is started: programs that are not there are better told now than job by job.

@@ -52,6 +52,7 @@ void declare(CommandLine& line, GlobalOptions& global) {
   add_enqueue_command(root);
   add_jobs_commands(root);
   add_documents_commands(root);
+  add_export_commands(root);
   add_search_command(root);
   add_dlq_commands(root);
   add_batch_commands(root);

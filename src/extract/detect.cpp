@@ -153,6 +153,14 @@ class Detector {
     return words ? words->last : token.word;
   }
 
+  // What stands behind an empty box is offered, not said.
+  static bool is_offered(const layout::PageMap& page, const layout::Evidence& at) {
+    return std::ranges::any_of(page.checkboxes, [&](const layout::Checkbox& box) {
+      return !box.checked && box.label && box.label->first <= at.words.first &&
+             at.words.last <= box.label->last;
+    });
+  }
+
   void add_entities(const PageReading& page, const Marks& marks, Detection& out) {
     auto all = marks.all();
     std::ranges::sort(all, {}, [](const Mark& mark) { return mark.tokens.first; });
@@ -162,6 +170,7 @@ class Detector {
                                     .end = page.tokens[mark.tokens.end - 1].bytes.end};
       const auto at = layout::evidence_at(*page.page, bytes);
       if (!at || bytes.size() > limits_.entity_bytes_max) continue;
+      if (is_offered(*page.page, *at)) continue;
       out.entities.push_back({.id = fmt::format("e{}", out.entities.size() + 1),
                               .category = mark.category,
                               .text = std::string(page.page->text_of(bytes)),

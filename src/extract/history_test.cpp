@@ -23,6 +23,13 @@ bool denied(const Trial& trial, std::string_view name) {
   return condition(trial, name).assertion.polarity == Polarity::negated;
 }
 
+// A form offers conditions; what somebody has ticked is said.
+TEST(Assertions, AreNotMadeByEmptyBoxes) {
+  const auto trial = try_lines({"Conditions", "☐ Asthma", "☑ Hypertension", "[ ] Pneumonia"});
+  EXPECT_EQ(trial.texts(Category::condition), std::vector<std::string>{"Hypertension"});
+  EXPECT_EQ(trial.count(FactType::Condition), 1U);
+}
+
 TEST(Assertions, EndWhereASentenceTurns) {
   const auto trial = try_lines({"She denies chest pain but reports fever."});
   EXPECT_TRUE(denied(trial, "chest pain"));
@@ -178,6 +185,15 @@ TEST(People, AreThePatientAndThePractitioners) {
   EXPECT_EQ(text_at(patient, "birth_date"), "1970-03-12");
   EXPECT_EQ(text_at(patient, "identifier"), "49-57374");
   EXPECT_EQ(text_at(patient, "sex"), "female");
+  trial.fact(FactType::Practitioner, "Jane Doe");
+}
+
+// What ends a letter is no item of the list above it.
+TEST(People, WhoSignBehindAClosingAreNoItemsOfTheListAboveIt) {
+  const auto trial =
+      try_lines({"Medications", "Metformin 500 mg twice daily", "Yours sincerely, Dr. Jane Doe"});
+  EXPECT_EQ(trial.texts(Category::medication_name), std::vector<std::string>{"Metformin"});
+  EXPECT_EQ(trial.count(FactType::MedicationStatement), 1U);
   trial.fact(FactType::Practitioner, "Jane Doe");
 }
 

@@ -62,7 +62,7 @@ struct LineTokens {
   std::size_t marker = 0;  // Tokens of its bullet or number.
 };
 
-enum class HeadingForm { none, alone, inline_key, other_key };
+enum class HeadingForm { none, alone, inline_key, other_key, closing };
 
 struct Heading {
   HeadingForm form = HeadingForm::none;
@@ -155,9 +155,20 @@ class Reader {
     const bool has_colon = colon < rest.size() && rest[colon].is(":");
     const auto table = table_of_block_[page_.lines[line].block];
     if (has_colon) return key_heading(rest, colon, marker);
+    if (const auto closing = closing_of(rest, marker)) return *closing;
     if (rest.size() > kHeadingTokensMax) return {};
     if (table >= 0 && cells_in_row(table, line) > 1) return {};
     return plain_heading(rest, line, marker);
+  }
+
+  // "Yours sincerely, Dr Jane Doe": what was listed above has ended, and a name begins.
+  static std::optional<Heading> closing_of(std::span<const Token> rest, std::size_t marker) {
+    std::size_t comma = 0;
+    while (comma < rest.size() && comma <= kHeadingTokensMax && !rest[comma].is(",")) ++comma;
+    if (comma + 1 >= rest.size() || !rest[comma].is(",") || !rest[0].capital) return std::nullopt;
+    const auto kind = Terms::get().heading(phrase_of(rest.first(comma)));
+    if (kind != "signature") return std::nullopt;
+    return Heading{.form = HeadingForm::closing, .kind = *kind, .content = marker + comma + 1};
   }
 
   Heading key_heading(std::span<const Token> rest, std::size_t colon, std::size_t marker) const {
@@ -282,6 +293,14 @@ class Reader {
       flush();
       inline_block_.reset();
       open(heading.kind, range.first, heading.historical);
+      return;
+    }
+    if (heading.form == HeadingForm::closing) {
+      flush();
+      inline_block_.reset();
+      open(heading.kind, range.first, false);
+      range.first += heading.content;
+      begin_passage(line, range);
       return;
     }
     if (heading.form == HeadingForm::inline_key) {

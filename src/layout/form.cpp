@@ -37,14 +37,14 @@ std::optional<bool> mark_state(std::string_view text) {
 // A mark that begins at this word. "[ ]" comes as two words.
 std::optional<Checkbox> mark_at(const PageMap& page, std::uint32_t at, std::uint32_t last) {
   if (const auto state = mark_state(page.words[at].text)) {
-    return Checkbox{.mark = {.first = at, .last = at}, .checked = *state};
+    return Checkbox{.mark = WordRange{.first = at, .last = at}, .checked = *state};
   }
   if (at == last) return std::nullopt;
   const auto& open = page.words[at].text;
   const auto& close = page.words[at + 1].text;
   const bool pair = (open == "[" && close == "]") || (open == "(" && close == ")");
   if (!pair || is_wide_gap(page, at)) return std::nullopt;
-  return Checkbox{.mark = {.first = at, .last = at + 1}, .checked = false};
+  return Checkbox{.mark = WordRange{.first = at, .last = at + 1}, .checked = false};
 }
 
 void find_checkboxes(PageMap& page, const Line& line) {
@@ -54,7 +54,7 @@ void find_checkboxes(PageMap& page, const Line& line) {
       ++at;
       continue;
     }
-    at = box->mark.last + 1;
+    at = box->mark->last + 1;
     const auto first = at;
     while (at <= line.words.last && at - first < kLabelWordsMax &&
            !mark_at(page, at, line.words.last)) {
@@ -65,6 +65,54 @@ void find_checkboxes(PageMap& page, const Line& line) {
     if (at > first) box->label = WordRange{.first = first, .last = at - 1};
     page.checkboxes.push_back(*box);
   }
+}
+
+// -- drawn boxes --
+
+constexpr double kLabelGap = 2.5;  // Times the side of the box: farther words are not about it.
+constexpr std::size_t kMarkLettersMax = 4;  // "([])"
+
+// The word that the box was read as.
+std::optional<std::uint32_t> word_in(const PageMap& page, const Box& box) {
+  for (std::uint32_t i = 0; i < page.words.size(); ++i) {
+    const auto& word = page.words[i];
+    const auto shared = overlap_x(word.box, box) * overlap_y(word.box, box);
+    const auto least = 0.5 * std::min(word.box.area(), box.area());
+    if (shared > least && count_code_points(word.text) <= kMarkLettersMax) return i;
+  }
+  return std::nullopt;
+}
+
+// The first word to the right of the box, on a line that the box stands on.
+std::optional<std::uint32_t> word_behind(const PageMap& page, const Box& box,
+                                         std::optional<std::uint32_t> mark) {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t i = 0; i < page.words.size(); ++i) {
+    const auto& word = page.words[i].box;
+    if (i == mark || word.x0 < box.x1 - box.width() / 4) continue;
+    if (word.x0 > box.x1 + kLabelGap * box.width()) continue;
+    if (overlap_y(word, box) < 0.5 * std::min(word.height(), box.height())) continue;
+    if (!best || word.x0 < page.words[*best].box.x0) best = i;
+  }
+  return best;
+}
+
+WordRange label_from(const PageMap& page, std::uint32_t first, std::span<const DrawnBox> boxes) {
+  const auto line = page.lines[page.words[first].line].words;
+  const auto begins_box = [&](std::uint32_t left) {
+    const auto& a = page.words[left].box;
+    const auto& b = page.words[left + 1].box;
+    return std::ranges::any_of(boxes, [&](const DrawnBox& other) {
+      return other.box.x0 >= a.x1 - a.width() / 4 && other.box.x1 <= b.x1 &&
+             overlap_y(other.box, b) > 0;
+    });
+  };
+  auto last = first;
+  while (last < line.last && last - first + 1 < kLabelWordsMax && !is_wide_gap(page, last) &&
+         !begins_box(last)) {
+    ++last;
+  }
+  return {.first = first, .last = last};
 }
 
 // -- keys and values --
@@ -139,6 +187,26 @@ void find_table_pairs(PageMap& page, const Table& table) {
 }
 
 }  // namespace
+
+void add_drawn_boxes(PageMap& page, std::span<const DrawnBox> boxes) {
+  for (const auto& drawn : boxes) {
+    const auto mark = word_in(page, drawn.box);
+    const auto behind = word_behind(page, drawn.box, mark);
+    if (!behind || page.checkboxes.size() >= page.words.size()) continue;
+    Checkbox box{
+        .checked = drawn.checked, .label = label_from(page, *behind, boxes), .box = drawn.box};
+    if (mark) box.mark = WordRange{.first = *mark, .last = *mark};
+    // What was read as a mark, or as a part of one, is this box.
+    std::erase_if(page.checkboxes, [&](const Checkbox& read) {
+      return mark && read.mark && read.mark->first <= *mark && *mark <= read.mark->last;
+    });
+    page.checkboxes.push_back(box);
+  }
+  std::ranges::sort(page.checkboxes, {}, [](const Checkbox& box) {
+    // A mark stands before the label; no two have the same.
+    return box.mark ? box.mark->first : box.label->first;
+  });
+}
 
 void find_forms(PageMap& page) {
   page.pairs.clear();

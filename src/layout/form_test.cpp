@@ -80,6 +80,53 @@ TEST(Forms, FindingThemTwiceChangesNothing) {
   EXPECT_EQ(map, once);
 }
 
+// Points of the sheet to fractions.
+DrawnBox drawn(double x, double y, bool checked) {
+  return {.box = {.x0 = x / 600, .y0 = y / 800, .x1 = (x + 9) / 600, .y1 = (y + 9) / 800},
+          .checked = checked};
+}
+
+TEST(DrawnBoxes, HaveTheWordsBehindThemForALabel) {
+  Sheet page;
+  page.text(75, 100, "Home visit").text(215, 100, "Needs an interpreter").text(60, 130, "No box");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{drawn(200, 99, true), drawn(60, 99, false)});
+  EXPECT_EQ(boxes_of(map), (Texts{"-Home visit", "+Needs an interpreter"}));
+  for (const auto& box : map.checkboxes) {
+    EXPECT_FALSE(box.mark);
+    EXPECT_TRUE(box.box);
+  }
+  EXPECT_TRUE(check_structures(map).has_value());
+}
+
+TEST(DrawnBoxes, EndALabelWhereTheNextOneStands) {
+  Sheet page;
+  page.text(75, 100, "Yes").text(105, 100, "No");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{drawn(60, 99, false), drawn(94, 99, true)});
+  EXPECT_EQ(boxes_of(map), (Texts{"-Yes", "+No"}));
+}
+
+TEST(DrawnBoxes, WithoutALabelAreNone) {
+  Sheet page;
+  page.text(75, 100, "Text far away").text(75, 300, "Left of it");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{drawn(60, 200, true), drawn(180, 299, true)});
+  EXPECT_TRUE(map.checkboxes.empty());
+}
+
+// The picture knows better than the letters that a box was taken for.
+TEST(DrawnBoxes, HaveTheWordThatTheyWereReadAsForAMark) {
+  Sheet page;
+  page.text(60, 100, "[] smoker").text(60, 130, "O diabetes");
+  auto map = page.map();
+  ASSERT_EQ(boxes_of(map), (Texts{"-smoker"}));
+  add_drawn_boxes(map, std::vector{drawn(60, 99, true), drawn(59, 129, true)});
+  EXPECT_EQ(boxes_of(map), (Texts{"+smoker", "+diabetes"}));
+  EXPECT_EQ(map.text_of(*map.checkboxes[0].mark), "[]");
+  EXPECT_EQ(map.text_of(*map.checkboxes[1].mark), "O");
+}
+
 PageMap numbered_page(std::uint32_t number, const std::string& body) {
   Sheet page;
   page.text(60, 20, "St Elsewhere Hospital, record 88213");

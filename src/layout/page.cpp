@@ -224,10 +224,13 @@ Result<void> check_structures(const PageMap& page) {
   }
   for (std::size_t i = 0; i < page.checkboxes.size(); ++i) {
     const auto& box = page.checkboxes[i];
-    if (!is_range(box.mark, page.words.size()) ||
+    if ((box.mark && !is_range(*box.mark, page.words.size())) ||
         (box.label && !is_range(*box.label, page.words.size()))) {
       return wrong("checkboxes", i, " points outside the words");
     }
+    if (!box.mark && !box.box) return wrong("checkboxes", i, " has neither mark nor bbox");
+    if (box.box && !is_page_box(*box.box))
+      return wrong("checkboxes", i, ".bbox lies outside the page");
   }
   return ok();
 }

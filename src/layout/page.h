@@ -104,9 +104,10 @@ struct KeyValue {
 };
 
 struct Checkbox {
-  WordRange mark = {};
+  std::optional<WordRange> mark = {};  // Nothing: only the picture shows it.
   bool checked = false;
   std::optional<WordRange> label = {};
+  std::optional<Box> box = {};  // Of one that is drawn.
   friend bool operator==(const Checkbox&, const Checkbox&) = default;
 };
 

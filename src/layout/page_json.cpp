@@ -1,10 +1,13 @@
 #include "layout/page_json.h"
 
+#include "base/assert.h"
 #include "layout/code_points.h"
 #include "layout/json_fields.h"
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 
 namespace millrace::layout {
@@ -40,6 +43,40 @@ json::Object word_json(const Word& word, std::size_t index, const OffsetIndex& o
   };
 }
 
+// Behind what is there already: the bytes that canonical_json makes of word_json. Words are nearly
+// all of a page, and pages are written many times.
+void append_word(std::string& out, const Word& word, std::size_t index,
+                 const OffsetIndex& offsets) {
+  const auto numbers = [&out](std::initializer_list<double> values) {
+    for (const auto value : values) {
+      if (out.back() != '[') out += ',';
+      out += json_number(value);
+    }
+  };
+  out += R"({"bbox":[)";
+  numbers({word.box.x0, word.box.y0, word.box.x1, word.box.y1});
+  fmt::format_to(std::back_inserter(out), R"(],"block":{},"char":[{},{}],"conf":{},"i":{},)",
+                 word.block, offsets.code_points_before(word.bytes.begin),
+                 offsets.code_points_before(word.bytes.end),
+                 word.conf ? json_number(*word.conf) : "null", index);
+  fmt::format_to(std::back_inserter(out), R"("line":{},"poly":)", word.line);
+  if (word.poly) {
+    out += '[';
+    for (const auto& point : *word.poly) {
+      if (out.back() != '[') out += ',';
+      out += '[';
+      numbers({point.x, point.y});
+      out += ']';
+    }
+    out += ']';
+  } else {
+    out += "null";
+  }
+  out += R"(,"text":)";
+  out += json_quote(word.text);
+  out += '}';
+}
+
 json::Object table_json(const Table& table) {
   json::Array cells;
   for (const auto& cell : table.cells) {
@@ -66,6 +103,11 @@ Result<std::vector<double>> numbers_of(const Fields& fields, std::string_view na
     numbers.push_back(*number);
   }
   return numbers;
+}
+
+Result<Box> box_of(const Fields& fields) {
+  MR_TRY(const auto box, numbers_of(fields, "bbox", 4));
+  return Box{.x0 = box[0], .y0 = box[1], .x1 = box[2], .y1 = box[3]};
 }
 
 Result<WordRange> range_of(const Fields& fields, std::string_view name) {
@@ -99,8 +141,7 @@ Result<Word> word_of(const Fields& fields, const PageLimits& limits) {
   Word word;
   MR_TRY(const auto text, fields.text("text", limits.word_bytes_max));
   word.text = text;
-  MR_TRY(const auto box, numbers_of(fields, "bbox", 4));
-  word.box = {.x0 = box[0], .y0 = box[1], .x1 = box[2], .y1 = box[3]};
+  MR_TRY(word.box, box_of(fields));
   MR_TRY(word.poly, poly_of(fields));
   MR_TRY(word.conf, fields.optional_number("conf", 0, 1));
   MR_TRY(word.line, fields.count("line", kRangeMax));
@@ -193,7 +234,12 @@ Result<void> read_structures(const Fields& fields, PageMap& page) {
   for (std::size_t i = 0; boxes != nullptr && i < boxes->size(); ++i) {
     MR_TRY(const auto part, Fields::of((*boxes)[i], fields.path_of("checkboxes", i)));
     Checkbox box;
-    MR_TRY(box.mark, range_of(part, "mark"));
+    if (part.has("mark")) {
+      MR_TRY(box.mark, range_of(part, "mark"));
+    }
+    if (part.has("bbox")) {
+      MR_TRY(box.box, box_of(part));
+    }
     MR_TRY(box.checked, part.flag_or("checked", false));
     if (part.has("label")) {
       MR_TRY(box.label, range_of(part, "label"));
@@ -203,15 +249,7 @@ Result<void> read_structures(const Fields& fields, PageMap& page) {
   return check_structures(page);
 }
 
-}  // namespace
-
-json::Value page_to_json(const PageMap& page) {
-  const OffsetIndex offsets(page.text);
-  json::Array words;
-  words.reserve(page.words.size());
-  for (std::size_t i = 0; i < page.words.size(); ++i) {
-    words.push_back(word_json(page.words[i], i, offsets));
-  }
+json::Object page_object(const PageMap& page, json::Array words) {
   json::Array blocks;
   for (const auto& block : page.blocks) {
     blocks.push_back(json::Object{{"kind", to_string(block.kind)}});
@@ -224,10 +262,12 @@ json::Value page_to_json(const PageMap& page) {
   }
   json::Array checkboxes;
   for (const auto& box : page.checkboxes) {
-    checkboxes.push_back(json::Object{
-        {"mark", range_json(box.mark)},
+    json::Object object{
+        {"mark", box.mark ? json::Value(range_json(*box.mark)) : json::Value(nullptr)},
         {"checked", box.checked},
-        {"label", box.label ? json::Value(range_json(*box.label)) : json::Value(nullptr)}});
+        {"label", box.label ? json::Value(range_json(*box.label)) : json::Value(nullptr)}};
+    if (box.box) object["bbox"] = box_json(*box.box);
+    checkboxes.push_back(std::move(object));
   }
   const auto& info = page.info;
   return json::Object{
@@ -247,7 +287,31 @@ json::Value page_to_json(const PageMap& page) {
   };
 }
 
-std::string page_json(const PageMap& page) { return canonical_json(page_to_json(page)); }
+}  // namespace
+
+json::Value page_to_json(const PageMap& page) {
+  const OffsetIndex offsets(page.text);
+  json::Array words;
+  words.reserve(page.words.size());
+  for (std::size_t i = 0; i < page.words.size(); ++i) {
+    words.push_back(word_json(page.words[i], i, offsets));
+  }
+  return page_object(page, std::move(words));
+}
+
+std::string page_json(const PageMap& page) {
+  auto out = canonical_json(page_object(page, {}));
+  // The words come last: no other member's name is behind theirs.
+  MR_ASSERT(out.ends_with(R"("words":[]})"));
+  out.resize(out.size() - 2);
+  const OffsetIndex offsets(page.text);
+  for (std::size_t i = 0; i < page.words.size(); ++i) {
+    if (i > 0) out += ',';
+    append_word(out, page.words[i], i, offsets);
+  }
+  out += "]}";
+  return out;
+}
 
 std::string spatial_json(const SpatialMap& map) {
   std::string out = R"({"pages":[)";

@@ -37,6 +37,37 @@ TEST(SpatialJson, APageReadsBackAsItself) {
   EXPECT_EQ(page_json(*again), text);
 }
 
+// Words are written by themselves, for speed: no byte is another.
+TEST(SpatialJson, IsTheCanonicalFormOfThePage) {
+  auto page = sample();
+  EXPECT_EQ(page_json(page), canonical_json(page_to_json(page)));
+  page.words[2].text = "\"q\\\t\x01\xe2\x82\xac";
+  page.words[3].conf = 1;
+  page.words[4].box = {.x0 = 0, .y0 = 1, .x1 = 1e-5, .y1 = 1};
+  EXPECT_EQ(page_json(page), canonical_json(page_to_json(page)));
+  const PageMap empty{.info = {.width_px = 10, .height_px = 10, .engine = "x"}};
+  EXPECT_EQ(page_json(empty), canonical_json(page_to_json(empty)));
+}
+
+TEST(SpatialJson, ABoxThatIsOnlyDrawnHasAPlaceAndNoMark) {
+  auto page = sample();
+  const Checkbox drawn{.checked = true,
+                       .label = WordRange{.first = 0, .last = 1},
+                       .box = Box{.x0 = 0.1, .y0 = 0.2, .x1 = 0.12, .y1 = 0.22}};
+  page.checkboxes.push_back(drawn);
+  const auto text = page_json(page);
+  EXPECT_NE(text.find(R"({"bbox":[0.1,0.2,0.12,0.22],"checked":true,"label":[0,1],"mark":null})"),
+            text.npos)
+      << text;
+  const auto again = parse_page_json(text);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(*again, page);
+  page.checkboxes.back().box.reset();
+  EXPECT_EQ(refusal(page_json(page)), "checkboxes[1] has neither mark nor bbox");
+  page.checkboxes.back().box = Box{.x0 = 0.1, .y0 = 0.2, .x1 = 1.5, .y1 = 0.3};
+  EXPECT_EQ(refusal(page_json(page)), "checkboxes[1].bbox lies outside the page");
+}
+
 TEST(SpatialJson, OffsetsCountCodePoints) {
   const auto page = sample();
   const auto value = page_to_json(page);

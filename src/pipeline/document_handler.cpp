@@ -77,6 +77,8 @@ Task<Outcome> dispatch(StageJob job) {
     case RunKind::exec:
     case RunKind::http:
       co_return co_await run_authors(std::move(job));
+    case RunKind::render:
+      break;  // Of orders, which have no document.
   }
   co_return Outcome::permanent("unknown_stage",
                                fmt::format("stage {} is not run by this worker", type));
@@ -160,6 +162,7 @@ Task<Outcome> DocumentHandler::run_stage(std::shared_ptr<worker::JobContext> con
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines) {
   std::set<DocumentJobType> types;
   for (const auto& loaded : pipelines.all()) {
+    if (loaded.pipeline.takes != Takes::file) continue;
     for (const auto& stage : loaded.pipeline.stages) types.insert({stage.name, stage.queue});
   }
   for (const auto type : {kOutputsType, kImageType}) {
@@ -168,10 +171,12 @@ std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines) {
   return {types.begin(), types.end()};
 }
 
-json::Array registration_of(const PipelineSet& pipelines, const json::Object& defaults) {
+json::Array registration_of(const PipelineSet& pipelines, Takes takes,
+                            const json::Object& defaults) {
   json::Array out;
   for (const auto& name : pipelines.names()) {
     const auto& pipeline = *pipelines.find(name);
+    if (pipeline.takes != takes) continue;
     auto object = kept_form(pipeline);
     json::Array queues;
     std::set<std::string_view> named;

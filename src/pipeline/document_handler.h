@@ -56,11 +56,14 @@ struct DocumentJobType {
 
   friend auto operator<=>(const DocumentJobType&, const DocumentJobType&) = default;
 };
-// Of all versions in the set, and of what every document needs; each pair once, sorted.
+// Of all versions in the set that take files, and of what every document needs; each pair once,
+// sorted.
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines);
 
 // What millrace.register_pipelines takes: the version that new documents get of every pipeline in
-// the set, and its queues and job types. `defaults` are policies of queues that do not say them.
-json::Array registration_of(const PipelineSet& pipelines, const json::Object& defaults);
+// the set that takes this, and its queues and job types. `defaults` are policies of queues that do
+// not say them.
+json::Array registration_of(const PipelineSet& pipelines, Takes takes,
+                            const json::Object& defaults);
 
 }  // namespace millrace::pipeline

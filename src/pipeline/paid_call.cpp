@@ -37,6 +37,7 @@ Outcome over_budget(std::string_view provider, const store::DocumentStore::CallP
   // By this word the provider's breaker knows that it is not meant.
   outcome.error_json = error_json("over_budget", message);
   outcome.retry_after = kBudgetPause;
+  outcome.actual_tokens = 0;  // Nothing was sent.
   return outcome;
 }
 

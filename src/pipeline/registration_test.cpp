@@ -112,7 +112,7 @@ TEST_F(Registration, TellsOfTheVersionForNewDocumentsWithAllItsQueues) {
   next.replace(next.find("1.0.0"), 5, "1.1.0");
   write("b.toml", next);
   const auto set = load();
-  const auto all = registration_of(set, json::Object{{"max_attempts", 9}});
+  const auto all = registration_of(set, Takes::file, json::Object{{"max_attempts", 9}});
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].at("name").as_string(), "guardian");
   const auto& letters = all[1].as_object();

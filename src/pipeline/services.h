@@ -27,6 +27,8 @@ class Client;
 
 namespace millrace::pipeline {
 
+struct RemoteParsers;
+
 // A model that pipeline files may name as provider.
 struct ModelService {
   provider::ChatProvider* chat = nullptr;
@@ -68,6 +70,7 @@ struct Services {
   std::string vision_provider = {};             // "google:vision-api"
   provider::Price vision_price = {};
   provider::Clamd* clamd = nullptr;
+  RemoteParsers* parsers = nullptr;  // Null: none is configured.
   AuthorServices authors = {};
 };
 

@@ -237,7 +237,9 @@ Task<Outcome> run_spread(StageJob job) {
   }
   const auto plan = plan_of(*job.pipeline, *job.stage);
   job.context->in_settlement({store::settle_stage_statement(job.id(), item, plan)});
-  co_return Outcome::ok();
+  auto outcome = Outcome::ok();
+  outcome.actual_tokens = 0;  // Its type asks a provider, the job does not.
+  co_return outcome;
 }
 
 }  // namespace millrace::pipeline

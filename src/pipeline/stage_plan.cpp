@@ -16,9 +16,9 @@ namespace {
 
 // Raised when the code of a stage makes something else of the same input.
 constexpr int kScanRevision = 1;
-constexpr int kReadRevision = 1;
+constexpr int kReadRevision = 2;
 constexpr int kSpatialRevision = 1;
-constexpr int kPassRevision = 1;
+constexpr int kPassRevision = 2;
 constexpr int kIngestRevision = 1;
 
 std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {
@@ -124,6 +124,7 @@ std::string stage_version(const Stage& stage) {
     case RunKind::embed:
     case RunKind::publish:
       return fmt::format("{}/{}", fingerprint, kIngestRevision);
+    case RunKind::render:
     case RunKind::exec:
     case RunKind::http:
       return fingerprint;

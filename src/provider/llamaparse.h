@@ -15,6 +15,7 @@
 #include "base/secret.h"
 #include "http/client.h"
 #include "provider/call.h"
+#include "provider/classify.h"
 #include "provider/exchange.h"
 #include "provider/parse_source.h"
 

@@ -287,6 +287,7 @@ Task<void> Page::read_pdf(std::shared_ptr<RenderJob> job, std::string stream, Re
   std::string update = make_info_update(shape, job->request.metadata, clock_.wall());
   rendered->page_count = shape.page_count;
   rendered->bytes = shape.bytes + update.size();
+  rendered->anchors = shape.anchors;
   co_return co_await job->sink(std::move(update));
 }
 

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace millrace::render {
 namespace {
 
 constexpr std::size_t kWordMax = 64;
 constexpr int kDepthMax = 1000;
+constexpr std::size_t kAnchorsMax = 1000;
+constexpr std::size_t kTablesMax = 8;
+constexpr std::size_t kPagesMax = 100'000;
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\0';
@@ -23,6 +27,22 @@ std::optional<std::uint64_t> to_number(std::string_view word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return value;
+}
+
+// "#20" of a name stands for a blank.
+std::string decoded_name(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    unsigned value = 0;
+    const auto digits = name.substr(i + 1, 2);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const bool escape = name[i] == '#' && digits.size() == 2 && error == std::errc() &&
+                        end == digits.data() + digits.size();
+    out += escape ? static_cast<char>(value) : name[i];
+    if (escape) i += 2;
+  }
+  return out;
 }
 
 }  // namespace
@@ -111,8 +131,7 @@ void PdfScan::plain(char c) {
       state_ = State::close_angle;
       return;
     case '[':
-      on_value();
-      if (++arrays_ > kDepthMax) complain("arrays lie too deep");
+      begin_array();
       return;
     case ']':
       if (--arrays_ < 0) complain("an array ends that never began");
@@ -125,6 +144,15 @@ void PdfScan::plain(char c) {
       word_.assign(1, c);
       state_ = State::token;
   }
+}
+
+void PdfScan::begin_array() {
+  if (dictionaries_ == 1 && arrays_ == 0) {
+    array_key_ = key_;
+    array_numbers_ = 0;
+  }
+  on_value();
+  if (++arrays_ > kDepthMax) complain("arrays lie too deep");
 }
 
 void PdfScan::begin_dictionary() {
@@ -147,9 +175,15 @@ void PdfScan::end_token() {
 }
 
 void PdfScan::on_name() {
+  // "[24 0 R /XYZ 0 792 0]"
+  const bool leads = dictionaries_ == 1 && arrays_ == 1 && array_numbers_ == 2 && word_ == "XYZ";
+  if (leads && destinations_.size() < kAnchorsMax) {
+    destinations_.emplace_back(array_key_, array_first_);
+  }
   if (dictionaries_ != 1 || arrays_ != 0) return;
   if (key_.empty()) {
     key_ = word_;
+    ++entries_;
     last_key_.clear();
     if (key_ == "Parent") has_parent_ = true;
     return;
@@ -165,7 +199,10 @@ void PdfScan::on_number(std::uint64_t value) {
     ended_ = true;
     return;
   }
+  if (dictionaries_ == 0 && arrays_ == 0) number_ = std::exchange(generation_, value);
+  if (dictionaries_ == 1 && arrays_ == 1 && ++array_numbers_ == 1) array_first_ = value;
   if (dictionaries_ != 1 || arrays_ != 0 || key_.empty()) return;
+  if (key_ == "Dests") catalog_table_ = value;
   if (key_ == "Length") {
     length_ = value;
     has_length_ = true;
@@ -189,6 +226,7 @@ void PdfScan::on_word() {
     state_ = State::stream_line;
     return;
   }
+  if (word_ == "obj") object_ = number_;
   if (word_ == "endobj") return end_object();
   if (word_ == "trailer") {
     in_trailer_ = true;
@@ -200,7 +238,11 @@ void PdfScan::on_word() {
 
 void PdfScan::end_object() {
   if (dictionaries_ != 0 || arrays_ != 0) complain("an object ends inside of a dictionary");
-  if (type_ == "Page") ++shape_.page_count;
+  if (type_ == "Page") {
+    ++shape_.page_count;
+    if (pages_.size() < kPagesMax) pages_.push_back(object_);
+  }
+  note_destinations();
   if (type_ == "Pages" && !has_parent_) {
     declared_pages_ = count_;
     ++page_trees_;
@@ -211,6 +253,25 @@ void PdfScan::end_object() {
   has_length_ = false;
   has_parent_ = false;
   count_ = 0;
+}
+
+void PdfScan::note_destinations() {
+  const bool only = !destinations_.empty() && destinations_.size() == entries_ && type_.empty();
+  if (only && tables_.size() < kTablesMax) tables_[object_] = std::move(destinations_);
+  destinations_.clear();
+  entries_ = 0;
+}
+
+void PdfScan::find_anchors() {
+  const auto table = tables_.find(catalog_table_);
+  if (table == tables_.end()) return;
+  std::map<std::uint64_t, int> numbers;
+  for (std::size_t i = 0; i < pages_.size(); ++i) numbers[pages_[i]] = static_cast<int>(i) + 1;
+  for (const auto& [name, object] : table->second) {
+    const auto page = numbers.find(object);
+    const bool whole = name.size() < kWordMax;  // Longer ones are cut.
+    if (whole && page != numbers.end()) shape_.anchors[decoded_name(name)] = page->second;
+  }
 }
 
 Result<PdfShape> PdfScan::finish() {
@@ -228,6 +289,7 @@ Result<PdfShape> PdfScan::finish() {
   if (page_trees_ != 1 || declared_pages_ != shape_.page_count || shape_.page_count == 0) {
     return damaged(fmt::format("it has {} pages and says {}", shape_.page_count, declared_pages_));
   }
+  find_anchors();
   return shape_;
 }
 

@@ -4,14 +4,17 @@
 // how many pages there are and where the trailer points. It knows the lexical rules of PDF
 // (strings, comments, streams by their length), so that text of the document which looks like an
 // object is not taken for one. The bytes come from a browser that was fed by strangers: memory is
-// constant, nothing is decompressed, and whatever Chromium does not write is an error.
+// bounded (by anchors and pages), nothing is decompressed, and whatever Chromium does not write is
+// an error.
 #pragma once
 
 #include "base/result.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace::render {
 
@@ -21,6 +24,8 @@ struct PdfShape {
   std::uint64_t object_count = 0;  // /Size of the trailer: the first free object number.
   std::uint64_t root_object = 0;
   std::uint64_t xref_offset = 0;
+  // On which page links within the document lead, counted from 1; of the first thousand names.
+  std::map<std::string, int> anchors = {};
 };
 
 class PdfScan {
@@ -51,6 +56,9 @@ class PdfScan {
   void on_number(std::uint64_t value);
   void on_value();  // Of a kind that is of no interest.
   void end_object();
+  void begin_array();
+  void note_destinations();
+  void find_anchors();
   void begin_dictionary();
   void complain(const char* why);
 
@@ -73,6 +81,20 @@ class PdfScan {
   bool in_trailer_ = false;
   bool at_xref_offset_ = false;
   bool ended_ = false;  // The xref offset has been read.
+
+  // Named destinations: an object of nothing but names with arrays "[page 0 R /XYZ …]", to which
+  // the catalog refers. Pages are told by their objects, which come in the order of the pages.
+  std::uint64_t number_ = 0;         // The last but one outside of everything: "7 0 obj".
+  std::uint64_t generation_ = 0;     // The last.
+  std::uint64_t object_ = 0;         // The one under way.
+  std::uint64_t entries_ = 0;        // Of its outermost dictionary.
+  std::string array_key_;            // Whose array is open.
+  std::uint64_t array_numbers_ = 0;  // That it has had so far.
+  std::uint64_t array_first_ = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> destinations_;  // Of the object under way.
+  std::map<std::uint64_t, std::vector<std::pair<std::string, std::uint64_t>>> tables_;
+  std::vector<std::uint64_t> pages_;
+  std::uint64_t catalog_table_ = 0;
 
   PdfShape shape_;
   std::uint64_t declared_pages_ = 0;  // /Count of the root of the page tree.

@@ -52,6 +52,29 @@ TEST(PdfScan, CountsNoPagesInStringsStreamsOrInnerDictionaries) {
   }
 }
 
+// As Chromium writes it: the table of names is an object that the catalog refers to, before it.
+TEST(PdfScan, SaysOnWhichPageAnchorsAre) {
+  const std::string pdf =
+      "%PDF-1.4\n2 0 obj\n<</Type /Page /Parent 9 0 R>>\nendobj\n"
+      "5 0 obj\n<</Type /Annot /Dest /summary /Rect [1 2 3 4]>>\nendobj\n"
+      "17 0 obj\n<</Type /Page /Parent 9 0 R /Annots [5 0 R]>>\nendobj\n"
+      "9 0 obj\n<</Type /Pages /Count 2 /Kids [2 0 R 17 0 R]>>\nendobj\n"
+      "53 0 obj\n<</summary [17 0 R /XYZ 0 792 0]\n/a#20b [2 0 R /XYZ 0 1.5 0]\n/gone [99 0 R /XYZ "
+      "0 0 0]>>\nendobj\n"
+      "60 0 obj\n<</Title (x) /Dest [2 0 R /XYZ 1 2 0] /Parent 61 0 R>>\nendobj\n"
+      "62 0 obj\n<</other [2 0 R /XYZ 0 0 0]>>\nendobj\n"
+      "63 0 obj\n<</Type /Catalog /Pages 9 0 R /Dests 53 0 R>>\nendobj\n"
+      "trailer\n<</Size 64\n/Root 63 0 R>>\nstartxref\n9\n%%EOF\n";
+  for (std::size_t size = 1; size < 40; ++size) {
+    PdfScan scan;
+    for (std::size_t at = 0; at < pdf.size(); at += size)
+      scan.feed(std::string_view(pdf).substr(at, size));
+    const auto shape = scan.finish();
+    ASSERT_TRUE(shape.has_value()) << shape.error().describe();
+    EXPECT_EQ(shape->anchors, (std::map<std::string, int>{{"a b", 1}, {"summary", 2}}));
+  }
+}
+
 TEST(PdfScan, RefusesWhatIsNotWhole) {
   const std::string pdf = make_pdf();
   std::vector<std::string> damaged = {"", "%PDF-1.4\n", pdf.substr(0, pdf.size() - 10),

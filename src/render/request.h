@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,6 +86,7 @@ struct Rendered {
   std::uint64_t page_count = 0;
   std::uint64_t bytes = 0;              // Of the PDF, all of which went to the sink.
   std::string preview_png;              // Empty unless it was asked for.
+  std::map<std::string, int> anchors;   // On which page links within the document lead.
   std::uint64_t requests_refused = 0;   // What the document wanted from elsewhere.
   std::chrono::milliseconds waited{0};  // In line for a browser.
   std::chrono::milliseconds took{0};

@@ -24,8 +24,9 @@ namespace asio = boost::asio;
 using End = TaskResult::End;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kLongest = std::chrono::years(1);
-// A child that has closed its pipe is about to exit; one that stays has something to hide.
-constexpr auto kLingerMax = std::chrono::seconds(1);
+// A child that has closed its pipe is about to exit; one that stays has something to hide. On a busy
+// machine seconds pass between the two ends of a crash.
+constexpr auto kLingerMax = std::chrono::seconds(5);
 // From SIGKILL to the zygote's word that the child is gone.
 constexpr auto kReapMax = std::chrono::seconds(10);
 constexpr std::size_t kChunkBytes = 64 * 1024;

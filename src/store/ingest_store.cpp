@@ -88,12 +88,12 @@ class PgIngestStore final : public IngestStore {
     co_return ok();
   }
 
-  Task<std::vector<PendingChunk>> pending_chunks(Uuid generation, int limit) override {
+  Task<std::vector<PendingChunk>> pending_chunks(Uuid generation, int after, int limit) override {
     MR_CO_TRY(auto rows,
               co_await call(MR_POINT("pending_chunks"),
                             "select chunk_id, chunk_ord, embed_sha256, embedding_text from "
-                            "millrace.pending_chunks($1, $2)",
-                            pg::params(generation, limit)));
+                            "millrace.pending_chunks($1, $2, $3)",
+                            pg::params(generation, after, limit)));
     std::vector<PendingChunk> chunks;
     chunks.reserve(rows.rows());
     for (const auto row : rows) {

@@ -92,7 +92,8 @@ class IngestStore {
   // Nothing: the document has none.
   virtual Task<std::optional<Generation>> find_generation(JobId job) = 0;
   virtual Task<void> put_chunks(Held held, Uuid generation, json::Array chunks) = 0;
-  virtual Task<std::vector<PendingChunk>> pending_chunks(Uuid generation, int limit) = 0;
+  // In order, behind `after`; -1: from the first one.
+  virtual Task<std::vector<PendingChunk>> pending_chunks(Uuid generation, int after, int limit) = 0;
   // How many were taken over; 0: no more.
   virtual Task<int> reuse_vectors(Held held, Uuid generation) = 0;
   // invalid_argument with MR045 when they do not fit.

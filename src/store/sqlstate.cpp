@@ -6,7 +6,7 @@
 namespace millrace::store {
 namespace {
 
-constexpr std::array<SqlStateEntry, 45> kStates{{
+constexpr std::array<SqlStateEntry, 47> kStates{{
     {SqlState::lease_lost, "MR001", "lease_lost"},
     {SqlState::unknown_job_type, "MR002", "unknown_job_type"},
     {SqlState::invalid_payload, "MR003", "invalid_payload"},
@@ -49,6 +49,8 @@ constexpr std::array<SqlStateEntry, 45> kStates{{
     {SqlState::version_changed, "MR040", "version_changed"},
     {SqlState::document_not_found, "MR041", "document_not_found"},
     {SqlState::document_busy, "MR042", "document_busy"},
+    {SqlState::export_document_not_found, "MR043", "export_document_not_found"},
+    {SqlState::operations_exhausted, "MR044", "operations_exhausted"},
     {SqlState::vectors_mismatch, "MR045", "vectors_mismatch"},
     {SqlState::generation_not_whole, "MR046", "generation_not_whole"},
     {SqlState::parse_not_awaited, "MR047", "parse_not_awaited"},
@@ -99,9 +101,11 @@ ErrorKind kind_of(SqlState state) {
     case SqlState::profile_not_found:
     case SqlState::file_not_found:
     case SqlState::document_not_found:
+    case SqlState::export_document_not_found:
       return ErrorKind::not_found;
     case SqlState::queue_full:
     case SqlState::quota_exceeded:
+    case SqlState::operations_exhausted:
       return ErrorKind::throttled;
     case SqlState::job_is_final:
     case SqlState::idempotency_mismatch:

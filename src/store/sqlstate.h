@@ -56,6 +56,8 @@ enum class SqlState {
   version_changed,
   document_not_found,
   document_busy,
+  export_document_not_found,
+  operations_exhausted,
   vectors_mismatch,
   generation_not_whole,
   parse_not_awaited,

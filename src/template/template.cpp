@@ -51,9 +51,12 @@ class Loader {
     MR_TRY(const auto* text, need("template.toml"));
     MR_TRY(auto manifest, read_manifest(name_, *text));
     manifest.info.content_hash = hash_of(files_);
-    MR_TRY(auto schema, read_schema());
-    auto parts = std::make_shared<Template::Parts>(
-        Template::Parts{.info = std::move(manifest.info), .schema = std::move(schema)});
+    MR_TRY(auto document, read_json("schema.json"));
+    MR_TRY(auto schema, read_schema(document));
+    auto parts =
+        std::make_shared<Template::Parts>(Template::Parts{.info = std::move(manifest.info),
+                                                          .schema = std::move(schema),
+                                                          .schema_json = std::move(document)});
     MR_TRY(parts->page, parse("page.html", Markup::html));
     MR_TRY(parts->style, parse("style.css", Markup::css));
     MR_TRY(parts->title, plain("metadata.title", manifest.title));
@@ -95,9 +98,8 @@ class Loader {
     return *value;
   }
 
-  Result<schema::Schema> read_schema() const {
-    MR_TRY(auto document, read_json("schema.json"));
-    auto schema = schema::Schema::compile(std::move(document));
+  static Result<schema::Schema> read_schema(const json::Value& document) {
+    auto schema = schema::Schema::compile(document);
     if (!schema) return fail_with_context("schema.json", schema.error());
     if (const auto bad = schema->check_defaults(); !bad.empty()) {
       return fail(ErrorKind::invalid_argument,
@@ -157,6 +159,7 @@ Result<Template> Template::load(std::string_view name, TemplateFiles files) {
 
 const TemplateInfo& Template::info() const { return parts_->info; }
 const schema::Schema& Template::schema() const { return parts_->schema; }
+const json::Value& Template::schema_json() const { return parts_->schema_json; }
 const json::Value& Template::sample() const { return parts_->sample; }
 
 std::vector<schema::Violation> Template::check(const json::Value& data) const {

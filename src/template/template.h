@@ -61,6 +61,7 @@ class Template {
 
   const TemplateInfo& info() const;
   const schema::Schema& schema() const;
+  const json::Value& schema_json() const;  // As schema.json has it.
   const json::Value& sample() const;
   // What is wrong with data, defaults filled in before; empty when it can be rendered.
   std::vector<schema::Violation> check(const json::Value& data) const;

@@ -15,11 +15,12 @@ using Parsed = std::shared_ptr<const ParsedFile>;
 struct Template::Parts {
   TemplateInfo info;
   schema::Schema schema;
-  json::Value sample;
-  Parsed page, style;
-  Parsed title, author, subject;
-  std::vector<Parsed> keywords;
-  std::map<std::string, json::Value, std::less<>> labels;  // By language; objects of texts.
+  json::Value schema_json = {};
+  json::Value sample = {};
+  Parsed page = {}, style = {};
+  Parsed title = {}, author = {}, subject = {};
+  std::vector<Parsed> keywords = {};
+  std::map<std::string, json::Value, std::less<>> labels = {};  // By language; objects of texts.
 };
 
 // The parts of template.toml, whose problems have the place in it.

@@ -82,8 +82,8 @@ class World:
     def run(self, *arguments):
         return subprocess.run([self.program, *arguments], cwd=self.folder, env=self.env, capture_output=True, text=True, check=True).stdout.strip()
 
-    def token(self, role):
-        return self.run("token", "create", "--role", role)
+    def token(self, role, user=None):
+        return self.run("token", "create", "--role", role, *(["--user", user] if user else []))
 
     def close(self):
         for program in reversed(self.started):

@@ -13,7 +13,7 @@ Each rule of the list of design faults (groups A to G and I to K) that concerns 
 notice, and a break that makes that test fail. Every break is a file in `tests/mutants/`; `make mutants` applies each one, runs
 the test and sees it fail, and sees it pass without the break. This page is made from those files by `tools/mutants --defects`.
 
-Rules that are not here belong to parts that do not exist yet: documents and pipelines (D10, F06, F07, G05–G07, G12, E13, I12), webhooks (H), untrusted
+Rules that are not here belong to parts that do not exist yet: pipelines of others (F06, G05, I12), webhooks (H), untrusted
 content (J04, J05, J07); or are not about SQL: I09, I11, I13, K02, K04, K05, K07, K09, C16, G09.
 
 | Rule | Millrace | Test | Break |

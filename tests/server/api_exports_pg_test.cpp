@@ -1,6 +1,6 @@
 // Exports, as the source's client asks for them: its paths, its names, its words.
-#include "api/stream/stream_client.h"
-#include "api_world.h"
+#include "base/file.h"
+#include "export_fixture.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -21,81 +21,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ApiExports : public testing::Test {
- protected:
-  static void SetUpTestSuite() { world_ = std::make_unique<ApiWorld>(); }
-  static void TearDownTestSuite() { world_.reset(); }
-  static ApiWorld& world() { return *world_; }
-
-  ApiExports()
-      : tenant_(world().new_tenant()),
-        user_(world().new_user()),
-        token_(world().jwt(Role::authenticated, tenant_, user_)),
-        sql_(world().sql()) {
-    must(sql_.query("select set_config('millrace.tenant_id', $1, false)",
-                    pg::params(tenant_.to_string())));
-  }
-
-  static std::string document() { return world().new_user().to_string(); }
-  Answered post(const std::string& path, const std::string& body) {
-    return world().post(path, token_, body);
-  }
-  std::string start(const std::string& document, const std::string& more = "") {
-    const auto made =
-        post("/api/v1/export/pdf", fmt::format(R"({{"documentId":"{}"{}}})", document, more));
-    EXPECT_EQ(made.status, 202) << made.body;
-    return std::string(made.json().at("data").at("jobId").as_string());
-  }
-  json::Object status(const std::string& job) {
-    const auto got = world().get("/api/v1/export/job/" + job, token_);
-    EXPECT_EQ(got.status, 200) << got.body;
-    return got.json().at("data").as_object();
-  }
-  // As the source's worker does: takes the next one; its id and who holds it.
-  std::pair<std::string, std::string> claim() {
-    const auto rows = must(sql_.query(
-        "select id, locked_by from millrace.fetch_next_export_job($1)", pg::params(user_)));
-    if (rows.empty()) return {};
-    return {std::string(rows[0].text(0)), std::string(rows[0].text(1))};
-  }
-  // A PDF of this user in bucket exports.
-  std::string store(const std::string& name, const std::string& content) {
-    const auto path = fmt::format("{}/{}", user_, name);
-    const auto put = world().ask({.method = "POST",
-                                  .path = "/storage/v1/object/exports/" + path,
-                                  .token = token_,
-                                  .body = content,
-                                  .content_type = "application/pdf"});
-    EXPECT_EQ(put.status, 200) << put.body;
-    return path;
-  }
-  void complete(const std::pair<std::string, std::string>& held, const std::string& path) {
-    complete_with(held, fmt::format(R"({{"file_path":"{}","file_name":"CV.pdf"}})", path));
-  }
-  void complete_with(const std::pair<std::string, std::string>& held, const std::string& result) {
-    const auto done = must(sql_.query("select millrace.complete_job($1::uuid, $2, $3::jsonb)",
-                                      pg::params(held.first, held.second, result)));
-    EXPECT_TRUE(done[0].boolean(0));
-  }
-  api::StreamClient watch(const std::string& path) {
-    return {world().address(), path,
-            fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\n", token_)};
-  }
-  std::string path_of(const std::string& url) {
-    const auto begin = url.find("/api/");
-    return begin == url.npos ? url : url.substr(begin);
-  }
-
-  TenantId tenant_;
-  identity::UserId user_;
-  std::string token_;
-  pg::SyncConnection sql_;
-
- private:
-  static std::unique_ptr<ApiWorld> world_;
-};
-
-std::unique_ptr<ApiWorld> ApiExports::world_;
+class ApiExports : public ExportFixture {};
 
 TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
   const auto id = document();
@@ -105,6 +31,7 @@ TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
       << "what is chosen is what is the default anyway";
   EXPECT_NE(start(id, R"(,"options":{"pageSize":"A4"})"), job);
   EXPECT_NE(start(id, R"(,"templateSlug":"modern")"), job);
+  EXPECT_EQ(start(id, R"(,"templateSlug":"minimal")"), job) << "it is the document's own";
   const auto seen = status(job);
   EXPECT_EQ(seen.at("status"), json::Value("pending"));
   EXPECT_TRUE(seen.at("resultUrl").is_null());
@@ -123,6 +50,8 @@ TEST_F(ApiExports, BadWishesAreRefusedInTheEnvelope) {  // H-01, H-12
   const auto batch = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", many));
   EXPECT_EQ(batch.status, 400);
   EXPECT_EQ(batch.json().at("message"), json::Value("Maximum 10 documents per batch"));
+  // X-09: there is no batch of none either.
+  EXPECT_EQ(post("/api/v1/export/batch", R"({"documentIds":[]})").status, 400);
 }
 
 TEST_F(ApiExports, OthersSeeNothingOfIt) {  // H-02, T-02
@@ -319,7 +248,8 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   EXPECT_EQ(gone.status, 410);
   EXPECT_EQ(gone.json().at("message"), json::Value("Export expired and has been deleted"));
   EXPECT_EQ(download(missing).json().at("message"), json::Value("File not found in storage"));
-  EXPECT_EQ(download(document()).json().at("message"), json::Value("Export not found"));
+  EXPECT_EQ(download(world().new_user().to_string()).json().at("message"),
+            json::Value("Export not found"));
   EXPECT_EQ(
       must(sql_.query("select download_count from millrace.export_history where id = $1::uuid",
                       pg::params(id)))[0]
@@ -328,7 +258,8 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   const Ask remove{.method = "DELETE", .path = "/api/v1/export/history/" + id, .token = token_};
   EXPECT_EQ(world().ask(remove).status, 200);
   EXPECT_EQ(world().ask(remove).status, 404);
-  const auto cleaned = world().post("/api/v1/export/cleanup", world().key(Role::admin), "");
+  const auto cleaned =  // X-23
+      world().post("/api/v1/export/cleanup", world().key(Role::admin), "");
   EXPECT_EQ(cleaned.status, 200) << cleaned.body;
   EXPECT_GE(cleaned.json().at("data").at("deletedCount").as_int64(), 1);
   EXPECT_EQ(world().post("/api/v1/export/cleanup", token_, "").status, 403);
@@ -357,7 +288,7 @@ TEST_F(ApiExports, ABatchHoldsWhatWasUnderWayAlready) {  // X-10, X-21, H-08
   EXPECT_THAT(zip.body, HasSubstr("CV.pdf"));
 }
 
-TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
+TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10, X-12, X-14, X-15, X-16
   const auto made = post("/api/v1/export/batch",
                          fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
   ASSERT_EQ(made.status, 202) << made.body;
@@ -393,6 +324,191 @@ TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10 to X-16
   const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
   EXPECT_EQ(world().get(path, stranger).status, 404);
   EXPECT_EQ(world().get(path + "/download", stranger).status, 404);
+}
+
+// X-17: instead of an archive, a link for each file, made on the spot.
+TEST_F(ApiExports, TheFilesOfABatchAreLinkedOneByOne) {
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto data = made.json().at("data");
+  const auto path = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  EXPECT_EQ(world().get(path + "/files", token_).status, 404);
+  complete(claim(), store("first.pdf", "%PDF-1.7 first"));
+  const auto partial = world().get(path + "/files", token_);
+  EXPECT_EQ(partial.status, 409);
+  EXPECT_EQ(partial.json().at("message"), json::Value("Batch partially complete"));
+  EXPECT_EQ(world()
+                .get(path + "/files?partial=true", token_)
+                .json()
+                .at("data")
+                .at("files")
+                .as_array()
+                .size(),
+            1U);
+  complete(claim(), store("second.pdf", "%PDF-1.7 second"));
+  const auto all = world().get(path + "/files", token_);
+  ASSERT_EQ(all.status, 200) << all.body;
+  EXPECT_EQ(all.json().at("data").at("expiresIn"), json::Value(3600));
+  std::set<std::string> contents;
+  std::set<std::string> documents;
+  for (const auto& file : all.json().at("data").at("files").as_array()) {
+    contents.insert(world().get(path_of(std::string(file.at("url").as_string()))).body);
+    documents.insert(std::string(file.at("documentId").as_string()));
+  }
+  EXPECT_EQ(contents, (std::set<std::string>{"%PDF-1.7 first", "%PDF-1.7 second"}));
+  EXPECT_EQ(documents.size(), 2U);
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path + "/files", stranger).status, 404);
+}
+
+// X-13, K01: both kinds of progress, live, in events that have ids; who comes back is told what is
+// new, once, and after the end nothing.
+TEST_F(ApiExports, ABatchIsFollowedLiveToItsEnd) {
+  const auto shared = document();
+  start(shared);  // Under way already: a member all the same.
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", shared, document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto path = "/api/v1/export/batch/" +
+                    std::string(made.json().at("data").at("batchId").as_string()) + "/stream";
+  auto live = watch(path);
+  ASSERT_EQ(live.status(), 200) << live.head();
+  auto got = live.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "snapshot");
+  EXPECT_EQ(must(parse_json_object(got->data)).at("progress"), json::Value(0));
+  const auto first_id = got->id;
+
+  const auto held = claim();
+  must(sql_.query("select millrace.update_job_progress($1::uuid, 50)", pg::params(held.first)));
+  const auto until = [&live](const auto& wanted) {
+    for (auto next = live.next(); next; next = live.next()) {
+      auto state = must(parse_json_object(next->data));
+      if (wanted(next->event, state)) return std::pair(*next, state);
+    }
+    ADD_FAILURE() << "the stream has ended";
+    return std::pair(api::StreamClient::Got(), json::Object());
+  };
+  const auto half = until([](const std::string& event, const json::Object& state) {
+    return event == "progress" && state.at("meanProgress") == json::Value(25);
+  });
+  EXPECT_EQ(half.second.at("progress"), json::Value(0)) << "none is completed";
+  complete(held, store("live.pdf", "%PDF-1.7 live"));
+  const auto one = until([](const std::string&, const json::Object& state) {
+    return state.at("completedCount") == json::Value(1);
+  });
+  EXPECT_EQ(one.second.at("progress"), json::Value(50));
+  EXPECT_EQ(one.second.at("finished"), json::Value(false));
+
+  // Somebody who was away since the snapshot is told the present state at once.
+  auto back = api::StreamClient(
+      world().address(), path,
+      fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\nLast-Event-ID: {}\r\n",
+                  token_, first_id));
+  const auto told = back.next();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(must(parse_json_object(told->data)).at("completedCount"), json::Value(1));
+
+  complete(claim(), store("last.pdf", "%PDF-1.7 last"));
+  const auto end =
+      until([](const std::string& event, const json::Object&) { return event == "finished"; });
+  EXPECT_EQ(end.second.at("completedCount"), json::Value(2));
+  EXPECT_FALSE(live.next()) << "nothing follows the end";
+  EXPECT_TRUE(live.ended());
+  // After the end there is nothing to come back for.
+  const auto over =
+      world().ask({.path = path,
+                   .token = token_,
+                   .headers = {{"Accept", "text/event-stream"}, {"Last-Event-ID", end.first.id}}});
+  EXPECT_EQ(over.status, 204);
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  EXPECT_EQ(world().get(path).status, 401);  // H-04
+}
+
+TEST_F(ApiExports, TheStreamOfAnExportSpeaksTheSourcesWords) {  // H-04, H-05
+  auto none = watch("/api/v1/export/job/" + world().new_user().to_string() + "/stream");
+  EXPECT_THAT(none.head(), HasSubstr("text/event-stream"));
+  EXPECT_THAT(none.head(), HasSubstr("no-cache"));
+  const auto got = none.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->event, "job_error");
+  EXPECT_EQ(must(parse_json_object(got->data)).at("message"), json::Value("Job not found"));
+  EXPECT_FALSE(none.next());
+
+  const auto job = start(document());
+  auto live = watch("/api/v1/export/job/" + job + "/stream");
+  EXPECT_EQ(live.next_name(), "snapshot");
+  const Ask cancel{.method = "DELETE", .path = "/api/v1/export/job/" + job, .token = token_};
+  EXPECT_EQ(world().ask(cancel).status, 200);
+  auto end = live.next();
+  while (end && end->event != "cancelled") end = live.next();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(must(parse_json_object(end->data)).at("status"), json::Value("cancelled"));
+  EXPECT_FALSE(live.next());
+}
+
+// A picture of the first page, for whoever may see the export, until it expires.
+TEST_F(ApiExports, TheFirstPageOfAnExportIsSeen) {
+  const auto job = start(document());
+  const auto path = "/api/v1/export/job/" + job + "/preview";
+  EXPECT_EQ(world().get(path, token_).status, 404);
+  store("picture.png", "%PDF-1.7 stands for a picture");
+  must(sql_.query(
+      "insert into millrace.artifact (id, job_id, tenant_id, kind, file_name, sha256, size_bytes, "
+      "content_type, expires_at, created_at) select gen_random_uuid(), $1::uuid, o.tenant_id, "
+      "'preview', 'preview.png', o.sha256, o.size_bytes, 'image/png', millrace.now() + interval "
+      "'1 day', millrace.now() from millrace.storage_object o where o.tenant_id = $2 and o.name "
+      "like '%picture.png'",
+      pg::params(job, tenant_.value)));
+  const auto seen = world().get(path, token_);
+  ASSERT_EQ(seen.status, 200) << seen.body;
+  EXPECT_EQ(seen.header("content-type"), "image/png");
+  EXPECT_EQ(seen.body, "%PDF-1.7 stands for a picture");
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  must(
+      sql_.query("update millrace.artifact set expires_at = millrace.now() - interval '1 second' "
+                 "where job_id = $1::uuid",
+                 pg::params(job)));
+  EXPECT_EQ(world().get(path, token_).status, 404);
+}
+
+// In KiB, the most that the process has had.
+std::int64_t peak_kib(pid_t pid) {
+  const auto status = must(read_file(fmt::format("/proc/{}/status", pid), std::size_t{64} * 1024));
+  const auto at = status.find("VmHWM:");
+  return at == status.npos ? 0 : std::stoll(status.substr(at + 6));
+}
+
+// X-14, X-28: an archive that is larger than what the server may grow by.
+TEST_F(ApiExports, AnArchiveIsSentInConstantMemory) {
+  constexpr std::size_t kFileBytes = 24 * 1024 * 1024;
+  std::string noise(kFileBytes, '\0');
+  std::uint64_t state = 88172645463325252ULL;
+  for (auto& c : noise) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    c = static_cast<char>(state);
+  }
+  noise.replace(0, 8, "%PDF-1.7");
+  const auto path = store("large.pdf", noise);
+  std::string ids;
+  for (int i = 0; i < 5; ++i) ids += fmt::format("{}\"{}\"", i == 0 ? "" : ",", document());
+  const auto made = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", ids));
+  ASSERT_EQ(made.status, 202) << made.body;
+  for (int i = 0; i < 5; ++i) complete(claim(), path);
+  const auto before = peak_kib(world().program().pid());
+  ASSERT_GT(before, 0);
+  const auto zip =
+      world().get("/api/v1/export/batch/" +
+                      std::string(made.json().at("data").at("batchId").as_string()) + "/download",
+                  token_);
+  ASSERT_EQ(zip.status, 200);
+  EXPECT_GT(zip.body.size(), 5 * kFileBytes) << "noise cannot be packed";
+  EXPECT_LT(peak_kib(world().program().pid()) - before, 60 * 1024);
 }
 
 }  // namespace

@@ -184,8 +184,15 @@ void Belongings::make_document() {
 }
 
 void Belongings::make_exports() {
-  const auto document = world_.new_user().to_string();
-  const auto more = fmt::format(R"("templateSlug":"{}")", marker_);
+  const auto document =
+      keep(text(made(world_.post("/api/v1/export/documents", person_,
+                                 fmt::format(R"({{"title":"{}","data":{{"profile":)"
+                                             R"({{"name":"{}"}}}}}})",
+                                             marker_, marker_)))
+                    .at("data"),
+                "id"));
+  by_prefix_["/api/v1/export/documents"] = document;
+  const std::string more = R"("templateSlug":"modern")";
   by_prefix_["/api/v1/export/job"] =
       keep(text(made(world_.post("/api/v1/export/pdf", person_,
                                  fmt::format(R"({{"documentId":"{}",{}}})", document, more)))
@@ -276,6 +283,7 @@ std::map<std::string, std::string> Belongings::values_for(
                                             {"kind", "text"},
                                             {"page", "1"},
                                             {"sha256", quarantined_},
+                                            {"slug", "minimal"},
                                             {"definition", "beam"},
                                             {"version", "1.0.0"},
                                             {"table", kTable},
@@ -299,6 +307,8 @@ Ask Belongings::aimed(Ask ask) const {
        {"job_ids", job_},
        {"parent_id", job_},
        {"batch_id", by_prefix_.at("/api/v1/batches")},
+       {"documentId", by_prefix_.at("/api/v1/export/documents")},
+       {"documentIds", by_prefix_.at("/api/v1/export/documents")},
        {"owner_id", owner_.to_string()},
        {"user_id", owner_.to_string()},
        {"patient_id", profile_},
@@ -336,6 +346,10 @@ std::string Belongings::rows() const {
       "o.name = $3),"
       " (select jsonb_agg(to_jsonb(h) order by h.id) from millrace.export_history h join own on "
       "own.id = h.id),"
+      " (select jsonb_agg(to_jsonb(d)) from millrace.export_document d join own on own.id = "
+      "d.document_id),"
+      " (select jsonb_agg(to_jsonb(v) order by v.version) from millrace.export_document_version v "
+      "join own on own.id = v.document_id),"
       " (select jsonb_agg(to_jsonb(c) order by c.job_id) from millrace.compute_job c join own on "
       "own.id = c.job_id),"
       " (select jsonb_agg(to_jsonb(r) order by r.id) from millrace.result r join own on own.id = "

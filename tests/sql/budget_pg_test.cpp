@@ -175,6 +175,11 @@ TEST_F(Budget, BadBudgetsAndCallsOfNobodyAreRefused) {
   ServerSession admin{database};
   EXPECT_EQ(admin.refused("select millrace.set_budget('Bad Name!', 1)").sqlstate, "MR024");
   EXPECT_EQ(admin.refused("select millrace.set_budget('openai', -1)").sqlstate, "MR024");
+  // Misspelt, it would hold for nobody.
+  const auto unknown = admin.refused("select millrace.set_budget('opnai', 1)");
+  EXPECT_EQ(unknown.sqlstate, "MR024");
+  EXPECT_EQ(unknown.message, "provider must be one that has limits: anthropic, google, openai");
+  admin.run("select millrace.set_budget('opnai', null)");
   EXPECT_EQ(sql.refused("select millrace.begin_call($1::jsonb)",
                         pg::params(call("00000000-0000-4000-8000-00000000dead", 1)))
                 .sqlstate,
@@ -182,7 +187,7 @@ TEST_F(Budget, BadBudgetsAndCallsOfNobodyAreRefused) {
   limit("openai", 5);
   EXPECT_EQ(
       sql.value("select concat_ws(' ', tenant_id = $1::uuid, new_values ->> 'micros_per_day') from "
-                "millrace.audit where action = 'budget_set'",
+                "millrace.audit where action = 'budget_set' and record_id = 'openai'",
                 pg::params(kTenant)),
       "t 5");
 }

@@ -339,6 +339,22 @@ TEST_F(Facts, ProgressCountsThePagesOfTheStageUnderWay) {
 }
 
 // 2,000 pages (the limit of guardian) are begun in one settlement, in seconds.
+// Counted by words alone, a page of a script without spaces would cost next to nothing.
+TEST_F(Facts, e13_what_a_page_may_cost_a_model_follows_from_the_bytes_of_its_text) {
+  const auto file = scanned({"one"});
+  read_pages();
+  const auto tokens = [&](std::string_view meta) {
+    sql.run("update millrace.page_result set meta = $1::jsonb where page = 1", pg::params(meta));
+    return sql.number(
+        "select millrace.page_tokens($1::uuid, 1, 'ai_queue_pass1', '{\"tokens\": 100}')",
+        pg::params(file));
+  };
+  EXPECT_EQ(tokens(R"({"words": 1, "text_bytes": 9000})"), 9100);
+  EXPECT_EQ(tokens(R"({"words": 50, "text_bytes": 200})"), 500);
+  EXPECT_EQ(tokens(R"({"words": 50})"), 500);
+  EXPECT_EQ(tokens("{}"), 100);
+}
+
 TEST_F(Facts, ManyPagesAreBegunAtOnce) {
   std::vector<std::string> many;
   const auto file = upload("a book");

@@ -18,6 +18,10 @@ constexpr const char* kMegabyte = "1048576";
 
 class ExportOrders : public EngineTest {
  protected:
+  ExportOrders() {
+    for (int n = 1; n <= 12; ++n) place_export_document(sql, document(n), n < 12 ? kAda : kBob);
+    for (int n = 21; n <= 22; ++n) place_export_document(sql, document(n), kAda, kAda);
+  }
   static std::string document(int n) { return fmt::format("00000000-0000-4000-8000-{:012}", n); }
   static std::string documents(std::initializer_list<int> numbers) {
     std::string list;
@@ -127,7 +131,7 @@ TEST_F(ExportOrders, callers_for_one_user_stand_in_line) {  // E12
   ServerSession other(database);
   other.run("set lock_timeout = '20ms'");
   EXPECT_EQ(other.refused(kOrder, pg::params(kAda, documents({2}), "{}")).sqlstate, "55P03");
-  EXPECT_NE(other.value(kOrder, pg::params(kBob, documents({2}), "{}")), "(none)")
+  EXPECT_NE(other.value(kOrder, pg::params(kBob, documents({12}), "{}")), "(none)")
       << "another user waits for nobody";
   server.script("commit");
   EXPECT_NE(other.value(kOrder, pg::params(kAda, documents({2}), "{}")), "(none)");
@@ -146,9 +150,9 @@ TEST_F(ExportOrders, the_jobs_have_the_ids_of_the_request) {  // A-07
 
 TEST_F(ExportOrders, a_batch_of_somebody_who_is_confined_to_no_tenant_is_the_users) {  // T-02
   ServerSession unconfined(database, "");
-  unconfined.run(kOrder, pg::params(kAda, documents({1}), "{}"));
+  unconfined.run(kOrder, pg::params(kAda, documents({21}), "{}"));
   const auto batch =
-      unconfined.value(kOrder, pg::params(kAda, documents({2}), R"({"batch": true})"));
+      unconfined.value(kOrder, pg::params(kAda, documents({22}), R"({"batch": true})"));
   EXPECT_EQ(
       sql.value("select string_agg(distinct f.tenant_id::text, ',') from millrace.job_fact f"),
       kAda);

@@ -174,17 +174,20 @@ class IngestTest : public EngineTest {
   std::string put_vectors_sql(const std::vector<std::string>& chunks,
                               const std::vector<std::string>& vectors,
                               std::string_view sha = "sha") {
-    std::string list;
+    std::string texts;
+    std::string shas;
+    std::string bits;
     for (const auto& one : vectors) {
-      const auto size = std::ranges::count(one, ',') + 1;
-      list += fmt::format("{}('{}', '{}{}', '{}')", list.empty() ? "" : ", ", one, sha, one,
-                          std::string(static_cast<std::size_t>(size), '1'));
+      const std::string comma = texts.empty() ? "" : ", ";
+      const auto size = static_cast<std::size_t>(std::ranges::count(one, ',') + 1);
+      texts += fmt::format("{}'{}'", comma, one);
+      shas += fmt::format("{}'{}{}'", comma, sha, one);
+      bits += fmt::format("{}'{}'", comma, std::string(size, '1'));
     }
     return fmt::format(
         "select millrace.put_vectors($1::uuid, $2::uuid, $3::uuid, gen_random_uuid(), "
-        "array[{}]::uuid[], array_agg(v.t order by n), array_agg(v.s order by n), array_agg(v.b "
-        "order by n)) from (values {}) with ordinality v(t, s, b, n)",
-        fmt::join(chunks, ", "), list);
+        "array[{}]::uuid[], array[{}], array[{}], array[{}])",
+        fmt::join(chunks, ", "), texts, shas, bits);
   }
   void embed(const std::string& file, const std::string& generation, std::string_view text) {
     const auto job = take("ingest_embed");

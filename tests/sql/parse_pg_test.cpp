@@ -168,7 +168,7 @@ TEST_F(Parses, ARedrivenJobAsksAnewWhereItHadFailed) {
   ask(job, "ask");
   note(job, R"({"failed": "deadline"})");
   EXPECT_EQ(worker.settle(job, "permanent"), "settled");
-  sql.run("select millrace.redrive_jobs(array[$1::uuid])", pg::params(job.id));
+  redrive(job.id);
   const auto again = take(kScan);
   EXPECT_EQ(ask(again, "ask", "new"), "true");
   EXPECT_EQ(look(again, "state"), "asked");

@@ -45,9 +45,9 @@ class ServerSession : public Session {
 inline std::string stored(Session& sql, std::string_view content,
                           std::string_view stored_at = "now") {
   return sql.value(
-      "select jsonb_build_object('sha256', encode(sha256(convert_to($1, 'UTF8')), 'hex'),"
+      "select jsonb_build_object('sha256', encode(sha256(convert_to($1::text, 'UTF8')), 'hex'),"
       " 'size_bytes', octet_length($1), 'content_type', 'text/plain',"
-      " 'store_key', 'sha256/' || encode(sha256(convert_to($1, 'UTF8')), 'hex'),"
+      " 'store_key', 'sha256/' || encode(sha256(convert_to($1::text, 'UTF8')), 'hex'),"
       " 'stored_at', case $2::text when 'now' then millrace.now() else ($2::text)::timestamptz "
       "end)::text",
       pg::params(content, stored_at));
@@ -76,6 +76,18 @@ inline std::string put_file(Session& server, std::string_view user, std::string_
                             std::string_view more = "{}") {
   const auto begun = begin_file(server, user, std::to_string(content.size()), more);
   return finish(server, member(server, begun, "upload_id"), content);
+}
+
+// An export document of a known id, as millrace.put_export_document would make it.
+inline void place_export_document(Session& owner, std::string_view id, std::string_view user,
+                                  std::string_view tenant = kTenant) {
+  owner.run(
+      "with d as (insert into millrace.export_document values (($1::text)::uuid, $3::uuid, "
+      "$2::uuid, 1, "
+      "millrace.now(), millrace.now()))"
+      " insert into millrace.export_document_version values (($1::text)::uuid, 1, $3::uuid, 'CV', "
+      "'minimal', '{}', sha256(convert_to($1::text, 'UTF8')), millrace.now())",
+      pg::params(id, user, tenant));
 }
 
 // A storage object, as the Storage routes make one.

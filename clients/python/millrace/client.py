@@ -29,6 +29,7 @@ class Client:
         self.uploads = Uploads(self.transport)
         self.documents = Documents(self.transport)
         self.search = Search(self.transport)
+        self.exports = Exports(self.transport)
         self.events = Events(self.transport)
 
     @classmethod
@@ -249,6 +250,84 @@ class Search(_Noun):
         return self._transport.call("POST", "/api/v1/search", body=body).json()
 
 
+class Exports(_Noun):
+    """Data and templates as PDFs, with the token of a user. Answers come without the envelope of these routes."""
+
+    def templates(self) -> list[Json]:
+        """Each with the JSON Schema of its data and a sample."""
+        return self._data("GET", "/api/v1/export/templates")["items"]
+
+    def create(self, title: str, data: Json, *, template: str = "minimal", key: str | None = None) -> Json:
+        """Keeps a document: version 1. A Problem with status 400 names every place in the data that the template does not take, in `errors`."""
+        body = {"title": title, "templateSlug": template, "data": data}
+        return self._data("POST", "/api/v1/export/documents", body=body, key=key or str(uuid.uuid4()))
+
+    def put(self, document_id: str, title: str, data: Json, *, template: str = "minimal") -> Json:
+        """Its next version; the same content makes none."""
+        return self._data("PUT", f"/api/v1/export/documents/{quote(document_id)}", body={"title": title, "templateSlug": template, "data": data})
+
+    def get(self, document_id: str, version: int | None = None) -> Json:
+        return self._data("GET", f"/api/v1/export/documents/{quote(document_id)}", query={"version": version})
+
+    def list(self) -> Iterator[Json]:
+        """Own documents, newest first, without their data."""
+        return self._data_pages("/api/v1/export/documents")
+
+    def delete(self, document_id: str) -> None:
+        self._transport.call("DELETE", f"/api/v1/export/documents/{quote(document_id)}")
+
+    def order(self, document_id: str, *, key: str | None = None, template: str | None = None, **options: Any) -> str:
+        """The job that exports it; `options` are pageSize, margins, quality, colorMode, language."""
+        return self._data("POST", "/api/v1/export/pdf", body=self._wish({"documentId": document_id}, template, options), key=key or str(uuid.uuid4()))["jobId"]
+
+    def order_batch(self, document_ids: Iterable[str], *, key: str | None = None, template: str | None = None, **options: Any) -> Json:
+        """Up to ten documents, all or none: {"batchId", "jobs"}."""
+        body = self._wish({"documentIds": list(document_ids)}, template, options)
+        return self._data("POST", "/api/v1/export/batch", body=body, key=key or str(uuid.uuid4()))
+
+    def status(self, job_id: str) -> Json:
+        """{"id", "status", "progress", "resultUrl", "error"}; the URL is good for an hour."""
+        return self._data("GET", f"/api/v1/export/job/{quote(job_id)}")
+
+    def cancel(self, job_id: str) -> None:
+        self._transport.call("DELETE", f"/api/v1/export/job/{quote(job_id)}")
+
+    def batch(self, batch_id: str) -> Json:
+        return self._data("GET", f"/api/v1/export/batch/{quote(batch_id)}")
+
+    def batch_files(self, batch_id: str, *, partial: bool | None = None) -> Json:
+        """A link for each file, good for an hour."""
+        return self._data("GET", f"/api/v1/export/batch/{quote(batch_id)}/files", query={"partial": partial})
+
+    def history(self) -> Iterator[Json]:
+        return self._data_pages("/api/v1/export/history")
+
+    def wait_for(self, job_id: str, *, timeout: float | None = None, poll: float = 0.2) -> Json:
+        """Its status once it has ended. WaitTimeout after `timeout` seconds."""
+        path = f"/api/v1/export/job/{quote(job_id)}"
+        return self._wait(f"export {job_id}", path, lambda answer: answer["data"]["status"] in FINAL, timeout, poll)["data"]
+
+    @staticmethod
+    def _wish(body: Json, template: str | None, options: Json) -> Json:
+        if template is not None:
+            body["templateSlug"] = template
+        if options:
+            body["options"] = options
+        return body
+
+    def _data(self, method: str, path: str, **call: Any) -> Any:
+        return self._transport.call(method, path, **call).json()["data"]
+
+    def _data_pages(self, path: str) -> Iterator[Json]:
+        cursor: str | None = None
+        while True:
+            page = self._data("GET", path, query={"cursor": cursor})
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+
 class Events(_Noun):
     """Live events. A stream resumes by itself when the connection breaks; to resume in another process, keep the id of the last event."""
 
@@ -259,6 +338,10 @@ class Events(_Noun):
     def batch(self, batch_id: str, **options: Any) -> Iterator[Event]:
         """Until the batch has ended."""
         return self._transport.stream(f"/api/v1/batches/{quote(batch_id)}/events", **options)
+
+    def export_batch(self, batch_id: str, **options: Any) -> Iterator[Event]:
+        """Until every export of it has ended; each event has the whole state."""
+        return self._transport.stream(f"/api/v1/export/batch/{quote(batch_id)}/stream", **options)
 
     def queue(self, queue: str, **options: Any) -> Iterator[Event]:
         return self._transport.stream(f"/api/v1/queues/{quote(queue)}/events", **options)

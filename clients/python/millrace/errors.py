@@ -20,7 +20,9 @@ class Problem(MillraceError):
         self.code = str(problem.get("code") or "")
         self.detail = str(problem.get("detail") or problem.get("message") or problem.get("title") or "the server gave no reason")
         self.cid = str(problem.get("cid") or cid)
-        self.errors = list(problem.get("errors") or [])
+        # The routes of exports have them as details, which may also be an object.
+        details = problem.get("details")
+        self.errors = list(problem.get("errors") or (details if isinstance(details, list) else []))
         self.retry_after = retry_after
         super().__init__(f"{status} {self.code or 'error'}: {self.detail}")
 

@@ -37,6 +37,25 @@ class Server(unittest.TestCase):
         self.client.jobs.cancel(first["job_id"], "test")
         self.assertEqual(self.client.jobs.get(first["job_id"])["status"], "cancelled")
 
+    def test_a_document_is_kept_ordered_and_followed_to_its_pdf(self):
+        user = Client(os.environ["MILLRACE_URL"], os.environ["MILLRACE_USER_TOKEN"])
+        self.addCleanup(user.close)
+        sample = {one["slug"]: one for one in user.exports.templates()}["letter"]["sample"]
+        kept = user.exports.create("A letter", sample, template="letter")
+        self.assertEqual(kept["version"], 1)
+        self.assertEqual([one["id"] for one in user.exports.list()], [kept["id"]])
+        with self.assertRaises(Problem) as caught:
+            user.exports.create("A letter", {}, template="letter")
+        self.assertEqual(caught.exception.status, 400)
+        self.assertEqual({error["rule"] for error in caught.exception.errors}, {"required"})
+        batch = user.exports.order_batch([kept["id"]], pageSize="A4")
+        names = [event.event for event in user.events.export_batch(batch["batchId"])]
+        self.assertEqual(names[-1], "finished")
+        ended = user.exports.wait_for(batch["jobs"][0]["jobId"], timeout=60)
+        self.assertEqual(ended["status"], "completed", ended)
+        self.assertTrue(user.exports.batch_files(batch["batchId"])["files"][0]["url"])
+        user.exports.delete(kept["id"])
+
     def test_a_request_that_breaks_rules_says_which(self):
         with self.assertRaises(Problem) as caught:
             self.client.jobs.create("noop", {"n": 1}, priority=5000)

@@ -1,7 +1,7 @@
 // How calls are sent, repeated and read, against a server that does as it is told.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { ConnectionError, EventParser, MillraceClient, ProblemError, WaitTimeout } from "../src/index.ts";
+import { ConnectionError, EventParser, ExportJobs, MillraceClient, ProblemError, WaitTimeout } from "../src/index.ts";
 import { parseRetryAfter } from "../src/problem.ts";
 import { cut, json, problem, StandIn, stream } from "./stand_in.mjs";
 
@@ -255,4 +255,35 @@ test("events are read as the standard says, however they are cut into pieces", (
     assert.deepEqual(events[2].data, { n: 1 });
     assert.equal(parser.retryMs, 250);
   }
+});
+
+// X-27, H-06
+test("exports are followed by their stream, and by asking where there is none", async () => {
+  const frame = (name, data) => `event: ${name}\nid: 1-1\ndata: ${JSON.stringify(data)}\n\n`;
+  const server = await new StandIn([
+    (_, response) => {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write(frame("snapshot", { jobId: "a", status: "processing", progress: 25 }));
+      response.write(frame("progress", { jobId: "a", status: "processing", progress: 75 }));
+      response.end(frame("completed", { jobId: "a", status: "completed", progress: 100, resultUrl: "https://files.example/a", error: null }));
+    },
+    (request) => request.socket.destroy(),
+    json(200, { data: { id: "b", status: "processing", progress: 50, resultUrl: null, error: null } }),
+    json(200, { data: { id: "b", status: "failed", progress: 50, resultUrl: null, error: "no room" } }),
+  ]).start();
+  const client = new MillraceClient({ baseUrl: server.url, retries: 0 });
+  const seen = [];
+  const exports = new ExportJobs(client, (jobs) => seen.push(jobs.overallProgress));
+  const done = await exports.subscribeToJob("a");
+  assert.deepEqual([done.status, done.progress, done.resultUrl], ["completed", 100, "https://files.example/a"]);
+  assert.deepEqual(seen, [0, 25, 75, 100]);
+  const failed = await exports.subscribeToJob("b", { pollMs: 1 });
+  assert.deepEqual([failed.status, failed.error], ["failed", "no room"]);
+  assert.equal(exports.overallProgress, 75);
+  exports.updateJobProgress("b", { status: "processing", progress: 60 });
+  exports.updateJobProgress("b", { progress: 40 });
+  assert.equal(exports.activeJobs.get("b").progress, 60);
+  exports.forget("b");
+  assert.deepEqual([...exports.activeJobs.keys()], ["a"]);
+  await server.stop();
 });

@@ -7,7 +7,13 @@ declare
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_item jsonb;
 begin
-  for v_item in select i from jsonb_array_elements(p_items) i order by (i #>> '{blob,sha256}') collate "C", (i ->> 'page')::integer loop
+  select i into v_item from jsonb_array_elements(p_items) i
+   where not exists (select from millrace.page p where p.file_id = v_document.file_id and p.page = (i ->> 'page')::integer) limit 1;
+  if found then
+    raise exception 'document % has no page %', v_document.file_id, v_item ->> 'page' using errcode = 'MR041';
+  end if;
+  perform millrace.put_results(v_document, p_items, p_job_id);
+  for v_item in select i from jsonb_array_elements(p_items) i order by (i ->> 'page')::integer loop
     perform millrace.write_page(v_document, v_item, p_job_id);
   end loop;
   if v_document.state = 'processing' then

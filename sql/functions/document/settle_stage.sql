@@ -1,7 +1,7 @@
 -- millrace.settle_stage: the job of a stage for a whole document is being settled: its results and outputs are written, pages that the stage before could not do are given up, and the next stage
 -- is begun; without one the document has ended. A job that the document has left behind changes nothing. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
 -- A document may have no pages (page_count null): then there is none to give up.
--- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_result), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary, describes (kind, mime, page_count: of a stage that found out), rejected (findings: the file is refused, and ends here), pages_failed in the summary (of a parser: the document is partial in the end). p_plan: as in millrace.start_stage, or null.
+-- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_results), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary, describes (kind, mime, page_count: of a stage that found out), rejected (findings: the file is refused, and ends here), pages_failed in the summary (of a parser: the document is partial in the end). p_plan: as in millrace.start_stage, or null.
 create or replace function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -9,7 +9,6 @@ declare
   v_now timestamptz := millrace.now();
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = v_document.file_id);
-  v_result jsonb;
   v_failed integer;
 begin
   if not millrace.awaits_job(v_document, p_job_id) then
@@ -29,9 +28,7 @@ begin
   if p_item ? 'closes' then
     perform millrace.close_stage(v_document, p_item ->> 'closes');
   end if;
-  for v_result in select i from jsonb_array_elements(coalesce(p_item -> 'results', '[]')) i order by i #>> '{blob,sha256}' loop
-    perform millrace.put_result(v_document, v_result, p_job_id);
-  end loop;
+  perform millrace.put_results(v_document, coalesce(p_item -> 'results', '[]'), p_job_id);
   if p_item ? 'pages_of' then
     perform millrace.drop_stale(v_document, p_item ->> 'pages_of', array(select (i ->> 'page')::integer from jsonb_array_elements(p_item -> 'results') i), p_job_id);
   end if;

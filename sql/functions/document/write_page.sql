@@ -1,4 +1,4 @@
--- millrace.write_page: what a stage made of one page of a document that the caller holds: result, facts, audit with the patient. A page that was given up is taken up again; one of a document
+-- millrace.write_page: what goes with the result of a stage (millrace.put_results) for one page of a document that the caller holds: facts, audit with the patient. A page that was given up is taken up again; one of a document
 -- that is being processed without it is taken up at its end ('late').
 create or replace function millrace.write_page(p_document millrace.document, p_item jsonb, p_job_id uuid) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
@@ -6,10 +6,6 @@ as $$
 declare
   v_page integer := (p_item ->> 'page')::integer;
 begin
-  if not exists (select from millrace.page p where p.file_id = p_document.file_id and p.page = v_page) then
-    raise exception 'document % has no page %', p_document.file_id, v_page using errcode = 'MR041';
-  end if;
-  perform millrace.put_result(p_document, p_item, p_job_id);
   if p_item ? 'facts' then
     perform millrace.put_facts(p_document, v_page, p_item -> 'facts', p_job_id);
   end if;

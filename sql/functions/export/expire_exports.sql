@@ -1,30 +1,10 @@
 -- millrace.expire_exports: removes exports past their time with their objects (X-22), each by itself: one that fails stops no other. Of the tenant of the
--- call, where it is confined to one. What is known of orders a month old goes too: their jobs have ended long ago.
+-- call, where it is confined to one. What is known of orders a month old goes too: their jobs have ended long ago. This is the way by hand; by itself it happens once a day
+-- (millrace.sweep_exports).
 create or replace function millrace.expire_exports(p_limit integer) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
-declare
-  v_scope uuid := millrace.tenant_scope();
-  v_before uuid := millrace.id_at(millrace.now() - interval '30 days');
-  v_id uuid;
-  v_count integer := 0;
 begin
-  for v_id in
-    select h.id from millrace.export_history h
-     where h.expires_at < millrace.now() and (v_scope is null or h.tenant_id = v_scope)
-     order by h.expires_at limit p_limit for update skip locked
-  loop
-    begin
-      perform from millrace.drop_exports(array[v_id], 'Export expired');
-      v_count := v_count + 1;
-    exception when others then
-      raise warning 'export % could not be removed and will be tried again: %', v_id, sqlerrm;
-    end;
-  end loop;
-  delete from millrace.export_reservation r where r.job_id in (
-    select o.job_id from millrace.export_reservation o where o.job_id < v_before order by o.job_id limit p_limit for update skip locked);
-  delete from millrace.export_batch_job m where m.batch_id in (
-    select distinct o.batch_id from millrace.export_batch_job o where o.batch_id < v_before order by o.batch_id limit p_limit);
-  return v_count;
+  return millrace.clear_exports(millrace.now(), p_limit);
 end;
 $$;

@@ -30,7 +30,7 @@ begin
    where r.tenant_id = s.tenant_id and r.scope = s.scope and r.request_key = s.request_key;
   get diagnostics v_count = row_count;
   perform millrace.fold_usages(p_limit);
-  return v_total + v_count + millrace.expire_results(p_limit) + millrace.expire_exports(p_limit) + millrace.sweep_objects(p_limit) + millrace.adopt_files(p_limit)
+  return v_total + v_count + millrace.expire_results(p_limit) + millrace.sweep_exports(p_limit) + millrace.sweep_objects(p_limit) + millrace.adopt_files(p_limit)
        + millrace.reconcile_documents(p_limit) + millrace.expire_calls(p_limit) + millrace.expire_webhooks(p_limit) + millrace.expire_generations(p_limit);
 end;
 $$;

@@ -1,4 +1,5 @@
 -- millrace.set_budget: what the tenant of the call may spend on a provider in a day (UTC), in millionths of the currency of prices; null takes it back to the general one.
+-- A provider that nobody has limits for is refused: a budget under a misspelt name would hold for nobody.
 create or replace function millrace.set_budget(p_provider text, p_micros_per_day bigint) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -8,6 +9,10 @@ declare
 begin
   if coalesce(p_provider, '') !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
     raise exception 'provider must be a name of 1 to 63 letters, digits and _ . -' using errcode = 'MR024';
+  end if;
+  if p_micros_per_day is not null and not exists (select from millrace.api_rate_limits a where millrace.payee(a.provider_name) = p_provider) then
+    raise exception 'provider must be one that has limits: %', (select string_agg(distinct millrace.payee(a.provider_name), ', ') from millrace.api_rate_limits a)
+      using errcode = 'MR024';
   end if;
   if p_micros_per_day < 0 then
     raise exception 'micros_per_day must not be negative' using errcode = 'MR024';

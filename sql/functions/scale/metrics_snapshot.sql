@@ -36,6 +36,9 @@ begin
   select 'buffer_table_sizes', 'table', b.name, b.size::double precision
     from (values ('handoff', (select count(*) from (select from millrace.handoff limit 10000) h)),
                  ('orphan_note', (select count(*) from (select from millrace.orphan_note limit 10000) o)),
+                 -- B-23: what is being ingested, and what was left; the keeper removes it.
+                 ('document_chunk_buffer', (select count(*) from (select from millrace.document_chunk_buffer limit 10000) c)),
+                 ('document_vector_buffer', (select count(*) from (select from millrace.document_vector_buffer limit 10000) v)),
                  ('upload_part', (select count(*) from (select from millrace.upload_part limit 10000) u))) b(name, size);
   return query select 'audit_unsealed_seconds', null::text, null::text, coalesce(extract(epoch from v_now - (
     select a.at from millrace.audit a, millrace.audit_seal_state s where (a.xid, a.audit_id) > (s.sealed_xid, s.sealed_audit_id) order by a.xid, a.audit_id limit 1)), 0)::double precision;

@@ -67,7 +67,24 @@ std::string name_of(const Wanted& wanted) {
   return wanted.page == 0 ? wanted.kind : fmt::format("{} of page {}", wanted.kind, wanted.page);
 }
 
+// Pictures are of a page, all else is of the document.
+Result<void> check_page(const Wanted& wanted) {
+  const bool of_page = wanted.kind == "image";
+  if (of_page && wanted.page == 0) {
+    return fail(ErrorKind::invalid_argument, "page must be given with the kind image");
+  }
+  if (!of_page && wanted.page > 0) {
+    return fail(ErrorKind::invalid_argument, "page must be given with the kind image only");
+  }
+  return ok();
+}
+
 Error missing(const json::Object& document, const Wanted& wanted) {
+  const auto* pages = document.if_contains("page_count");
+  if (pages != nullptr && pages->is_int64() && wanted.page > pages->get_int64()) {
+    return {.kind = ErrorKind::not_found,
+            .message = fmt::format("the document has no page {}", wanted.page)};
+  }
   if (wanted.kind == "image" && wanted.page > 0) {
     return {.kind = ErrorKind::not_found,
             .message = fmt::format("there is no picture of page {}", wanted.page),
@@ -100,6 +117,7 @@ Reply come_again(const Call& call, Error error) {
 Task<std::variant<SentContent, Reply>> content_of(Call& call, DocumentServices services,
                                                   Wanted wanted) {
   using Found = std::variant<SentContent, Reply>;
+  MR_CO_TRY_VOID(check_page(wanted));
   MR_CO_TRY(const auto document, co_await find_document(call, services));
   if (!is_there(document, wanted)) {
     const bool may_come = is_under_way(document) && wanted.kind != "image";

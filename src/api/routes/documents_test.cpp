@@ -45,6 +45,7 @@ class MemoryCatalog final : public store::DocumentCatalog {
         {"stage", state == "processing" ? json::Value("fast_queue_ocr") : json::Value(nullptr)},
         {"finished_at",
          state == "processing" ? json::Value(nullptr) : json::Value("2026-11-18T10:00:01+00:00")},
+        {"page_count", pages},
         {"outputs", std::move(list)}});
   }
   Task<std::string> list_documents(store::CallContext, store::DocumentList list) override {
@@ -189,10 +190,16 @@ TEST_F(DocumentRoutes, WhatWasNotMadeIsSaidWithWhatThereIs) {
   EXPECT_EQ(reply.status, 404);
   EXPECT_THAT(reply.body, HasSubstr("no output fhir; it has text"));
   EXPECT_EQ(get("/outputs/nothing").status, 400);
-  EXPECT_EQ(get("/outputs/text?page=1").status, 404);
+  const auto paged = get("/outputs/text?page=1");
+  EXPECT_EQ(paged.status, 400);
+  EXPECT_THAT(paged.body, HasSubstr("page must be given with the kind image only"));
+  const auto pageless = get("/outputs/image");
+  EXPECT_EQ(pageless.status, 400);
+  EXPECT_THAT(pageless.body, HasSubstr("page must be given with the kind image"));
   const auto image = get("/outputs/image?page=2");
   EXPECT_EQ(image.status, 404);
   EXPECT_THAT(image.body, HasSubstr("/image"));
+  EXPECT_THAT(get("/outputs/image?page=6").body, HasSubstr("the document has no page 6"));
 }
 
 TEST_F(DocumentRoutes, WhileItIsProcessedAClientIsToldToComeAgain) {

@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace millrace::api {
-namespace {
-
-constexpr std::chrono::seconds kLinkTtl{3600};  // T-13
-
-}  // namespace
-
 LinkHolder link_holder(const Call& call, const ExportServices& services) {
   LinkHolder holder{.context = call.context(),
                     .caller = call.caller,
@@ -27,14 +21,14 @@ Task<std::string> export_link(ExportServices services, LinkHolder holder, std::s
             co_await services.files.get_object(holder.context, kExportBucket, path));
   MR_CO_TRY(const auto key, blob::BlobKey::parse(object.store_key));
   MR_CO_TRY(const auto direct,
-            co_await services.blobs.signed_url(key, {.ttl = kLinkTtl,
+            co_await services.blobs.signed_url(key, {.ttl = kExportLinkTtl,
                                                      .content_type = object.content_type,
                                                      .file_name = std::move(file_name)}));
   if (direct) co_return direct->url.reveal();
   holder.caller.tenant = object.tenant;
-  MR_CO_TRY(
-      const auto ticket,
-      services.links.make(holder.caller, {.resource = export_resource(path), .ttl = kLinkTtl}));
+  MR_CO_TRY(const auto ticket,
+            services.links.make(holder.caller,
+                                {.resource = export_resource(path), .ttl = kExportLinkTtl}));
   co_return fmt::format("{}/api/v1/export/file/{}?token={}", holder.base,
                         blob::percent_encode(path, "/"), ticket.text.reveal());
 }

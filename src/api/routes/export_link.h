@@ -8,11 +8,14 @@
 #include "api/call.h"
 #include "api/routes/exports.h"
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 
 namespace millrace::api {
+
+inline constexpr std::chrono::seconds kExportLinkTtl{3600};  // X-07, T-13
 
 // For whom links are made, apart from the request.
 struct LinkHolder {

@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/page.h"
 #include "api/problem.h"
+#include "api/routes/export_documents.h"
 #include "api/routes/export_link.h"
 #include "api/routes/path.h"
 #include "api/upload/content_reply.h"
@@ -30,12 +31,6 @@ Error in_words(Error error, std::string_view words) {
   return {.kind = ErrorKind::not_found, .message = std::string(words)};
 }
 
-std::string text_at(const json::Object& object, std::string_view name) {
-  const auto* member = object.if_contains(name);
-  return member != nullptr && member->is_string() ? std::string(member->get_string())
-                                                  : std::string();
-}
-
 // Another user's, another tenant's and one of another type look like none.
 Task<json::Object> find_job(Call& call, ExportServices services) {
   const auto id = call.parameters.id<JobId>("id");
@@ -53,6 +48,8 @@ Reply ordered(std::string effect) { return Reply::json_text(std::move(effect), 2
 Task<Reply> create(Call& call, ExportServices services) {
   MR_CO_TRY(const auto user, export_user(call));
   MR_CO_TRY(const auto document, Uuid::parse(*call.text("documentId")));
+  MR_CO_TRY(auto errors, co_await order_errors(call, services, {document}));
+  if (!errors.empty()) co_return invalid_request(call, std::move(errors));
   MR_CO_TRY(auto effect, co_await services.exports.order_exports(
                              call.context().by_server(), export_order(call, user, {document}),
                              call.request_key));
@@ -99,6 +96,18 @@ Task<Reply> cancel(Call& call, ExportServices services) {
     co_return fail(ErrorKind::not_found, "Job not found");
   }
   co_return Reply::json(json::Object{{"message", "Job cancelled"}});
+}
+
+// A picture of the first page, for lists of exports.
+Task<Reply> preview(Call& call, ExportServices services) {
+  auto picture =
+      co_await services.exports.export_preview(call.context(), call.parameters.id<JobId>("id"));
+  if (!picture) co_return fail(in_words(std::move(picture).error(), "Preview not found"));
+  co_return co_await send_content(call, services.blobs,
+                                  {.store_key = std::move(picture->store_key),
+                                   .sha256 = std::move(picture->sha256),
+                                   .size_bytes = picture->size_bytes,
+                                   .content_type = std::move(picture->content_type)});
 }
 
 Task<Reply> open_file(Call& call, ExportServices services) {
@@ -199,6 +208,16 @@ std::vector<Operation> job_operations(ExportServices services) {
   ended.errors = {409};
   ended.handler = export_handler(cancel, services);
   out.push_back(std::move(ended));
+  auto drawn = export_operation("export.preview", "GET", "/api/v1/export/job/{id}/preview",
+                                "A picture of the first page of a finished export",
+                                Access::people(Capability::read));
+  drawn.parameters = {id_parameter("The job.")};
+  drawn.answers = {{.status = 200, .description = "The picture.", .content_type = "*/*"},
+                   {.status = 206, .description = "The range asked for.", .content_type = "*/*"},
+                   {.status = 304, .description = "The client has it."}};
+  drawn.errors = {412, 416};
+  drawn.handler = export_handler(preview, services);
+  out.push_back(std::move(drawn));
   return out;
 }
 
@@ -261,6 +280,12 @@ Operation file_operation(ExportServices services, ExportRouteOptions options) {
 
 }  // namespace
 
+std::string text_at(const json::Object& object, std::string_view name) {
+  const auto* member = object.if_contains(name);
+  return member != nullptr && member->is_string() ? std::string(member->get_string())
+                                                  : std::string();
+}
+
 OperationHandler export_handler(ExportVerb verb, ExportServices services) {
   return [verb, services](Call& call) { return verb(call, services); };
 }
@@ -286,24 +311,43 @@ Result<Uuid> export_user(const Call& call) {
 }
 
 store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents) {
-  json::Object margins{{"top", 1}, {"bottom", 1}, {"left", 1}, {"right", 1}};
-  json::Object options{{"pageSize", "Letter"}, {"quality", "normal"}, {"colorMode", "color"}};
-  if (const auto* given = call.member("options")) {
-    for (const auto& [name, value] : given->as_object()) {
-      if (name != "margins") {
-        options[name] = value;
-        continue;
-      }
-      for (const auto& [side, width] : value.as_object()) margins[side] = width;
-    }
-  }
-  options["margins"] = std::move(margins);
-  options["templateSlug"] = call.text("templateSlug").value_or("minimal");
+  json::Object options;
+  if (const auto* given = call.member("options")) options = given->as_object();
+  if (const auto slug = call.text("templateSlug")) options["templateSlug"] = *slug;
   return {.user = user,
           .documents = std::move(documents),
           .options_json = to_json(options),
           .correlation_id = std::string(call.request.correlation_id),
           .traceparent = call.request.trace.traceparent()};
+}
+
+Task<std::vector<FieldError>> order_errors(Call& call, ExportServices services,
+                                           std::vector<Uuid> documents) {
+  const auto slug = call.text("templateSlug");
+  if (!slug) co_return std::vector<FieldError>();
+  if (auto unknown = unknown_template(services.templates, {.slug = *slug})) {
+    co_return std::vector<FieldError>{*std::move(unknown)};
+  }
+  std::vector<FieldError> errors;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const auto text =
+        co_await services.exports.get_export_document(call.context(), documents[i], {});
+    if (!text) {
+      if (text.error().kind == ErrorKind::not_found) continue;  // The order says so.
+      co_return fail(text.error());
+    }
+    MR_CO_TRY(const auto document, parse_json_object(*text, kAnswerLimits));
+    if (text_at(document, "templateSlug") == *slug) continue;
+    auto place = call.member("documentId") != nullptr ? std::string("#/documentId")
+                                                      : fmt::format("#/documentIds/{}", i);
+    for (const auto& violation : services.templates.check(*slug, document.at("data"))) {
+      errors.push_back(
+          {.pointer = place,
+           .rule = violation.keyword,
+           .detail = fmt::format("its data does not fit the template: {}", violation.message)});
+    }
+  }
+  co_return errors;
 }
 
 std::string export_status(const json::Object& job) {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "api/operation.h"
+#include "api/problem.h"
+#include "api/template_directory.h"
 #include "api/upload/signed_links.h"
 #include "blob/blob_store.h"
 #include "store/api/exports.h"
@@ -30,6 +32,7 @@ struct ExportServices {
   store::FileStore& files;
   blob::BlobStore& blobs;
   const SignedLinks& links;
+  const TemplateDirectory& templates;
 };
 
 struct ExportRouteOptions {
@@ -39,8 +42,9 @@ struct ExportRouteOptions {
 // The services outlive the operations.
 std::vector<Operation> export_operations(ExportServices services, ExportRouteOptions options);
 std::vector<Operation> export_batch_operations(ExportServices services, ExportRouteOptions options);
+Operation export_zip_operation(ExportServices services, ExportRouteOptions options);
 
-// --- Shared by both files ---
+// --- Shared by these files ---
 
 using ExportVerb = Task<Reply> (*)(Call& call, ExportServices services);
 OperationHandler export_handler(ExportVerb verb, ExportServices services);
@@ -49,9 +53,16 @@ Operation export_operation(std::string id, std::string method, std::string path,
 
 // The user whose exports these are; invalid_argument for credentials that name none.
 Result<Uuid> export_user(const Call& call);
-// An order of these documents, with what was chosen, the default of what was not, and the
-// ids of the request.
+// An order of these documents, with what was chosen and the ids of the request. The database has
+// the default of what was not chosen; a template that is not named is that of each document.
 store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents);
+// What is wrong with an order that names a template: there is none, or the data of a document is
+// not what it takes.
+Task<std::vector<FieldError>> order_errors(Call& call, ExportServices services,
+                                           std::vector<Uuid> documents);
+Parameter partial_parameter();
+// A text in a row of the database; empty where there is none.
+std::string text_at(const json::Object& object, std::string_view name);
 // Of a job; the source knows neither retrying nor deferred.
 std::string export_status(const json::Object& job);
 

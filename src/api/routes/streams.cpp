@@ -3,8 +3,10 @@
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/raw_json.h"
+#include "api/routes/export_batch_state.h"
 #include "api/routes/export_link.h"
 #include "api/routes/path.h"
+#include "api/stream/state_stream.h"
 #include "api/stream/stream_opening.h"
 #include "identity/refusal.h"
 
@@ -86,6 +88,33 @@ Task<Reply> batch_events(Call& call, StreamParts parts) {
   const bool ended = batch_end(*state).has_value();
   co_return co_await run_stream(call, parts.hub, std::move(subscription),
                                 StreamStart{.state = *std::move(state), .ended = ended});
+}
+
+Task<StreamState> export_batch_state(ExportServices services, BatchId id,
+                                     store::CallContext context) {
+  MR_CO_TRY(const auto jobs, co_await export_batch_jobs(std::move(context), services, id));
+  co_return StreamState{.json = to_json(export_batch_json(id, jobs)),
+                        .end_mark = export_batch_end(jobs)};
+}
+
+// A batch of exports is made of jobs that may belong to other batches, too: whatever happens to any
+// of them is told with the state of all.
+Task<Reply> export_batch_events(Call& call, StreamParts parts) {
+  if (!accepts_events(call)) co_return not_acceptable(call);
+  const auto id = call.parameters.id<BatchId>("id");
+  call.note("batch_id", id);
+  const auto services = *parts.exports;
+  MR_CO_TRY(const auto jobs, co_await export_batch_jobs(call.context(), services, id));
+  StreamScope scope{.tenant = call.caller.tenant};
+  for (const auto& job : jobs) {
+    MR_CO_TRY(const auto job_id, JobId::parse(text_at(job, "job_id")));
+    scope.jobs.push_back(job_id);
+  }
+  MR_CO_TRY(auto subscription, co_await parts.hub.subscribe(std::move(scope), holder_in(call)));
+  const auto read = [services, id, context = call.context()]() -> Task<StreamState> {
+    return export_batch_state(services, id, context);
+  };
+  co_return co_await run_state_stream(call, parts.hub, std::move(subscription), read);
 }
 
 Task<Reply> queue_events(Call& call, StreamParts parts) {
@@ -196,6 +225,18 @@ std::vector<Operation> stream_operations(StreamParts parts) {
   exported.handler = [parts](Call& call) { return job_events(call, parts, kExportStyle); };
   add_end(exported);
   out.push_back(std::move(exported));
+  if (!parts.exports) return out;
+
+  auto together = stream("export.batch_stream", "/api/v1/export/batch/{id}/stream",
+                         "How far a batch of exports is, live", Access::stream(Capability::read),
+                         id_parameter("The batch."));
+  together.description =
+      "First `snapshot`, then `progress` whenever something happens to one of its jobs, at last "
+      "`finished`. Each event has the whole state. Data: ExportBatch.";
+  together.form = Form::envelope;
+  together.handler = [parts](Call& call) { return export_batch_events(call, parts); };
+  add_end(together);
+  out.push_back(std::move(together));
   return out;
 }
 

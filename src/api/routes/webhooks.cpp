@@ -192,18 +192,31 @@ Task<Reply> take_message(Call& call, Desk& desk, const ParserMessage& said) {
   co_return message(artifact != nullptr ? "Processed successfully" : "Failure recorded");
 }
 
+// The message, if it is signed for the job that it is about. It is parsed only then, except for
+// senders that sign its canonical form.
+std::optional<json::Value> signed_body(const Call& call, const Desk& desk) {
+  const auto& raw = call.body_text;
+  const auto signature = header(call, "x-llamaparse-signature");
+  std::vector<std::optional<JobId>> jobs;
+  for (const auto& job : jobs_named_in(raw)) jobs.emplace_back(job);
+  jobs.emplace_back(std::nullopt);
+  const auto by = std::ranges::find_if(
+      jobs, [&](const auto& job) { return desk.keys.fits(job, raw, signature); });
+  if (by == jobs.end() && !desk.keys.canonical()) return std::nullopt;
+  auto body = parse_json(raw, {.max_bytes = raw.size(), .max_depth = kMessageDepth});
+  const auto job = body ? job_of_message(*body) : std::nullopt;
+  if (!job) return std::nullopt;
+  const bool fits = by != jobs.end() ? !by->has_value() || **by == *job
+                                     : desk.keys.fits_canonical(*job, *body, signature);
+  return fits ? std::optional(*std::move(body)) : std::nullopt;
+}
+
 Task<Reply> parser_webhook(Call& call, DeskPtr desk) {
   if (auto refused = admit(call, *desk)) co_return refuse(call, *desk, kParser, *refused);
   MR_CO_TRY(const bool read, co_await read_body(call, *desk));
   if (!read) co_return come_back(call);
-  // The key depends on the job that the body names: that much must be read before. A body that is
-  // none is like one that is signed by nobody.
-  const auto body =
-      parse_json(call.body_text, {.max_bytes = call.body_text.size(), .max_depth = kMessageDepth});
-  const auto job = body ? job_of_message(*body) : std::nullopt;
-  const bool fits =
-      job && desk->keys.fits(*job, call.body_text, *body, header(call, "x-llamaparse-signature"));
-  if (!fits) co_return refuse(call, *desk, kParser, {.counted = "bad_signature"});
+  const auto body = signed_body(call, *desk);
+  if (!body) co_return refuse(call, *desk, kParser, {.counted = "bad_signature"});
   if (auto refused = check_time_and_id(call, *desk)) {
     co_return refuse(call, *desk, kParser, *refused);
   }
@@ -322,7 +335,8 @@ std::vector<Operation> webhook_operations(WebhookServices services, WebhookOptio
   parser.parameters = {
       header_parameter("X-LlamaParse-Signature", "Hexadecimal HMAC-SHA256 of the body."),
       header_parameter("X-LlamaParse-Timestamp", "Unix seconds, at most 300 from now."),
-      header_parameter("X-LlamaParse-Webhook-Id", "The same for every attempt to deliver it.")};
+      header_parameter("X-LlamaParse-Webhook-Id", "The same for every attempt to deliver it."),
+      header_parameter("Idempotency-Key", "Not needed: the id of the webhook counts.")};
   parser.body_max_bytes = desk->options.body_max_bytes;
   parser.handler = [desk](Call& call) { return parser_webhook(call, desk); };
 
@@ -344,7 +358,8 @@ std::vector<Operation> webhook_operations(WebhookServices services, WebhookOptio
       header_parameter("webhook-signature", "Standard Webhooks."),
       header_parameter("X-Webhook-Event-ID", "The id of the event, where it is not in the body."),
       header_parameter("X-Webhook-Event-Type",
-                       "The name of the event, where it is not in the body.")};
+                       "The name of the event, where it is not in the body."),
+      header_parameter("Idempotency-Key", "Not needed: the id of the event counts.")};
   callback.body_max_bytes = kCallbackMaxBytes;
   callback.handler = [desk](Call& call) { return callback_webhook(call, desk); };
 

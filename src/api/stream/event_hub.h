@@ -48,6 +48,8 @@ class StreamSubscription {
   StreamReader& reader() { return reader_; }
   // Where it began: what was read up to here is not sent to it.
   const store::EventPosition& position() const { return position_; }
+  // How far the stream has been told.
+  const store::EventPosition& position_now() const { return shard_->position(); }
   // What the ring has between `after` and the beginning; nothing where it does not reach that far.
   std::optional<std::vector<EventPtr>> remembered(const store::EventPosition& after) const;
   // From now on events go to the stream, those since the beginning first. `floor`: what the client

@@ -172,6 +172,9 @@ bool in_scope(const StreamEvent& event, const StreamScope& scope) {
   if (scope.batch && event.batch != scope.batch) return false;
   const auto& jobs = event.stored.job_ids;
   if (scope.job && std::ranges::find(jobs, *scope.job) == jobs.end()) return false;
+  if (!scope.jobs.empty() && std::ranges::find_first_of(jobs, scope.jobs) == jobs.end()) {
+    return false;
+  }
   if (!scope.owner) return true;
   return std::ranges::find(event.owners, *scope.owner) != event.owners.end();
 }

@@ -35,11 +35,12 @@ struct StreamScope {
   std::optional<TenantId> tenant = {};  // Nothing: all of them.
   std::optional<Uuid> owner = {};       // A person: only the own jobs (T-02).
   std::optional<JobId> job = {};
+  std::vector<JobId> jobs = {};  // Whatever happens to any of these (StreamReader::on_event).
   std::optional<BatchId> batch = {};
   std::optional<std::string> queue = {};
 
   // Of a tenant or a queue, for services: all of them get the event's own frame.
-  bool wide() const { return !job && !batch && !owner; }
+  bool wide() const { return !job && jobs.empty() && !batch && !owner; }
 };
 
 // With whose credentials a stream was opened.

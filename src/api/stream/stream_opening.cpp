@@ -130,16 +130,17 @@ awaitable<bool> send_all(http::SseStream stream, const StreamScope& scope, Begin
   co_return true;
 }
 
-http::SseOptions sse_options(EventHub& hub, const StreamStyle& style) {
+}  // namespace
+
+http::SseOptions stream_options(EventHub& hub, const StreamStyle& style) {
   return {.buffer_max_bytes = kBufferMaxBytes,
           // Not all at once, when a server has gone.
           .retry = hub.random().jitter(kRetry, 0.5),
           .cache_control = style.cache_control};
 }
 
-// When the stream ends by itself.
-void set_end(StreamReader& reader, EventHub& hub, const identity::Caller& caller,
-             const StreamStyle& style) {
+void set_stream_end(StreamReader& reader, EventHub& hub, const identity::Caller& caller,
+                    const StreamStyle& style) {
   auto age = hub.random().jitter(kAgeMax, 0.1);
   if (caller.expires_at) {
     const auto left = *caller.expires_at - identity::instant_of(hub.clock().wall());
@@ -152,8 +153,6 @@ void set_end(StreamReader& reader, EventHub& hub, const identity::Caller& caller
   }
   reader.ends_at = hub.clock().now() + age;
 }
-
-}  // namespace
 
 StreamReturn read_return(const Call& call) {
   auto text = call.parameters.text("Last-Event-ID").value_or("");
@@ -179,7 +178,7 @@ Task<Reply> run_stream(Call& call, EventHub& hub, std::unique_ptr<StreamSubscrip
   MR_CO_TRY(auto beginning, co_await begin(hub, *subscription, start, read_return(call)));
   hub.count_opened(beginning.how);
   if (beginning.nothing_left) co_return Reply::empty(204).with("Cache-Control", "no-store");
-  MR_CO_TRY(auto stream, co_await call.response.start_events(sse_options(hub, start.style)));
+  MR_CO_TRY(auto stream, co_await call.response.start_events(stream_options(hub, start.style)));
   // A client that has gone knows where to go on.
   if (!co_await send_all(stream, subscription->reader().scope, beginning, hub.clock())) {
     co_return Reply::done();
@@ -188,7 +187,7 @@ Task<Reply> run_stream(Call& call, EventHub& hub, std::unique_ptr<StreamSubscrip
     stream.close();
     co_return Reply::done();
   }
-  set_end(subscription->reader(), hub, call.caller, start.style);
+  set_stream_end(subscription->reader(), hub, call.caller, start.style);
   subscription->reader().link = std::move(start.link);
   subscription->attach(stream, std::move(beginning.floor));
   // Thousands of streams wait here: each keeps what it needs and no more.

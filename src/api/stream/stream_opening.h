@@ -46,6 +46,11 @@ StreamReturn read_return(const Call& call);
 // Whether the client takes events; it does if it does not say.
 bool accepts_events(const Call& call);
 
+// How the response of a stream is written, and when the stream ends by itself.
+http::SseOptions stream_options(EventHub& hub, const StreamStyle& style);
+void set_stream_end(StreamReader& reader, EventHub& hub, const identity::Caller& caller,
+                    const StreamStyle& style);
+
 // Serves the stream to its end.
 Task<Reply> run_stream(Call& call, EventHub& hub, std::unique_ptr<StreamSubscription> subscription,
                        StreamStart start);

@@ -48,6 +48,8 @@ void StreamShard::add(StreamReader& reader, bool enters) {
   }
   if (scope.job) {
     change(by_job_, *scope.job, reader, enters);
+  } else if (!scope.jobs.empty()) {
+    for (const auto& job : scope.jobs) change(by_job_, job, reader, enters);
   } else if (scope.batch) {
     change(by_batch_, *scope.batch, reader, enters);
   } else if (scope.owner) {
@@ -147,6 +149,11 @@ void StreamShard::offer(StreamReader& reader, const EventPtr& event,
 
 void StreamShard::send(StreamReader& reader, const EventPtr& event,
                        std::optional<SseFrame>& frame) {
+  if (reader.on_event) {
+    reader.sent = event->number;
+    reader.on_event();
+    return;
+  }
   std::string own_id;
   if (reader.floor) {
     if (covers(*reader.floor, event->stored.xid, event->stored.event_id)) return;

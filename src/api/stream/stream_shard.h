@@ -41,6 +41,8 @@ struct StreamReader {
   Clock::Steady ends_at = Clock::Steady::max();
   std::optional<http::SseFrame> farewell = {};  // Sent when its time is up.
   ResultLink link = {};                         // For its last event.
+  // Told instead of being sent events: of a stream that makes its own (run_state_stream).
+  std::function<void()> on_event = {};
 };
 
 class StreamShard {

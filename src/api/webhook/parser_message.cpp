@@ -87,6 +87,26 @@ std::optional<JobId> job_of_message(const json::Value& body) {
   return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
+std::vector<JobId> jobs_named_in(std::string_view raw) {
+  constexpr std::string_view kName = "\"job_id\"";
+  constexpr std::string_view kBlank = " \t\r\n";
+  constexpr std::size_t kIdBytes = 36;
+  constexpr std::size_t kJobsMax = 4;  // A message has one; others may be in what it quotes.
+  std::vector<JobId> jobs;
+  for (auto at = raw.find(kName); at != raw.npos && jobs.size() < kJobsMax;
+       at = raw.find(kName, at + 1)) {
+    auto rest = raw.substr(at + kName.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlank), rest.size()));
+    if (!rest.starts_with(':')) continue;
+    rest.remove_prefix(1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlank), rest.size()));
+    if (!rest.starts_with('"')) continue;
+    const auto job = JobId::parse(rest.substr(1, kIdBytes));
+    if (job && std::ranges::find(jobs, *job) == jobs.end()) jobs.push_back(*job);
+  }
+  return jobs;
+}
+
 Result<ParserMessage> read_parser_message(const json::Value& body) {
   const auto job = job_of_message(body);
   if (!job) return fail(ErrorKind::invalid_argument, "job_id must be a uuid");

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace millrace::api {
 
@@ -32,9 +33,13 @@ struct ParserMessage {
   std::variant<ParserArtifact, ParserFailure, NoArtifact> result;
 };
 
-// The job that a message is about, before anything else of it is looked at: it says which key it
-// must be signed with. Nothing: no message.
+// The job that a message is about. Nothing: no message.
 std::optional<JobId> job_of_message(const json::Value& body);
+
+// Jobs that the bytes of a message may be about, without reading them as JSON: a job says which key
+// the message must be signed with, and nothing of a stranger's is parsed before that is known. What
+// is found counts only if the message itself says the same.
+std::vector<JobId> jobs_named_in(std::string_view raw);
 
 // invalid_argument names the field and the rule.
 Result<ParserMessage> read_parser_message(const json::Value& body);

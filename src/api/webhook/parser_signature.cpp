@@ -122,19 +122,27 @@ std::string job_secret(const Secret<std::string>& master, JobId job) {
   return identity::to_hex(identity::hmac_sha256(master.reveal(), job.to_string()));
 }
 
-bool ParserKeys::fits(JobId job, std::string_view raw, const json::Value& body,
+std::vector<std::string> ParserKeys::keys_of(std::optional<JobId> job) const {
+  std::vector<std::string> keys;
+  if (job) {
+    for (const auto& master : options_.masters) keys.push_back(job_secret(master, *job));
+  }
+  if (!options_.global.reveal().empty()) keys.push_back(options_.global.reveal());
+  return keys;
+}
+
+bool ParserKeys::fits(std::optional<JobId> job, std::string_view raw,
                       std::string_view signature) const {
   if (!is_hex_digest(signature)) return false;
-  std::vector<std::string> keys;
-  for (const auto& master : options_.masters) keys.push_back(job_secret(master, job));
-  if (!options_.global.reveal().empty()) keys.push_back(options_.global.reveal());
-  const auto by_any = [&](std::string_view bytes) {
-    return std::ranges::any_of(
-        keys, [&](const std::string& key) { return signed_with(key, bytes, signature); });
-  };
-  if (by_any(raw)) return true;
+  return std::ranges::any_of(
+      keys_of(job), [&](const std::string& key) { return signed_with(key, raw, signature); });
+}
+
+bool ParserKeys::fits_canonical(JobId job, const json::Value& body,
+                                std::string_view signature) const {
   if (!options_.canonical_json) return false;
-  return by_any(sorted_ascii_json(body)) || by_any(canonical_json(body));
+  return fits(job, sorted_ascii_json(body), signature) ||
+         fits(job, canonical_json(body), signature);
 }
 
 std::string sorted_ascii_json(const json::Value& value) {

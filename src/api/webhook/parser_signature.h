@@ -15,6 +15,7 @@
 #include "base/secret.h"
 #include "base/uuid.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,15 @@ class ParserKeys {
   explicit ParserKeys(ParserKeyOptions options) : options_(std::move(options)) {}
 
   bool any() const { return !options_.masters.empty() || !options_.global.reveal().empty(); }
-  // `body` is the JSON of `raw`; `job` the one that it names.
-  bool fits(JobId job, std::string_view raw, const json::Value& body,
-            std::string_view signature) const;
+  bool canonical() const { return options_.canonical_json; }
+  // Whether the bytes are signed for this job. Nothing: for whichever, with the secret for all.
+  bool fits(std::optional<JobId> job, std::string_view raw, std::string_view signature) const;
+  // The same of the JSON as its sender's library would write it again.
+  bool fits_canonical(JobId job, const json::Value& body, std::string_view signature) const;
 
  private:
+  std::vector<std::string> keys_of(std::optional<JobId> job) const;
+
   ParserKeyOptions options_;
 };
 

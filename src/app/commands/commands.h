@@ -16,6 +16,7 @@ void add_restore_check_command(Command& root);
 void add_enqueue_command(Command& root);
 void add_jobs_commands(Command& root);
 void add_documents_commands(Command& root);
+void add_export_commands(Command& root);
 void add_search_command(Command& root);
 void add_dlq_commands(Command& root);
 void add_batch_commands(Command& root);

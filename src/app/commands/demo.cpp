@@ -2,6 +2,8 @@
 
 #include "app/commands/commands.h"
 #include "app/demo/document_demo.h"
+#include "app/demo/export_demo.h"
+#include "app/demo/ingest_demo.h"
 #include "app/exit_code.h"
 #include "base/duration.h"
 
@@ -41,6 +43,8 @@ Result<int> run(Context& context, const Options& options) {
   }
   if (options.only == "jobs") return run_job_demo(context, demo);
   if (options.only == "documents") return run_document_demo(context, demo);
+  if (options.only == "exports") return run_export_demo(context, demo);
+  if (options.only == "search") return run_ingest_demo(context, demo);
   // The jobs first: the documents are what stays up.
   auto jobs = demo;
   jobs.keep = false;
@@ -59,7 +63,8 @@ void add_demo_command(Command& root) {
   command.flag("--keep", options->keep, "Stay up afterwards (also: KEEP=1)");
   command.option("--scale", "X", options->scale, "So many times the usual number of jobs");
   command.option("--timeout", "TIME", options->timeout, "Give up after this time (default 2m)");
-  command.option("--only", "PART", options->only, "One part of it").choices({"documents", "jobs"});
+  command.option("--only", "PART", options->only, "One part of it")
+      .choices({"documents", "exports", "search", "jobs"});
   command.footer("Uses a private PostgreSQL of its own; DATABASE_URL is ignored.");
   command.action([options](Context& context) { return run(context, *options); });
 }

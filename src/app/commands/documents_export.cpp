@@ -8,10 +8,10 @@
 #include "app/commands/job_spec.h"
 #include "app/commands/watch.h"
 #include "app/exit_code.h"
+#include "app/new_file.h"
 #include "base/duration.h"
 #include "base/file.h"
 #include "blob/digest.h"
-#include "cluster/unique_fd.h"
 #include "output/manifest.h"
 
 #include <boost/json/array.hpp>
@@ -19,13 +19,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <unistd.h>
 #include <utility>
 
 namespace millrace::app {
@@ -42,61 +38,6 @@ struct ExportArguments {
   std::vector<std::string> formats;
   std::string folder;
   std::optional<std::string> timeout;
-};
-
-Error cannot_write(const fs::path& path, int code) {
-  return {.kind = ErrorKind::unavailable,
-          .message = fmt::format("cannot write {}: {}", path.string(), std::strerror(code))};
-}
-
-// A file that gets its name when it is whole; until then, and if never, nothing of it is seen.
-class NewFile {
- public:
-  static Result<std::unique_ptr<NewFile>> create(const fs::path& path) {
-    auto file = std::make_unique<NewFile>();
-    file->path_ = path;
-    file->part_ = path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(),
-                                                   static_cast<int>(::getpid()));
-    file->fd_ = cluster::UniqueFd(
-        ::open(file->part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file->fd_) return fail(cannot_write(file->part_, errno));
-    return file;
-  }
-  ~NewFile() {
-    std::error_code ignored;
-    if (!kept_ && fd_) fs::remove(part_, ignored);
-  }
-
-  Result<void> write(std::span<const std::byte> bytes) {
-    sha256_.update(bytes);
-    size_bytes_ += static_cast<std::int64_t>(bytes.size());
-    while (!bytes.empty()) {
-      const auto size = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) return fail(cannot_write(path_, errno));
-      bytes = bytes.subspan(static_cast<std::size_t>(size));
-    }
-    return {};
-  }
-  std::int64_t size_bytes() const { return size_bytes_; }
-  std::string finish_digest() { return sha256_.finish().hex(); }
-  Result<void> keep() {
-    if (::fsync(fd_.get()) != 0) return fail(cannot_write(path_, errno));
-    if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(cannot_write(path_, errno));
-    kept_ = true;
-    const cluster::UniqueFd folder(
-        ::open(path_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder) (void)::fsync(folder.get());
-    return {};
-  }
-
- private:
-  fs::path path_;
-  fs::path part_;
-  cluster::UniqueFd fd_;
-  blob::Sha256Stream sha256_;
-  std::int64_t size_bytes_ = 0;
-  bool kept_ = false;
 };
 
 class Export {

@@ -89,6 +89,13 @@ void print_head(Context& context, const json::Object& document) {
   auto pages = show_value(value("page_count")).text;
   if (failed > 0) pages += fmt::format(", {} failed", failed);
   print_line(context, "pages", {pages, failed > 0 ? Style::yellow : Style::plain});
+  if (const auto* progress = member(document, "progress");
+      progress != nullptr && progress->is_object()) {
+    const auto& of = progress->get_object();
+    print_line(context, "embedded",
+               fmt::format("{} of {} chunks", int_member(of, "embeds_done"),
+                           int_member(of, "chunks_done")));
+  }
   print_line(context, "run", show_value(value("run")));
   if (const auto* pipeline = member(document, "pipeline");
       pipeline != nullptr && pipeline->is_object()) {

@@ -50,12 +50,19 @@ std::string last_error(const json::Object& document) {
 
 std::string stage_of(const Context& context, const json::Object& document) {
   auto out = text_member(document, "stage");
-  const auto total = int_member(document, "stage_total");
+  auto total = int_member(document, "stage_total");
+  auto done = int_member(document, "stage_done");
+  std::string_view what = "pages";
+  const auto* progress = member(document, "progress");
+  if (total <= 0 && progress != nullptr && progress->is_object()) {
+    total = int_member(progress->get_object(), "chunks_total");
+    done = int_member(progress->get_object(), "embeds_done");
+    what = "chunks";
+  }
   if (total <= 0) return out;
-  const auto done = int_member(document, "stage_done");
   const auto share = static_cast<double>(done) / static_cast<double>(total);
-  return out + fmt::format("  {} {}/{} pages", bar(share, kBarWidth, context.terminal.unicode),
-                           done, total);
+  return out + fmt::format("  {} {}/{} {}", bar(share, kBarWidth, context.terminal.unicode), done,
+                           total, what);
 }
 
 class View {

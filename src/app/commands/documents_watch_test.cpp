@@ -33,6 +33,15 @@ TEST(DocumentLines, SayHowFarAStageIs) {
   EXPECT_THAT(line, HasSubstr("3/12 pages"));
 }
 
+// B-24
+TEST(DocumentLines, SayHowManyChunksHaveVectors) {
+  const Context context;
+  auto one = document("processing");
+  one["stage"] = "ingest_embed";
+  one["progress"] = json::Object{{"chunks_total", 40}, {"chunks_done", 40}, {"embeds_done", 30}};
+  EXPECT_THAT(describe_document(context, one), HasSubstr("30/40 chunks"));
+}
+
 TEST(DocumentLines, OnATerminalTheStageIsNotPushedAway) {
   Context context;
   context.terminal.out_tty = true;

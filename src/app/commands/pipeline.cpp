@@ -154,6 +154,7 @@ json::Array list_json(const PipelineSet& set) {
                                {"current", set.find(one.pipeline.name) == &one.pipeline},
                                {"file", one.file},
                                {"hash", one.pipeline.hash},
+                               {"takes", to_string(one.pipeline.takes)},
                                {"stages", one.pipeline.stages.size()},
                                {"description", one.pipeline.description}});
   }
@@ -170,6 +171,7 @@ Result<int> run_list(Context& context) {
                [](const json::Value& value, const json::Object&) -> Cell {
                  return value.as_bool() ? "yes" : "no";
                }},
+              {"TAKES", "takes"},
               {"STAGES", "stages", true},
               {"FILE", "file"},
               {"DESCRIPTION", "description"}},
@@ -186,9 +188,11 @@ Result<int> run_show(Context& context, const std::string& name) {
     context.print_json(form);
     return kExitOk;
   }
-  context.print(fmt::format("{} {}  {}\n{}{}\n", chosen.name, chosen.version,
-                            context.terminal.paint(Style::dim, chosen.hash.substr(0, 12)),
-                            printable(chosen.description), chosen.description.empty() ? "" : "\n"));
+  context.print(fmt::format(
+      "{} {}  {}\n{}{}{}\n", chosen.name, chosen.version,
+      context.terminal.paint(Style::dim, chosen.hash.substr(0, 12)), printable(chosen.description),
+      chosen.description.empty() ? "" : "\n",
+      chosen.takes == pipeline::Takes::order ? "Takes orders of exports, no files\n" : ""));
   Table table({left("STAGE"), left("TITLE"), left("RUN"), left("EACH"), left("AFTER"),
                left("QUEUE"), right("TIMEOUT"), right("TRIES"), left("PROVIDER")});
   for (const auto& stage : chosen.stages) {

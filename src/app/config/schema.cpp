@@ -579,7 +579,7 @@ std::string SettingSpec::variable() const {
 std::span<const SettingSpec> setting_specs() {
   static const std::vector<SettingSpec> specs = [] {
     auto all = make_specs();
-    for (auto part : {document_specs(), remote_specs()}) {
+    for (auto part : {document_specs(), export_specs(), remote_specs()}) {
       all.insert(all.end(), std::make_move_iterator(part.begin()),
                  std::make_move_iterator(part.end()));
     }

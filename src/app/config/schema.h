@@ -50,6 +50,8 @@ struct SettingSpec {
 std::span<const SettingSpec> setting_specs();
 // The part of them that is about documents and the services that read them.
 std::vector<SettingSpec> document_specs();
+// Of exports.
+std::vector<SettingSpec> export_specs();
 // Services outside that ingest asks, and webhooks.
 std::vector<SettingSpec> remote_specs();
 const SettingSpec* find_setting(std::string_view name);

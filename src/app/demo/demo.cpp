@@ -2,6 +2,7 @@
 
 #include "app/commands/watch.h"
 #include "app/demo/account.h"
+#include "app/demo/demo_host.h"
 #include "app/demo/stand_in.h"
 #include "app/demo/workload.h"
 #include "app/engine.h"
@@ -23,21 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
-
-// examples/exec below the working directory, or beside the build folder this program lies in.
-std::filesystem::path find_examples() {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> places{std::filesystem::current_path(ignored)};
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  if (!program.empty()) places.push_back(program.parent_path() / ".." / "..");
-  for (const auto& place : places) {
-    const auto folder = place / "examples" / "exec";
-    if (std::filesystem::exists(folder / "thumbnail.py", ignored)) {
-      return std::filesystem::weakly_canonical(folder, ignored);
-    }
-  }
-  return {};
-}
 
 class Demo {
  public:
@@ -99,7 +85,7 @@ class Demo {
   Result<void> start() {
     workload_ = std::make_unique<Workload>(context_, *ledger_,
                                            Workload::Options{.folder = options_.folder,
-                                                             .examples = find_examples(),
+                                                             .examples = example_folder("exec"),
                                                              .http_url = stand_in_->url(),
                                                              .scale = options_.scale});
     MR_TRY(auto store, context_.connect_to(database_->database));

@@ -1,5 +1,7 @@
 #include "app/demo/document_demo.h"
 
+#include "app/demo/export_demo.h"
+#include "app/demo/ingest_demo.h"
 #include "app/demo/sample_truth.h"
 #include "app/demo/served.h"
 #include "app/exit_code.h"
@@ -84,7 +86,12 @@ class DocumentDemo {
     if (interrupted_) return kExitInterrupted;
     MR_TRY_VOID(fetch());
     report();
-    const bool good = std::ranges::all_of(rows_, &Row::right);
+    MR_TRY(const auto exported, run_export_part(host()));
+    if (exported == DemoEnd::interrupted) return kExitInterrupted;
+    MR_TRY(const auto asked, run_ingest_part(host()));
+    if (asked == DemoEnd::interrupted) return kExitInterrupted;
+    const bool good = std::ranges::all_of(rows_, &Row::right) && exported == DemoEnd::good &&
+                      asked == DemoEnd::good;
     if (good && options_.keep) keep_running();
     served_->stop();
     if (!options_.keep) next_steps();
@@ -99,6 +106,14 @@ class DocumentDemo {
     return context_.terminal.paint(style, text);
   }
   double elapsed() const { return Seconds(context_.clock.now() - begun_).count(); }
+  DemoHost host() {
+    return {.context = context_,
+            .options = options_,
+            .signals = signals_,
+            .view = view_,
+            .served = *served_,
+            .begun = begun_};
+  }
   fs::path samples() const { return options_.folder / "samples"; }
   fs::path results() const { return options_.folder / "results"; }
   fs::path data_dir() const { return options_.folder / ".documents"; }
@@ -342,6 +357,8 @@ class DocumentDemo {
     line((results() / "*" / "document.pdf").string(), "searchable PDFs");
     line((results() / "*" / "page-1.png").string(), "pages with what was found on them");
     line((results() / "*" / "narrative.md").string(), "the facts told, with their sources");
+    line((options_.folder / "exports" / "*.pdf").string(), "what the templates look like");
+    line((options_.folder / "search" / "answers.md").string(), "questions, answered with sources");
     say("Again, and more:");
     line("build/release/millrace --data-dir " + data_dir().string() + " up",
          "serves these documents again");

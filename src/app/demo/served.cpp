@@ -32,7 +32,8 @@ std::map<std::string, std::string> plain_environment() {
 
 Error refused(const http::Response& response) {
   const auto problem = parse_json_object(response.body);
-  const auto detail = problem ? text_member(*problem, "detail") : std::string();
+  auto detail = problem ? text_member(*problem, "detail") : std::string();
+  if (problem && detail.empty()) detail = text_member(*problem, "message");
   return {.kind = response.status == 404 ? ErrorKind::not_found : ErrorKind::unavailable,
           .message = fmt::format("{} {}", response.status,
                                  detail.empty() ? response.body.substr(0, 200) : detail)};

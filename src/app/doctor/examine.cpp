@@ -2,8 +2,10 @@
 
 #include "app/documents/document_worker.h"
 #include "app/exit_code.h"
+#include "app/exports/export_worker.h"
 #include "app/schema.h"
 #include "base/version.h"
+#include "template/template_store.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -40,6 +42,7 @@ class Examination {
     look_at_server(*store);
     look_at_work(*store);
     look_at_documents();
+    look_at_exports();
     return std::move(findings_);
   }
 
@@ -66,6 +69,25 @@ class Examination {
     facts.program_there = ::access(facts.program.c_str(), X_OK) == 0;
     if (facts.enabled && facts.program_there) facts.jail = sandbox::describe_jail();
     found(judge_documents(facts));
+  }
+
+  void look_at_exports() {
+    ExportFacts facts{.enabled = context_.settings.boolean("export.enabled")};
+    const auto browser = export_browser(context_.settings);
+    if (browser) {
+      facts.browser = *browser;
+    } else {
+      facts.missing = browser.error().message;
+    }
+    const auto templates = templates::TemplateStore::load(template_folders(context_.settings));
+    if (!templates) {
+      facts.template_problems.push_back(templates.error().message);
+    } else {
+      for (const auto& problem : templates->problems()) {
+        facts.template_problems.push_back(problem.message);
+      }
+    }
+    found(judge_exports(facts));
   }
 
   // False when there is no schema to look into.

@@ -435,4 +435,26 @@ Finding judge_documents(const DocumentFacts& facts) {
   return finding;
 }
 
+Finding judge_exports(const ExportFacts& facts) {
+  Finding finding{.name = "exports"};
+  if (!facts.enabled) {
+    finding.explanation = "workers here take no exports (export.enabled)";
+    return finding;
+  }
+  if (facts.browser.empty()) {
+    finding.state = State::warn;
+    finding.explanation = facts.missing + ": workers here take no exports";
+    finding.action = "apt-get install chromium-headless-shell, or set export.program";
+    return finding;
+  }
+  if (!facts.template_problems.empty()) {
+    finding.state = State::warn;
+    finding.explanation = "templates that cannot be used: " + named(facts.template_problems);
+    finding.action = "correct them; 'millrace-template check' tells all that is wrong";
+    return finding;
+  }
+  finding.explanation = "printed by " + facts.browser;
+  return finding;
+}
+
 }  // namespace millrace::app

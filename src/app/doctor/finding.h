@@ -57,4 +57,13 @@ struct DocumentFacts {
 };
 Finding judge_documents(const DocumentFacts& facts);
 
+// What this machine can do with exports.
+struct ExportFacts {
+  bool enabled = true;
+  std::string browser = {};  // Empty: there is none, and why.
+  std::string missing = {};
+  std::vector<std::string> template_problems = {};
+};
+Finding judge_exports(const ExportFacts& facts);
+
 }  // namespace millrace::app

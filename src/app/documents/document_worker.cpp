@@ -2,9 +2,10 @@
 
 #include "app/compute/worker_blobs.h"
 #include "app/context.h"
+#include "app/documents/embedding_services.h"
+#include "app/documents/parser_parts.h"
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
-#include "pipeline/local_embeddings.h"
 #include "provider/anthropic_chat.h"
 #include "provider/openai_chat.h"
 #include "store/document_store.h"
@@ -76,7 +77,7 @@ class DocumentWorker {
   pipeline::PipelineSet pipelines_;
   std::unique_ptr<store::DocumentStore> store_;
   std::unique_ptr<store::IngestStore> ingest_;
-  std::unique_ptr<pipeline::LocalModels> models_;
+  std::unique_ptr<EmbeddingServices> embeddings_;
   std::unique_ptr<WorkerBlobs> blobs_;
   std::unique_ptr<pipeline::ContentFiles> contents_;
   std::unique_ptr<pipeline::Children> children_;
@@ -84,6 +85,7 @@ class DocumentWorker {
   std::unique_ptr<provider::ChatProvider> anthropic_;
   std::unique_ptr<provider::GoogleVisionOcr> vision_;
   std::unique_ptr<provider::Clamd> clamd_;
+  std::unique_ptr<ParserParts> parsers_;
   std::optional<pipeline::Services> services_;
   std::shared_ptr<pipeline::PipelineCache> cache_ = std::make_shared<pipeline::PipelineCache>();
 };
@@ -198,15 +200,11 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                              .clock = context.clock,
                                              .log = context.log,
                                              .ingest = made->ingest_.get()});
-  made->models_ = std::make_unique<pipeline::LocalModels>(
-      pipeline::LocalModels::Options{.folder = models_folder(settings),
-                                     .model = settings.text("embeddings.model")},
-      made->threads_.get_executor());
-  made->services_->embeddings[std::string(pipeline::kLocalProvider)] =
-      [models = made->models_.get()](std::string model) -> Task<pipeline::EmbeddingService> {
-    MR_CO_TRY(auto* provider, co_await models->open(std::move(model)));
-    co_return pipeline::EmbeddingService{.provider = provider};
-  };
+  MR_TRY(made->embeddings_,
+         EmbeddingServices::make(settings, {.client = parts.client,
+                                            .clock = context.clock,
+                                            .threads = made->threads_.get_executor()}));
+  made->services_->embeddings = made->embeddings_->openers();
   auto& authors = made->services_->authors;
   authors.client = &parts.client;
   if (const auto dir = pipeline_folder(settings)) authors.folder = dir->string();
@@ -216,6 +214,13 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   MR_TRY_VOID(made->add_openai(context, parts.client));
   MR_TRY_VOID(made->add_anthropic(context, parts.client));
   MR_TRY_VOID(made->add_vision(context, parts.client));
+  MR_TRY(made->parsers_, ParserParts::make({.settings = settings,
+                                            .client = parts.client,
+                                            .pool = parts.pool,
+                                            .clock = context.clock,
+                                            .random = context.random,
+                                            .blobs = made->blobs_->store()}));
+  if (made->parsers_) made->services_->parsers = &made->parsers_->parsers();
   if (const auto& clamd = settings.text("documents.clamd"); !clamd.empty()) {
     MR_TRY(auto options, clamd_options(clamd));
     made->clamd_ = std::make_unique<provider::Clamd>(std::move(options));
@@ -249,10 +254,17 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
     return {};
   }
   if (stage.provider == "google") return "google:vision-api";
+  if (stage.kind == pipeline::RunKind::embed) {
+    const auto* model = stage.options.if_contains("model");
+    return stage.provider + ":" +
+           (model != nullptr && model->is_string()
+                ? std::string(model->get_string())
+                : settings.text(stage.provider + ".embed_model"));
+  }
   if (stage.provider == "openai" || stage.provider == "anthropic") {
     return stage.provider + ":" + settings.text(stage.provider + ".model");
   }
-  return {};
+  return limited_parser(stage.provider);
 }
 
 }  // namespace
@@ -262,16 +274,6 @@ fs::path document_program(const Settings& settings) {
   if (!chosen.empty()) return chosen;
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "millrace-document";
-}
-
-fs::path models_folder(const Settings& settings) {
-  const auto& chosen = settings.text("embeddings.models_dir");
-  if (!chosen.empty()) return chosen;
-  std::error_code ignored;
-  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Installed beside the program, or built: build/models.
-  const auto installed = here.parent_path() / "share" / "millrace" / "models";
-  return fs::is_directory(installed, ignored) ? installed : here.parent_path() / "models";
 }
 
 bool takes_documents(const Settings& settings) {
@@ -294,7 +296,9 @@ json::Object document_bindings(const Settings& settings) {
   const auto loaded = load_pipelines(settings);
   if (!loaded) return bindings;
   for (const auto& name : loaded->set.names()) {
-    for (const auto& stage : loaded->set.find(name)->stages) {
+    const auto& one = *loaded->set.find(name);
+    if (one.takes != pipeline::Takes::file) continue;
+    for (const auto& stage : one.stages) {
       const auto provider = limited_provider(settings, stage);
       bindings[stage.name] = provider.empty() ? json::Value(nullptr) : json::Value(provider);
     }
@@ -323,7 +327,7 @@ Result<json::Array> document_registration(const Settings& settings) {
   if (!settings.get("queue_defaults.max_attempts").value.empty()) {
     defaults["max_attempts"] = settings.integer("queue_defaults.max_attempts");
   }
-  return pipeline::registration_of(loaded.set, defaults);
+  return pipeline::registration_of(loaded.set, pipeline::Takes::file, defaults);
 }
 
 }  // namespace millrace::app

@@ -20,9 +20,6 @@ struct Context;
 // documents.program, or the one beside this program.
 std::filesystem::path document_program(const Settings& settings);
 
-// embeddings.models_dir, or where models lie beside this program.
-std::filesystem::path models_folder(const Settings& settings);
-
 // documents.enabled, and the program that reads documents is there.
 bool takes_documents(const Settings& settings);
 

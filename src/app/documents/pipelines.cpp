@@ -1,5 +1,6 @@
 #include "app/documents/pipelines.h"
 
+#include "app/documents/parser_parts.h"
 #include "provider/openai_chat.h"
 
 #include <unistd.h>
@@ -21,6 +22,7 @@ pipeline::Known surroundings(const Settings& settings, const std::optional<fs::p
   if (openai) providers.emplace_back("openai");
   if (!settings.text("anthropic.api_key").empty()) providers.emplace_back("anthropic");
   if (!settings.text("google.api_key").empty()) providers.emplace_back("google");
+  for (auto& parser : known_parsers(settings)) providers.push_back(std::move(parser));
   known.providers = std::move(providers);
   known.has_program = [folder](const std::string& program) {
     if (!program.contains('/')) return true;  // Of PATH, where it runs.

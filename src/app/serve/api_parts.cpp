@@ -5,6 +5,8 @@
 #include "api/guard.h"
 #include "api/rest/rest_api.h"
 #include "api/routes/audit.h"
+#include "api/routes/export_documents.h"
+#include "api/routes/export_templates.h"
 #include "api/routes/exports.h"
 #include "api/routes/jobs.h"
 #include "api/routes/operate.h"
@@ -16,12 +18,14 @@
 #include "api/server_metrics.h"
 #include "api/storage/storage_api.h"
 #include "api/trace/request_span.h"
+#include "app/exports/export_worker.h"
 #include "app/observe/call_metrics.h"
 #include "app/observe/process_metrics.h"
 #include "app/serve/blob_parts.h"
 #include "app/serve/search_parts.h"
 #include "app/serve/server_options.h"
 #include "app/serve/stream_service.h"
+#include "app/serve/template_catalog.h"
 #include "app/serve/webhook_parts.h"
 #include "app/serve/work_parts.h"
 #include "base/cancel.h"
@@ -127,6 +131,7 @@ struct ApiParts::Impl {
         return watch_store->health_counts();
       }};
   std::unique_ptr<store::ExportStore> export_store = store::make_export_store(session);
+  TemplateCatalog templates{template_folders(context.settings), context.log};
   std::unique_ptr<store::RestStore> rest_store = store::make_rest_store(session);
   api::RestApi rest{*rest_store, context.clock};
 
@@ -270,7 +275,8 @@ api::ExportServices ApiParts::Impl::export_services() {
           .writer = *writer,
           .files = blobs->files(),
           .blobs = blobs->store(),
-          .links = blobs->links()};
+          .links = blobs->links(),
+          .templates = templates};
 }
 
 std::vector<api::Operation> ApiParts::Impl::export_operations() {
@@ -279,6 +285,8 @@ std::vector<api::Operation> ApiParts::Impl::export_operations() {
                                             context.settings.duration("server.upload_timeout")};
   auto all = api::export_operations(services, options);
   append(all, api::export_batch_operations(services, options));
+  append(all, api::export_document_operations({.exports = *export_store, .templates = templates}));
+  append(all, api::export_template_operations(templates));
   return all;
 }
 

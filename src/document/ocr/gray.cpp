@@ -270,6 +270,27 @@ Gray smoothed(const Gray& image, int passes) {
   return out;
 }
 
+Gray thickened(const Gray& image) {
+  Gray out(image.width, image.height);
+  const auto width = static_cast<std::size_t>(image.width);
+  std::vector<std::uint8_t> column(width);
+  for (int y = 0; y < image.height; ++y) {
+    const auto* above = image.row(std::max(0, y - 1));
+    const auto* here = image.row(y);
+    const auto* below = image.row(std::min(image.height - 1, y + 1));
+    for (std::size_t x = 0; x < width; ++x) {
+      column[x] = std::min(std::min(above[x], here[x]), below[x]);
+    }
+    auto* to = out.row(y);
+    for (std::size_t x = 1; x + 1 < width; ++x) {
+      to[x] = std::min(std::min(column[x - 1], column[x]), column[x + 1]);
+    }
+    to[0] = std::min(column[0], column[std::min<std::size_t>(1, width - 1)]);
+    to[width - 1] = std::min(column[width - 1], column[width > 1 ? width - 2 : 0]);
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> histogram(const Gray& image, int step) {
   std::vector<std::uint32_t> out(256, 0);
   for (int y = 0; y < image.height; y += step) {

@@ -59,6 +59,9 @@ Gray blurred(const Gray& image, double sigma_px);
 // them.
 Gray smoothed(const Gray& image, int passes);
 
+// Strokes a pixel thicker on each side: of every 3 × 3 pixels the darkest.
+Gray thickened(const Gray& image);
+
 // How many pixels have each value; every `step`th row and column.
 std::vector<std::uint32_t> histogram(const Gray& image, int step = 1);
 // The value between the two classes that are farthest apart.

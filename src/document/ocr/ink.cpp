@@ -14,6 +14,7 @@ constexpr std::array<int, 5> kPasses = {0, 1, 2, 4, 7};
 constexpr double kSpecksMax = 0.15;
 constexpr double kSpecksSome = 0.02;
 constexpr double kLetterPlace = 25 * 25;
+constexpr double kInkShare = 0.45;  // Of the darkness, from the dark end, up to the ink.
 
 // Pixels of a side up to which a mark is one; smoothing makes them larger.
 int speck_side(int passes, double scale) {
@@ -58,8 +59,18 @@ InkLevels ink_levels(const Gray& image) {
   const double below = quantile(0.6) - quantile(0.25);
   out.grain = std::max(above / 1.15, out.paper >= 250 ? below / 0.93 : 0.0);
   const int sure = static_cast<int>(out.paper - std::max(12.0, 4.5 * out.grain));
+  // How dark ink is, is asked of pixels by the square of their darkness: what a JPEG leaves around
+  // specks is faint, but on a page with little text there is more of it than of letters.
+  const auto darkness = [&](int value) {
+    const double below_paper = out.paper - value;
+    return counts[static_cast<std::size_t>(value)] * below_paper * below_paper;
+  };
   double dark = 0;
-  for (int value = 0; value < sure; ++value) dark += counts[static_cast<std::size_t>(value)];
+  double energy = 0;
+  for (int value = 0; value < sure; ++value) {
+    dark += counts[static_cast<std::size_t>(value)];
+    energy += darkness(value);
+  }
   const int otsu = otsu_threshold(counts);
   if (dark < 1e-5 * total) {  // Nothing is written here.
     out.threshold = std::max(1, sure);
@@ -68,8 +79,8 @@ InkLevels ink_levels(const Gray& image) {
   }
   double seen = 0;
   for (int value = 0; value < sure; ++value) {
-    seen += counts[static_cast<std::size_t>(value)];
-    if (seen >= 0.15 * dark) {
+    seen += darkness(value);
+    if (seen >= kInkShare * energy) {
       out.ink = value;
       break;
     }

@@ -6,6 +6,7 @@
 #include "document/ocr/slant.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -16,11 +17,12 @@ constexpr int kLookLongSide = 1'700;
 constexpr double kLetterMin = 17;  // Below, letters are enlarged to kLetterWanted.
 constexpr double kLetterMax = 64;
 constexpr double kLetterWanted = 28;
-constexpr double kGrainMin = 0.045;   // Of the contrast between ink and paper.
-constexpr double kSpecksMin = 0.002;  // Share of pixels.
-constexpr double kRuleMin = 5;        // Heights of letters from which a dark stretch is a rule.
-constexpr double kRowGap = 1.6;       // White left between pieces of a row, in small letters.
-constexpr double kSkewMin = 0.12;     // Less is left to the base lines.
+constexpr double kGrainMin = 0.045;  // Of the contrast between ink and paper.
+constexpr double kRuleMin = 5;       // Heights of letters from which a dark stretch is a rule.
+constexpr double kRowGap = 0.9;      // White left between pieces of a row, in small letters.
+constexpr double kMargin = 4;        // Pixels above and below a row, as the models know lines.
+constexpr double kBroken = 0.28;     // Pieces of letters for each letter. Dots make up to 0.2.
+constexpr double kSkewMin = 0.12;    // Less is left to the base lines.
 
 double distance(layout::Point p, layout::Point q) { return std::hypot(p.x - q.x, p.y - q.y); }
 
@@ -66,6 +68,19 @@ void find_text(LevelPage& page, int passes_min, double scale) {
   page.lines = find_text_lines(page.marks, page.letter_px);
 }
 
+// Whether strokes fell to pieces, as in a fax that was sent too bright: lines are then full of
+// marks smaller than letters.
+bool is_broken(const LevelPage& page) {
+  double letters = 0;
+  double pieces = 0;
+  for (const auto& line : page.lines) {
+    for (const auto i : line.marks) {
+      (is_letter_size(page.marks[i], page.letter_px) ? letters : pieces) += 1;
+    }
+  }
+  return pieces > kBroken * letters;
+}
+
 // Whether line `j` stands on the same row as those of `row`, in letters of the same size, and one
 // of the two is short.
 bool belongs_beside(const LevelPage& page, const Row& row, std::size_t j) {
@@ -82,6 +97,27 @@ bool belongs_beside(const LevelPage& page, const Row& row, std::size_t j) {
     short_one = short_one || line.marks.size() <= kShort;
   }
   return short_one;
+}
+
+// Between the pieces of a row is the paper that they stand on, which may be shaded: an edge there
+// would be read.
+void fill_between(RowImage& row) {
+  if (row.pieces.size() < 2) return;
+  std::array<std::uint32_t, 256> counts{};
+  for (const auto& piece : row.pieces) {
+    const int to = std::min(row.image.width, static_cast<int>(piece.x1));
+    for (int y = 0; y < row.image.height; ++y) {
+      for (int x = static_cast<int>(piece.x0); x < to; ++x) ++counts[row.image.row(y)[x]];
+    }
+  }
+  const auto paper = std::ranges::max_element(counts) - counts.begin();
+  for (std::size_t i = 1; i < row.pieces.size(); ++i) {
+    const auto from = static_cast<int>(row.pieces[i - 1].x1);
+    const auto to = static_cast<int>(row.pieces[i].x0);
+    for (int y = 0; y < row.image.height; ++y) {
+      std::fill(row.image.row(y) + from, row.image.row(y) + to, static_cast<std::uint8_t>(paper));
+    }
+  }
 }
 
 // Each column of pixels on the line's own foot, so that slightly slanted lines come out level and
@@ -172,8 +208,6 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   Gray cleaned;
   if (noise.grain > kGrainMin * std::max(20, lie.contrast)) {
     cleaned = without_grain(image, noise.grain);
-  } else if (noise.specks > kSpecksMin) {
-    cleaned = without_specks(image);
   }
   const Gray& clean = cleaned.empty() ? image : cleaned;
   if (as_it_is) {
@@ -192,7 +226,13 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
   const double grain = noise.grain / contrast;
   const int passes = grain > 0.05 ? 1 : 0;
   if (contrast < 130) page.image = stretched(page.image, levels.ink, levels.paper);
+  const bool may_be_broken = passes == 0 && !noise.has_specks();
+  auto whole = may_be_broken ? page.image : Gray();  // What follows takes small pieces for specks.
   find_text(page, passes, scale);
+  if (may_be_broken && is_broken(page)) {
+    page.image = smoothed(thickened(whole), 2);
+    find_text(page, passes, scale);
+  }
   return page;
 }
 
@@ -233,8 +273,10 @@ RowImage cut_row(const LevelPage& page, const Row& row) {
   for (const auto i : row) {
     const auto& line = page.lines[i];
     small = std::max(small, line.small);
-    top = std::min(top, std::max(std::min(line.top - 2, -1.5 * line.small), -2.4 * line.small));
-    bottom = std::max(bottom, std::min(std::max(line.bottom + 2, 0.5 * line.small), line.small));
+    const double high = std::min(line.top, -1.5 * line.small) - kMargin;
+    const double low = std::max(line.bottom, 0.4 * line.small) + kMargin;
+    top = std::min(top, std::max(high, -2.4 * line.small));
+    bottom = std::max(bottom, std::min(low, line.small));
   }
   const double pad = std::floor(0.3 * small + 3);
   const double gap = std::floor(kRowGap * small);
@@ -251,6 +293,7 @@ RowImage cut_row(const LevelPage& page, const Row& row) {
                    std::max(8, static_cast<int>(std::lround(bottom - top))),
                    static_cast<std::uint8_t>(page.paper));
   for (const auto& piece : out.pieces) copy_piece(page, piece, top, out.image);
+  fill_between(out);
   return out;
 }
 

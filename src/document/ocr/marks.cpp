@@ -1,7 +1,7 @@
 #include "document/ocr/marks.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <numeric>
 
 namespace millrace::document {
@@ -58,6 +58,59 @@ void runs_of_row(const std::uint8_t* row, int width, int threshold, std::vector<
   }
 }
 
+constexpr double kCompanyReach = 1;  // White between two letters, in sides of the smaller one.
+constexpr double kCompanyRatio = 2;  // Of their heights, or of their widths.
+
+bool keeps_company(const Mark& a, const Mark& b) {
+  const auto alike = [](int p, int q) { return std::max(p, q) <= kCompanyRatio * std::min(p, q); };
+  if (!alike(a.height(), b.height()) && !alike(a.width(), b.width())) return false;
+  const int side = std::min(std::max(a.width(), a.height()), std::max(b.width(), b.height()));
+  const int apart = std::max({a.x0 - b.x1, b.x0 - a.x1, a.y0 - b.y1, b.y0 - a.y1});
+  return apart <= kCompanyReach * side;
+}
+
+// Which of them stand beside another of about their size, whichever way: letters do, dirt rarely.
+std::vector<bool> in_company(const std::vector<Mark>& marks) {
+  constexpr int kCell = 48;
+  int right = 0;
+  int bottom = 0;
+  for (const auto& mark : marks) {
+    right = std::max(right, mark.x1);
+    bottom = std::max(bottom, mark.y1);
+  }
+  const int columns = right / kCell + 1;
+  const int rows = bottom / kCell + 1;
+  std::vector<std::vector<std::size_t>> cells(static_cast<std::size_t>(columns * rows));
+  // Calls `visit` with the cells that the mark covers when it is `more` pixels larger on each side,
+  // until it says so.
+  const auto each_cell = [&](const Mark& mark, int more, auto visit) {
+    const int x1 = std::min(columns - 1, (mark.x1 + more) / kCell);
+    const int y1 = std::min(rows - 1, (mark.y1 + more) / kCell);
+    for (int y = std::max(0, mark.y0 - more) / kCell; y <= y1; ++y) {
+      for (int x = std::max(0, mark.x0 - more) / kCell; x <= x1; ++x) {
+        if (visit(cells[static_cast<std::size_t>(y * columns + x)])) return;
+      }
+    }
+  };
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    each_cell(marks[i], 0, [&](auto& cell) {
+      cell.push_back(i);
+      return false;
+    });
+  }
+  std::vector<bool> out(marks.size(), false);
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const auto& mark = marks[i];
+    const double reach = kCompanyReach * std::max(mark.width(), mark.height());
+    each_cell(mark, static_cast<int>(reach), [&](const auto& cell) {
+      out[i] = std::ranges::any_of(
+          cell, [&](std::size_t j) { return j != i && keeps_company(mark, marks[j]); });
+      return out[i];
+    });
+  }
+  return out;
+}
+
 }  // namespace
 
 Marks find_marks(const Gray& image, int threshold, const MarkLimits& limits) {
@@ -111,13 +164,20 @@ Marks find_marks(const Gray& image, int threshold, const MarkLimits& limits) {
 
 double letter_height(const std::vector<Mark>& marks, int page_height) {
   const int highest = std::max(8, page_height / 8);
-  std::vector<std::uint64_t> ink(static_cast<std::size_t>(highest) + 1, 0);
-  std::uint64_t total = 0;
+  std::vector<Mark> candidates;
   for (const auto& mark : marks) {
     const bool rule = mark.width() > 12 * mark.height() || mark.height() > 12 * mark.width();
-    if (mark.height() < 4 || mark.height() > highest || rule) continue;
-    ink[static_cast<std::size_t>(mark.height())] += static_cast<std::uint64_t>(mark.ink);
-    total += static_cast<std::uint64_t>(mark.ink);
+    if (mark.height() >= 4 && mark.height() <= highest && !rule) candidates.push_back(mark);
+  }
+  auto company = in_company(candidates);
+  const bool none = std::ranges::none_of(company, std::identity());
+  std::vector<std::uint64_t> ink(static_cast<std::size_t>(highest) + 1, 0);
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!company[i] && !none) continue;
+    const auto amount = static_cast<std::uint64_t>(candidates[i].ink);
+    ink[static_cast<std::size_t>(candidates[i].height())] += amount;
+    total += amount;
   }
   std::uint64_t seen = 0;
   for (std::size_t height = 0; height < ink.size(); ++height) {

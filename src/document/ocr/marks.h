@@ -37,7 +37,8 @@ struct Marks {
 // Pixels darker than `threshold`, joined with all eight neighbours. Rows from top to bottom.
 Marks find_marks(const Gray& image, int threshold, const MarkLimits& limits = {});
 
-// The height of most of the ink that could be letters; 0 when there is none.
+// The height of most of the ink that could be letters; 0 when there is none. Marks that stand alone
+// do not count as long as there are others: on a page with little text most of them are dust.
 double letter_height(const std::vector<Mark>& marks, int page_height);
 
 }  // namespace millrace::document

@@ -11,6 +11,9 @@ namespace millrace::document {
 struct Noise {
   double specks = 0;  // Share of pixels.
   double grain = 0;   // Standard deviation of the paper.
+
+  // In grain single pixels stand out as well, and taking them away leaves its clumps.
+  bool has_specks() const { return specks > 0.002 && grain < 6; }
 };
 
 Noise measure_noise(const Gray& image);

@@ -17,7 +17,11 @@ constexpr double kOnItsSide = 0.5;    // The same for trying it on its side.
 constexpr std::size_t kSampleLines = 4;
 constexpr double kClearlyMore = 1.05;  // Of known words, for another language than the first.
 constexpr double kWordsToTell = 8;     // Characters.
-constexpr double kLetterLarge = 36;    // Height of letters when they are tried larger.
+constexpr double kRowJunk = 0.5;       // Confidence of a row below which it is hardly text,
+constexpr double kRowSure = 0.94;      // and from which it is not read again.
+constexpr double kDoubtful = 0.9;      // Words that may be replaced.
+constexpr double kClearlySurer = 0.04;
+constexpr double kLetterLarge = 36;  // Height of letters when they are tried larger.
 
 struct Reading {
   std::vector<OcrWord> words = {};
@@ -48,11 +52,52 @@ Reading to_reading(const LevelPage& page, const std::vector<RowReading>& rows) {
   return out;
 }
 
+double confidence_of(const std::vector<LineWord>& words) {
+  double weight = 0;
+  double sum = 0;
+  for (const auto& word : words) {
+    const auto length = static_cast<double>(layout::count_code_points(word.text));
+    weight += length;
+    sum += length * word.conf;
+  }
+  return weight == 0 ? 0 : sum / weight;
+}
+
+// Words that `other` has in the same places and is surer of, instead of doubtful ones.
+void take_surer_words(std::vector<LineWord>& words, const std::vector<LineWord>& other,
+                      double tolerance_px) {
+  for (auto& word : words) {
+    if (word.conf >= kDoubtful) continue;
+    for (const auto& found : other) {
+      const bool same_place = std::abs(found.x0 - word.x0) <= tolerance_px &&
+                              std::abs(found.x1 - word.x1) <= tolerance_px;
+      if (same_place && found.conf > word.conf + kClearlySurer) word = found;
+    }
+  }
+}
+
+// A row that is read with doubts is read again with its strokes thicker and softer: what is torn
+// in one picture may hold together in the other.
+std::vector<LineWord> read_row(const Gray& image, LineReader& reader) {
+  auto words = reader.read(image);
+  const double confidence = confidence_of(words);
+  if (confidence < kRowJunk || confidence >= kRowSure) return words;
+  const double tolerance = 0.25 * image.height;
+  for (int variant = 0; variant < 2; ++variant) {
+    auto other = reader.read(variant == 0 ? smoothed(thickened(image), 2) : smoothed(image, 2));
+    if (confidence_of(other) > confidence_of(words) + kClearlySurer) {
+      std::swap(words, other);
+    }
+    take_surer_words(words, other, tolerance);
+  }
+  return words;
+}
+
 Reading read_rows(const LevelPage& page, const std::vector<Row>& rows, LineReader& reader) {
   std::vector<RowReading> read;
   for (const auto& row : rows) {
     auto image = cut_row(page, row);
-    auto words = reader.read(image.image);
+    auto words = read_row(image.image, reader);
     image.image = {};  // Only where its pieces lie is needed from here on.
     read.push_back({.image = std::move(image), .words = std::move(words)});
   }
@@ -144,8 +189,12 @@ void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, At
 
 }  // namespace
 
-OcrPage read_page(const Gray& image, std::span<LineReader* const> readers) {
-  const auto noise = measure_noise(image);
+OcrPage read_page(const Gray& source, std::span<LineReader* const> readers) {
+  const auto noise = measure_noise(source);
+  // Specks go first of all: how a page lies is read off its marks, and so is what its ink is.
+  Gray despeckled;
+  if (noise.has_specks()) despeckled = without_specks(source);
+  const Gray& image = despeckled.empty() ? source : despeckled;
   const auto lie = look_at(image);
   auto best = begin_attempt(image, lie, noise, {}, *readers.front());
   auto& reader = choose_reader(best.page, readers);

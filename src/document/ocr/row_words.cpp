@@ -18,18 +18,38 @@ constexpr double kSpaceMin = 0.33;    // Least white between words, in small let
 struct Gap {
   double x0 = 0;
   double x1 = 0;
+  double centres_px = 0;  // From the middle of the letter before to that of the letter after.
   double width() const { return x1 - x0; }
   double centre() const { return (x0 + x1) / 2; }
 };
 
-// White between the marks of a line, wherever no mark is above or below.
-std::vector<Gap> gaps_of(const LevelPage& page, const TextLine& line) {
+// White between the marks of a line, wherever no mark is above or below; marks over each other
+// count as one. `letter_max`: how wide a letter is at most.
+std::vector<Gap> gaps_of(const LevelPage& page, const TextLine& line, double letter_max = 1e9) {
   std::vector<Gap> out;
+  // Letters that touch are one mark: its ends stand for the first and the last of them.
+  const auto first_middle = [&](double x0, double x1) {
+    return std::min((x0 + x1) / 2, x0 + letter_max / 2);
+  };
+  const auto last_middle = [&](double x0, double x1) {
+    return std::max((x0 + x1) / 2, x1 - letter_max / 2);
+  };
+  double left = -1;
   double reach = -1;
-  for (const auto i : line.marks) {  // From left to right.
-    const auto& mark = page.marks[i];
-    if (reach >= 0 && mark.x0 > reach) {
-      out.push_back({.x0 = reach, .x1 = static_cast<double>(mark.x0)});
+  const auto& order = line.marks;  // From left to right.
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const auto& mark = page.marks[order[k]];
+    if (reach < 0 || mark.x0 > reach) {
+      if (reach >= 0) {
+        double end = mark.x1;  // Of what stands behind the gap.
+        for (auto j = k + 1; j < order.size() && page.marks[order[j]].x0 <= end; ++j) {
+          end = std::max<double>(end, page.marks[order[j]].x1);
+        }
+        out.push_back({.x0 = reach,
+                       .x1 = static_cast<double>(mark.x0),
+                       .centres_px = first_middle(mark.x0, end) - last_middle(left, reach)});
+      }
+      left = mark.x0;
     }
     reach = std::max<double>(reach, mark.x1);
   }
@@ -88,6 +108,23 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
+}
+
+// How far apart letters stand when all are equally wide, as on a typewriter; 0 when they are not.
+double pitch_of(const LevelPage& page, const TextLine& line) {
+  constexpr std::size_t kGapsMin = 8;
+  constexpr double kOffMax = 0.12;   // Of the pitch, from where a letter should stand,
+  constexpr double kShareMin = 0.8;  // for this share of them.
+  std::vector<double> steps;
+  for (const auto& gap : gaps_of(page, line)) steps.push_back(gap.centres_px);
+  if (steps.size() < kGapsMin) return 0;
+  const double pitch = median(steps);
+  if (pitch < 0.7 * line.small) return 0;
+  const auto regular = std::ranges::count_if(steps, [&](double step) {
+    const double cells = step / pitch;
+    return cells > 0.5 && std::abs(cells - std::round(cells)) <= kOffMax;
+  });
+  return static_cast<double>(regular) >= kShareMin * static_cast<double>(steps.size()) ? pitch : 0;
 }
 
 std::vector<std::string> characters_of(const std::string& text) {
@@ -160,9 +197,21 @@ std::size_t characters_before(const Span& span, const std::vector<std::string>& 
   return count;
 }
 
+// How words of a line are set apart.
+struct Spacing {
+  double space = 0;  // The usual white between words, pixels; 0 when nothing is known.
+  double pitch = 0;
+};
+
+bool is_space(const Gap& gap, const Spacing& spacing, double small) {
+  if (spacing.pitch > 0) return gap.centres_px > 1.6 * spacing.pitch;
+  if (spacing.space == 0) return gap.width() >= 0.6 * small;
+  return gap.width() >= kSpaceShare * spacing.space && gap.width() >= kSpaceMin * small;
+}
+
 // The word cut where the page shows a space that the engine did not.
-void split(const Span& span, const TextLine& line, const std::vector<Gap>& gaps, double space,
-           std::vector<Span>& out) {
+void split(const Span& span, const TextLine& line, const std::vector<Gap>& gaps,
+           const Spacing& spacing, std::vector<Span>& out) {
   const double small = line.small;
   const auto characters = characters_of(span.word.text);
   if (span.word.centres.size() != characters.size() || characters.size() < 2) {
@@ -179,17 +228,15 @@ void split(const Span& span, const TextLine& line, const std::vector<Gap>& gaps,
   std::optional<Gap> found;
   for (const auto& gap : gaps) {
     if (gap.x0 <= begin || gap.x1 >= end) continue;
-    const bool wide = space > 0
-                          ? gap.width() >= kSpaceShare * space && gap.width() >= kSpaceMin * small
-                          : gap.width() >= 0.6 * small;
-    if (!wide) {
+    if (!is_space(gap, spacing, small)) {
       widest = std::max(widest, gap.width());
     } else if (!found) {
       found = gap;
     }
   }
   // Letters as far apart as this everywhere: a wide typeface, not spaces.
-  if (!found || (space == 0 && widest > 0.45 * small)) {
+  const bool unknown = spacing.space == 0 && spacing.pitch == 0;
+  if (!found || (unknown && widest > 0.45 * small)) {
     out.push_back(span);
     return;
   }
@@ -206,7 +253,7 @@ void split(const Span& span, const TextLine& line, const std::vector<Gap>& gaps,
     part->word.x1 = part->word.centres.back();
   }
   out.push_back(std::move(left));
-  split(right, line, gaps, space, out);
+  split(right, line, gaps, spacing, out);
 }
 
 // The marks between two places: what the engine says of edges is within a few pixels, what the page
@@ -256,6 +303,18 @@ std::vector<LineWord> without_lines(std::vector<LineWord> words) {
   return words;
 }
 
+// Without what an engine saw where nothing is: between the pieces of a row, or beside a line.
+std::vector<LineWord> with_ink(std::vector<LineWord> words, const LevelPage& page,
+                               const TextLine& line) {
+  std::erase_if(words, [&](const LineWord& word) {
+    const double reach = 0.3 * line.small;
+    return std::ranges::none_of(line.marks, [&](std::size_t i) {
+      return page.marks[i].x1 > word.x0 - reach && page.marks[i].x0 < word.x1 + reach;
+    });
+  });
+  return words;
+}
+
 // What an engine makes of scribbles, dirt and remains of rules.
 bool is_junk(const LevelPage& page, const TextLine& line, const std::vector<LineWord>& words) {
   double weight = 0;
@@ -292,16 +351,18 @@ std::vector<OcrWord> row_words(const LevelPage& page, const RowImage& row,
                                const std::vector<LineWord>& words, const SpaceWidths& spaces) {
   std::vector<OcrWord> out;
   for (std::size_t piece = 0; piece < row.pieces.size(); ++piece) {
-    const auto seen = without_lines(words_of_piece(row, piece, words));
     const auto& line = page.lines[row.pieces[piece].line];
+    const auto seen = with_ink(without_lines(words_of_piece(row, piece, words)), page, line);
     if (is_junk(page, line, seen)) continue;
-    const auto gaps = gaps_of(page, line);
+    const double pitch = pitch_of(page, line);
+    const auto gaps = pitch > 0 ? gaps_of(page, line, pitch) : gaps_of(page, line);
     const auto own = spaces_between(gaps, seen);
     // Lines are set apart differently, but a few spaces say little.
-    const double space = own.size() >= 4 ? median(own) : spaces.usual() * line.small;
+    const Spacing spacing{.space = own.size() >= 4 ? median(own) : spaces.usual() * line.small,
+                          .pitch = pitch};
     std::vector<Span> parts;
     for (const auto& span : spans_of(line, gaps, seen)) {
-      split(span, line, gaps, space, parts);
+      split(span, line, gaps, spacing, parts);
     }
     for (const auto& [word, from, to] : parts) {
       const auto box = box_between(page, line, word, from, to);

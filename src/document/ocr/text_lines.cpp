@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace millrace::document {
 namespace {
@@ -35,11 +36,6 @@ class Groups {
  private:
   std::vector<std::size_t> parents_;
 };
-
-bool is_letter_size(const Mark& mark, double h) {
-  const bool high = mark.height() >= 0.42 * h && mark.height() <= 3.2 * h;
-  return high && mark.width() <= 14 * h && mark.width() <= 25 * mark.height();
-}
 
 // Marks in bands of y, to find neighbours without looking at all of them.
 class Bands {
@@ -187,46 +183,72 @@ std::vector<TextLine> collect(const std::vector<Mark>& marks,
   return lines;
 }
 
-// Dots, accents and punctuation go to the line in whose reach they lie.
+void take(const std::vector<Mark>& marks, TextLine& line, std::size_t m) {
+  const double foot = line.foot_at(marks[m].centre_x());
+  line.marks.push_back(m);
+  line.top = std::min(line.top, marks[m].y0 - foot);
+  line.bottom = std::max(line.bottom, marks[m].y1 - foot);
+}
+
+// Dots, accents and punctuation go to the line in whose reach they lie. A row of dots or dashes
+// leads a line on: each that it takes lets it reach farther.
 void attach_small(const std::vector<Mark>& marks, std::vector<TextLine>& lines, double h) {
   std::vector<std::size_t> order(lines.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return lines[i].foot; });
+  std::vector<std::size_t> small;
   for (std::size_t m = 0; m < marks.size(); ++m) {
     const auto& mark = marks[m];
-    const bool small = mark.height() < 0.42 * h && mark.width() < 3 * h && mark.ink >= 3;
-    if (!small) continue;
+    if (mark.height() < 0.42 * h && mark.width() < 3 * h && mark.ink >= 3) small.push_back(m);
+  }
+  // Where lines end for the dots that follow; their middle, on which slopes turn, stays.
+  std::vector<std::pair<double, double>> ends;
+  for (const auto& line : lines) ends.emplace_back(line.x0, line.x1);
+  const auto attach = [&](std::size_t m) {
+    const auto& mark = marks[m];
     double best = 1e18;
     std::size_t to = lines.size();
     const auto from = std::ranges::lower_bound(order, mark.y0 - 2 * h, {},
                                                [&](std::size_t i) { return lines[i].foot; });
     for (auto at = from; at != order.end() && lines[*at].foot < mark.y1 + 4 * h; ++at) {
       const auto& line = lines[*at];
+      const auto& [x0, x1] = ends[*at];
       const double above = line.foot_at(mark.centre_x()) - mark.centre_y();
       if (above > 2.1 * line.small || above < -0.6 * line.small) continue;
-      const bool beside = mark.x1 > line.x0 - 1.2 * h && mark.x0 < line.x1 + 1.2 * h;
+      const bool beside = mark.x1 > x0 - 1.2 * h && mark.x0 < x1 + 1.2 * h;
       // Dashes and dots farther before a line, at the height of small letters, are bullets.
       const bool bullet = above > 0.2 * line.small && above < 0.85 * line.small &&
-                          mark.x1 > line.x0 - kBulletGap * h && mark.x0 < line.x0;
+                          mark.x1 > x0 - kBulletGap * h && mark.x0 < x0;
       if (!beside && !bullet) continue;
       const double distance = std::abs(above - 0.5 * line.small) + (beside ? 0 : 10 * h) +
-                              std::max({0.0, line.x0 - mark.x1, mark.x0 - line.x1});
+                              std::max({0.0, x0 - mark.x1, mark.x0 - x1});
       if (distance < best) {
         best = distance;
         to = *at;
       }
     }
-    if (to < lines.size()) lines[to].marks.push_back(m);
-  }
+    if (to == lines.size()) return false;
+    take(marks, lines[to], m);
+    // Only what stands level with letters leads on: dirt rarely does.
+    const double above = lines[to].foot_at(mark.centre_x()) - mark.centre_y();
+    if (above > -0.2 * lines[to].small && above < 1.5 * lines[to].small) {
+      ends[to].first = std::min<double>(ends[to].first, mark.x0);
+      ends[to].second = std::max<double>(ends[to].second, mark.x1);
+    }
+    return true;
+  };
+  std::ranges::sort(small, {}, [&](std::size_t m) { return marks[m].x0; });
+  std::erase_if(small, attach);
+  std::ranges::reverse(small);  // What leads on to the left.
+  std::erase_if(small, attach);
   for (auto& line : lines) {
     std::ranges::sort(line.marks, {}, [&](std::size_t i) { return marks[i].x0; });
+    const double slope_from = (line.x0 + line.x1) / 2;
     for (const auto i : line.marks) {
-      const double foot = line.foot_at(marks[i].centre_x());
       line.x0 = std::min<double>(line.x0, marks[i].x0);
       line.x1 = std::max<double>(line.x1, marks[i].x1);
-      line.top = std::min(line.top, marks[i].y0 - foot);
-      line.bottom = std::max(line.bottom, marks[i].y1 - foot);
     }
+    line.foot += line.slope * ((line.x0 + line.x1) / 2 - slope_from);
   }
 }
 
@@ -237,7 +259,36 @@ bool on_one_row(const TextLine& a, const TextLine& b, double h) {
   return std::abs(a.foot_at(middle) - b.foot_at(middle)) < 0.35 * size && apart < kGapMax * size;
 }
 
+// Lines that dots, dashes or quotes between them make one.
+void join_led_on(const std::vector<Mark>& marks, const std::vector<std::size_t>& letters,
+                 Groups& groups, double h, std::vector<TextLine>& lines) {
+  const auto letter_of = [&](const TextLine& line) {
+    return *std::ranges::find_if(line.marks,
+                                 [&](std::size_t i) { return is_letter_size(marks[i], h); });
+  };
+  std::ranges::sort(lines, {}, &TextLine::foot);
+  bool any = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::size_t j = i + 1; j < lines.size() && lines[j].foot - lines[i].foot < h; ++j) {
+      const auto a = letter_of(lines[i]);
+      const auto b = letter_of(lines[j]);
+      if (groups.root(a) == groups.root(b) || !on_one_row(lines[i], lines[j], h)) continue;
+      groups.join(a, b);
+      any = true;
+    }
+  }
+  if (!any) return;
+  lines = collect(marks, letters, groups, h);
+  attach_small(marks, lines, h);
+}
+
 }  // namespace
+
+bool is_letter_size(const Mark& mark, double letter_height) {
+  const double h = letter_height;
+  const bool high = mark.height() >= 0.42 * h && mark.height() <= 3.2 * h;
+  return high && mark.width() <= 14 * h && mark.width() <= 25 * mark.height();
+}
 
 std::vector<TextLine> find_text_lines(const std::vector<Mark>& marks, double letter_height) {
   const double h = letter_height;
@@ -259,6 +310,7 @@ std::vector<TextLine> find_text_lines(const std::vector<Mark>& marks, double let
   }
   lines = collect(marks, letters, groups, h);
   attach_small(marks, lines, h);
+  join_led_on(marks, letters, groups, h, lines);
   std::ranges::sort(lines, [](const TextLine& a, const TextLine& b) {
     return a.foot != b.foot ? a.foot < b.foot : a.x0 < b.x0;
   });

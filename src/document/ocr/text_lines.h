@@ -25,6 +25,9 @@ struct TextLine {
   double foot_at(double x) const { return foot + slope * (x - (x0 + x1) / 2); }
 };
 
+// Neither a dot or an accent nor a drawing, on a page whose letters are so high.
+bool is_letter_size(const Mark& mark, double letter_height);
+
 // From top to bottom, then from left to right.
 std::vector<TextLine> find_text_lines(const std::vector<Mark>& marks, double letter_height);
 

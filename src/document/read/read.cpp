@@ -4,6 +4,7 @@
 #include "document/ocr/page_reader.h"
 #include "document/office/office.h"
 #include "document/op.h"
+#include "document/read/drawn_boxes.h"
 #include "document/read/pdf_file.h"
 #include "document/read/picture.h"
 #include "document/read/request.h"
@@ -90,6 +91,27 @@ layout::Box slot_of(const OcrPage& read, const OcrWord& word) {
 using Corners = std::tuple<double, double, double, double>;
 Corners corners_of(const layout::Box& box) { return {box.x0, box.y0, box.x1, box.y1}; }
 
+// A box of the level page on the page as it came, in fractions.
+layout::Quad upright_quad(const layout::Box& box, const OcrPage& read, Size upright) {
+  layout::Quad quad = {layout::Point{.x = box.x0, .y = box.y0},
+                       {.x = box.x1, .y = box.y0},
+                       {.x = box.x1, .y = box.y1},
+                       {.x = box.x0, .y = box.y1}};
+  for (auto& corner : quad) {
+    corner = read.to_upright(corner);
+    corner.x /= upright.width;
+    corner.y /= upright.height;
+  }
+  return quad;
+}
+
+layout::Box level_pixels(const layout::Box& box, const OcrPage& read) {
+  return {.x0 = box.x0 * read.level.width,
+          .y0 = box.y0 * read.level.height,
+          .x1 = box.x1 * read.level.width,
+          .y1 = box.y1 * read.level.height};
+}
+
 // Words of the level page go back to where they stand on the page as it came. They were put in
 // order by the slots of their lines, while everything was level: that is easier than by the boxes
 // of words of different height on a page that slants.
@@ -98,24 +120,19 @@ void put_back(layout::PageMap& page, const OcrPage& read, Size upright) {
   for (const auto& word : read.words) by_slot[corners_of(slot_of(read, word))] = &word;
   for (auto& word : page.words) {
     const auto found = by_slot.find(corners_of(word.box));
-    layout::Box box{.x0 = word.box.x0 * read.level.width,
-                    .y0 = word.box.y0 * read.level.height,
-                    .x1 = word.box.x1 * read.level.width,
-                    .y1 = word.box.y1 * read.level.height};
-    if (found != by_slot.end()) box = found->second->box;
-    layout::Quad quad = {layout::Point{.x = box.x0, .y = box.y0},
-                         {.x = box.x1, .y = box.y0},
-                         {.x = box.x1, .y = box.y1},
-                         {.x = box.x0, .y = box.y1}};
-    for (auto& corner : quad) corner = read.to_upright(corner);
-    const double slant = std::atan2(quad[1].y - quad[0].y, quad[1].x - quad[0].x) * 57.29578;
-    for (auto& corner : quad) {
-      corner.x /= upright.width;
-      corner.y /= upright.height;
-    }
+    const auto box = found != by_slot.end() ? found->second->box : level_pixels(word.box, read);
+    auto quad = upright_quad(box, read, upright);
+    const double slant = std::atan2((quad[1].y - quad[0].y) * upright.height,
+                                    (quad[1].x - quad[0].x) * upright.width) *
+                         57.29578;
     quad = layout::rounded(quad);
     word.box = layout::rounded(layout::bounds(quad));
     if (std::abs(slant) >= kPolyFrom) word.poly = quad;
+  }
+  for (auto& check : page.checkboxes) {
+    if (!check.box) continue;
+    check.box = layout::rounded(
+        layout::bounds(upright_quad(level_pixels(*check.box, read), read, upright)));
   }
 }
 
@@ -140,6 +157,7 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
     raw.words.push_back({.text = word.text, .box = slot_of(read, word), .conf = word.conf});
   }
   MR_TRY(auto page, arranged(std::move(raw)));
+  layout::add_drawn_boxes(page, find_drawn_boxes(picture.gray, read, page));
   page.info.width_px = static_cast<std::uint32_t>(upright.width);
   page.info.height_px = static_cast<std::uint32_t>(upright.height);
   put_back(page, read, upright);
@@ -153,7 +171,8 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
 Result<Answer> own_text(const PdfPageContent& content, std::uint32_t page, bool whatever) {
   MR_TRY(auto raw, text_layer_page(content, page));
   const auto choice = choose_text_layer(content, raw);
-  if (!choice.use && !whatever) return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
+  if (!choice.use && !whatever)
+    return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
   MR_TRY(auto map, arranged(std::move(raw)));
   return Answer{.page = std::move(map)};
 }

@@ -89,6 +89,8 @@ std::string_view to_string(RunKind kind) {
       return "extract";
     case RunKind::narrate:
       return "narrate";
+    case RunKind::render:
+      return "render";
     case RunKind::parse:
       return "parse";
     case RunKind::validate:
@@ -106,6 +108,8 @@ std::string_view to_string(RunKind kind) {
   }
   return "";
 }
+
+std::string_view to_string(Takes takes) { return takes == Takes::order ? "order" : "file"; }
 
 std::string_view to_string(Each each) { return each == Each::page ? "page" : "document"; }
 

@@ -32,11 +32,17 @@ enum class RunKind {
   chunk,
   embed,
   publish,
+  render,
   exec,
   http
 };
 
 std::string_view to_string(RunKind kind);
+
+// What a pipeline begins with: a file that somebody sends, or an export that somebody orders.
+enum class Takes { file, order };
+
+std::string_view to_string(Takes takes);
 
 // One job for the document, or one for each of its pages.
 enum class Each { document, page };
@@ -99,6 +105,7 @@ struct Pipeline {
   std::string name;
   std::string version;  // "1.4.0"
   std::string description;
+  Takes takes = Takes::file;
   std::vector<QueuePolicy> queues = {};
   std::vector<Stage> stages = {};  // Each behind all it waits for; the first is where it begins.
   std::string hash;                // SHA-256 of the canonical form, 64 hexadecimal digits.

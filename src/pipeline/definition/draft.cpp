@@ -218,6 +218,10 @@ class StageReader {
     for (const char* fixed : {"file_size", "files", "processes"}) {
       if (in.has(fixed)) in.wrong(fixed, "is for programs of your own");
     }
+    // A browser serves one document after the other.
+    if (stage.kind == RunKind::render && in.has("cpu")) {
+      in.wrong("cpu", "is not counted for run = \"render\"; wall is");
+    }
   }
 
   void read_flow(Stage& stage) {
@@ -341,6 +345,7 @@ Draft read_draft(const Source& source, Problems& problems) {
     pipeline.version = *version;
   }
   pipeline.description = root.text("description", 1000).value_or("");
+  if (root.choice("takes", {"file", "order"}) == "order") pipeline.takes = Takes::order;
   read_queues(root, source, pipeline, problems);
   read_stages(root, source, draft, problems);
   root.finish();

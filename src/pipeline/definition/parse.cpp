@@ -110,6 +110,7 @@ json::Object pipeline_to_json(const Pipeline& pipeline) {
                    {"name", pipeline.name},
                    {"version", pipeline.version},
                    {"stage", std::move(stages)}};
+  if (pipeline.takes != Takes::file) out["takes"] = to_string(pipeline.takes);
   if (!pipeline.description.empty()) out["description"] = pipeline.description;
   if (!queues.empty()) out["queue"] = std::move(queues);
   return out;

@@ -191,10 +191,13 @@ TEST(PipelineFile, RunIsABuiltInKindAProgramOrAnAddress) {
   EXPECT_THAT(run("scam"),
               ElementsAre("p.toml:5:1: stage \"a\": run is not a known kind of work; did "
                           "you mean \"scan\"? (got \"scam\")"));
-  EXPECT_THAT(run("fax"),
-              ElementsAre("p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
-                          "\"spatial\", \"detect\", \"extract\" or \"narrate\", or begin "
-                          "with exec:, http:// or https:// (got \"fax\")"));
+  EXPECT_THAT(
+      run("fax"),
+      ElementsAre(
+          "p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
+          "\"spatial\", \"detect\", \"extract\", \"narrate\", \"parse\", \"validate\", \"chunk\", "
+          "\"embed\", \"publish\" or \"render\", or begin "
+          "with exec:, http:// or https:// (got \"fax\")"));
   EXPECT_THAT(run("exec:"), ElementsAre(HasSubstr("run names no program")));
   EXPECT_THAT(run("exec:\"a"),
               ElementsAre(HasSubstr("run is no command: a quote \" is not closed")));
@@ -449,11 +452,28 @@ TEST(PipelineFile, WhatIsMissingHereIsAWarning) {
 }
 
 TEST(PipelineFile, NamesOfTheEngineAreTaken) {
-  EXPECT_THAT(problems_of(std::string("name = \"ingest\"\nversion = \"1.0.0\"\n") + kScan),
-              ElementsAre("p.toml:1:1: name \"ingest\" is taken by the intake of files"));
   EXPECT_THAT(
       problems_behind_scan("name = \"document_outputs\"\nrun = \"exec:x\"\n"),
       ElementsAre("p.toml:7:1: stage \"document_outputs\": name is that of a job of the engine"));
+}
+
+// B-08: an option of the chunker that it could not keep is told by line, not by a failed document.
+TEST(PipelineFile, ChunkOptionsFitEachOther) {
+  const auto problems = [](const std::string& options) {
+    return problems_of(
+        "name = \"p\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"a\"\nrun = "
+        "\"parse\"\n[[stage]]\nname = "
+        "\"b\"\nrun = \"validate\"\n[[stage]]\nname = \"c\"\nrun = \"chunk\"\noptions = { " +
+        options + " }\n");
+  };
+  EXPECT_THAT(problems("max_tokens = 512, target_tokens = 300, min_tokens = 100"), IsEmpty());
+  EXPECT_THAT(problems("max_tokens = 512, target_tokens = 600"),
+              ElementsAre(HasSubstr("options.target_tokens must not be above max_tokens")));
+  EXPECT_THAT(problems("target_tokens = 100, min_tokens = 60"),
+              ElementsAre(HasSubstr("options.min_tokens must be at most half of target_tokens")));
+  EXPECT_THAT(problems("max_tokens = 100, overlap_tokens = 16"),
+              ElementsAre(HasSubstr("options.overlap_tokens must be at most 15 % of max_tokens")));
+  EXPECT_THAT(problems("max_tokens = 10"), ElementsAre(HasSubstr("options.max_tokens")));
 }
 
 TEST(PipelineFile, LimitsAreThoseOfWhatRuns) {
@@ -506,6 +526,56 @@ TEST(PipelineFile, NothingIsUnbounded) {
   for (int i = 0; i < 2000; ++i) deep += "a.";
   EXPECT_THAT(problems_of(deep + "a = 1\n"),
               ElementsAre("p.toml:3:1: a key has more than 500 levels"));
+}
+
+// R-02, R-05, C-15, C-18, X-25: the numbers of the design.
+TEST(PipelineFile, TheBuiltInExportTakesOrdersAndHasTheNumbersOfTheDesign) {
+  const auto exports = parse(std::string(built_in_text("export.toml")));
+  EXPECT_EQ(exports.takes, Takes::order);
+  ASSERT_EQ(exports.stages.size(), 1U);
+  const auto& stage = exports.stages[0];
+  EXPECT_EQ(stage.name, "export_pdf");
+  EXPECT_EQ(stage.kind, RunKind::render);
+  EXPECT_EQ(stage.timeout, std::chrono::seconds(60));
+  EXPECT_EQ(stage.limits.wall, std::chrono::seconds(8));
+  EXPECT_FALSE(stage.max_attempts) << "the queue's, which an operator can change";
+  ASSERT_EQ(exports.queues.size(), 1U);
+  EXPECT_EQ(to_json(exports.queues[0].policy),
+            R"({"max_attempts":5,"backoff_base":"1m","backoff_factor":2,"backoff_cap":"1h",)"
+            R"("jitter_low":0.8,"jitter_high":1.2,"lease":"15m","beat":"30s","run_timeout":"1m",)"
+            R"("concurrency_max":3,"key_concurrency_max":3})");
+  const auto again = pipeline_from_json(pipeline_to_json(exports));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, exports);
+  EXPECT_FALSE(
+      pipeline_to_json(parse(std::string(built_in_text("guardian.toml")))).contains("takes"))
+      << "hashes of before stay";
+}
+
+TEST(PipelineFile, OrdersHaveOnePipelineWithOneStage) {
+  const auto orders = [](std::string name, std::string stages) {
+    return problems_of("name = \"" + name + "\"\nversion = \"1.0.0\"\ntakes = \"order\"\n" +
+                       std::move(stages));
+  };
+  constexpr const char* kPdf = "[[stage]]\nname = \"export_pdf\"\nrun = \"render\"\n";
+  EXPECT_THAT(orders("export", kPdf), IsEmpty());
+  EXPECT_THAT(orders("letters", kPdf),
+              ElementsAre("p.toml:3:1: takes = \"order\" is for the pipeline \"export\""));
+  EXPECT_THAT(orders("export", kScan),
+              ElementsAre(HasSubstr("takes = \"order\" has one stage, with run = \"render\"")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + kScan), ElementsAre(HasSubstr("one stage")));
+  EXPECT_THAT(orders("export", "[[stage]]\nname = \"pdf\"\nrun = \"render\"\n"),
+              ElementsAre(HasSubstr("name must be \"export_pdf\"")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + "limits = { cpu = \"2s\" }\n"),
+              ElementsAre(HasSubstr("cpu is not counted")));
+  EXPECT_THAT(orders("export", std::string(kPdf) + "options = { preview_width = 5000 }\n"),
+              ElementsAre(HasSubstr("preview_width")));
+  EXPECT_THAT(problems_of(std::string(kHead) + kPdf),
+              ElementsAre(HasSubstr("run = \"render\" needs takes = \"order\"")));
+  EXPECT_THAT(problems_of("name = \"export\"\nversion = \"1.0.0\"\n" + std::string(kScan)),
+              ElementsAre(HasSubstr("name \"export\" is that of the pipeline with")));
+  EXPECT_THAT(problems_of(std::string(kHead) + "takes = \"mail\"\n" + kScan),
+              ElementsAre(HasSubstr("takes")));
 }
 
 // Whatever a file holds: an answer, and each problem has a line of the file.

@@ -15,6 +15,9 @@
 namespace millrace::pipeline {
 namespace {
 
+// Orders name no pipeline: there is one for them, and routes and views know its job.
+constexpr std::string_view kOrderPipeline = "export";
+constexpr std::string_view kOrderType = "export_pdf";
 constexpr std::array<std::string_view, 2> kTakenTypes{"document_outputs", "document_image"};
 
 class SenseCheck {
@@ -28,6 +31,7 @@ class SenseCheck {
 
   void run() {
     check_names();
+    check_takes();
     check_outputs();
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       check_inputs(i);
@@ -47,6 +51,29 @@ class SenseCheck {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (std::ranges::find(kTakenTypes, stages_[i].name) == kTakenTypes.end()) continue;
       tell(i, "name", "name is that of a job of the engine");
+    }
+  }
+
+  // Files go through stages that read them; an order has nothing to read, and one stage.
+  void check_takes() {
+    const bool orders = pipeline_.takes == Takes::order;
+    if (orders != (pipeline_.name == kOrderPipeline) && !pipeline_.name.empty()) {
+      problems_.add(source_.place(orders ? "takes" : "name"),
+                    orders ? "takes = \"order\" is for the pipeline \"export\""
+                           : "name \"export\" is that of the pipeline with takes = \"order\"");
+      return;
+    }
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!notes_[i].run_known) continue;
+      const bool renders = stages_[i].kind == RunKind::render;
+      if (renders && !orders) {
+        tell(i, "run", "run = \"render\" needs takes = \"order\": it prints what was ordered");
+      } else if (orders && (!renders || stages_.size() > 1)) {
+        tell(i, "run", "takes = \"order\" has one stage, with run = \"render\"");
+        return;
+      } else if (orders && notes_[i].name_known && stages_[i].name != kOrderType) {
+        tell(i, "name", "name must be \"export_pdf\", the job of orders");
+      }
     }
   }
 

@@ -24,6 +24,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// As clients call a request that their service found too large.
+constexpr std::string_view kTooLarge = "too_large";
 // A pause at the limiter that is worth keeping the slot for.
 constexpr milliseconds kWaitMax{2'000};
 
@@ -43,9 +45,13 @@ class Embedding {
     for (;;) {
       if (job_.context->cancelled()) co_return Outcome::cancelled(job_.context->cancel_reason());
       MR_CO_TRY(auto waiting, co_await steadily(*job_.context, [&] {
-                  return job_.services.ingest->pending_chunks(generation_.id, kAsk);
+                  return job_.services.ingest->pending_chunks(generation_.id, after_, kAsk);
                 }));
-      if (waiting.empty()) break;
+      if (waiting.empty() && after_ < 0) break;
+      if (waiting.empty()) {
+        after_ = -1;  // The last word is that of the whole generation.
+        continue;
+      }
       MR_CO_TRY(auto ended, co_await do_batch(std::move(waiting)));
       if (ended) co_return *std::move(ended);
       tell();
@@ -110,6 +116,11 @@ class Embedding {
     }
     if (!answer) {
       if (call) co_await end_paid_call(job_, *call, &answer.error(), {}, service_.price);
+      // The service counts otherwise than we do: half of it, and no more from now on.
+      if (answer.error().error_type == kTooLarge && batch.texts.size() > 1) {
+        budget_.inputs_max = batch.texts.size() / 2;
+        co_return std::optional<Outcome>();
+      }
       co_return provider::to_outcome(answer.error(), provider_.name());
     }
     MR_FAULT("embed.answered");
@@ -117,13 +128,12 @@ class Embedding {
                            ? answer->usage
                            : provider::Usage{.input = batch.tokens, .reported = false};
     auto sent = co_await blob::on_disk(job_.services.threads, [&] {
-      store::VectorBatch out{.id = waiting.front().id};
+      store::VectorBatch out{.id = batch_id(batch, waiting)};
       for (std::size_t i = 0; i < batch.chunks(); ++i) {
         out.add(waiting[i].id, answer->vectors[batch.text_of[i]]);
       }
       return out;
     });
-    MR_CO_TRY(sent.id, batch_id(batch, waiting));
     std::optional<store::CallSettled> settled;
     if (call) {
       settled = store::CallSettled{.call = call->call, .end = answered_call(usage, *answer)};
@@ -145,6 +155,7 @@ class Embedding {
       co_return fail(put.error());
     }
     generation_.embeds_done += static_cast<int>(batch.chunks());
+    after_ = waiting[batch.chunks() - 1].ord;
     if (!generation_.dimension) {
       generation_.dimension = static_cast<int>(answer->vectors.front().size());
     }
@@ -154,12 +165,11 @@ class Embedding {
   }
 
   // The same batch has the same id when it is asked for again.
-  Result<Uuid> batch_id(const EmbedBatch& batch, const std::vector<store::PendingChunk>& waiting) {
-    std::string text = generation_.id.to_string();
-    for (std::size_t i = 0; i < batch.chunks(); ++i) text += waiting[i].id.to_string();
-    return chunk_name_id(text);
+  Uuid batch_id(const EmbedBatch& batch, const std::vector<store::PendingChunk>& waiting) const {
+    auto name = "batch:" + generation_.id.to_string();
+    for (std::size_t i = 0; i < batch.chunks(); ++i) name += waiting[i].id.to_string();
+    return chunk::name_id(name);
   }
-  static Uuid chunk_name_id(const std::string& text) { return chunk::name_id("batch:" + text); }
 
   json::Object answered_call(const provider::Usage& usage,
                              const provider::EmbedAnswer& answer) const {
@@ -238,6 +248,7 @@ class Embedding {
   provider::EmbeddingProvider& provider_;
   store::Generation generation_;
   EmbedBudget budget_;
+  int after_ = -1;  // Chunks up to this one have been looked at.
   int calls_ = 0;
   int taken_over_ = 0;
   std::uint64_t tokens_ = 0;

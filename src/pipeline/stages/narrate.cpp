@@ -102,7 +102,10 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
   if (!requests) {
     co_return std::unexpected(Outcome::permanent("too_many_facts", requests.error().message));
   }
-  if (requests->empty()) co_return told;
+  if (requests->empty()) {
+    note_answers(told.meta, **service, {});
+    co_return told;
+  }
   auto answers = co_await ask_model(job, **service, *std::move(requests));
   if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Narrative> parts;

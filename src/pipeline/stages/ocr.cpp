@@ -39,6 +39,7 @@ json::Object meta_of(const layout::PageMap& page, std::string_view source) {
   meta["source"] = source;
   meta["engine"] = page.info.engine;
   meta["words"] = static_cast<std::int64_t>(page.words.size());
+  meta["text_bytes"] = static_cast<std::int64_t>(page.text.size());
   meta["confidence"] = layout::round_coordinate(confidence.mean);
   meta["rotation_deg"] = page.info.rotation_deg;
   return meta;

@@ -54,13 +54,13 @@ output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
   return info;
 }
 
-Texts texts_of(const layout::PageMap& page, const output::DocumentInfo& info) {
+Texts texts_of(const layout::PageMap& page, const output::DocumentInfo& info, bool with_line) {
   Texts texts;
   texts.text = output::page_text(page, {.page_count = info.page_count});
   texts.words = output::words_json(page);
   texts.hocr = output::hocr_page(page, info);
   texts.alto = output::alto_page(page, info);
-  texts.line = layout::page_json(page) + '\n';
+  if (with_line) texts.line = layout::page_json(page) + '\n';
   return texts;
 }
 
@@ -80,7 +80,8 @@ struct Writing {
   OutputFiles files;
   output::DocumentInfo info;
   output::EvidenceTable evidence = {};
-  sandbox::UniqueFd lines;  // Pages for the writer of the PDF, one JSON a line.
+  bool source_is_pdf = false;  // There is nothing to add to it.
+  sandbox::UniqueFd lines;     // Else: pages for the writer of the PDF, one JSON a line.
 };
 
 Task<void> write_page(Writing& out, int number, const store::StageResult& map,
@@ -88,15 +89,17 @@ Task<void> write_page(Writing& out, int number, const store::StageResult& map,
   auto& job = out.job;
   MR_CO_TRY(const auto page,
             co_await load_page(job.services, map, static_cast<std::uint32_t>(number)));
-  auto texts =
-      co_await blob::on_disk(job.services.threads, [&] { return texts_of(page, out.info); });
+  auto texts = co_await blob::on_disk(job.services.threads,
+                                      [&] { return texts_of(page, out.info, !out.source_is_pdf); });
   MR_CO_TRY_VOID(co_await out.files.write("text", std::move(texts.text)));
   MR_CO_TRY_VOID(co_await out.files.write("words", std::move(texts.words)));
   MR_CO_TRY_VOID(co_await out.files.write("hocr", std::move(texts.hocr)));
   MR_CO_TRY_VOID(co_await out.files.write("alto", std::move(texts.alto)));
-  const int fd = out.lines.get();
-  MR_CO_TRY_VOID(
-      co_await blob::on_disk(job.services.threads, [&] { return append(fd, texts.line); }));
+  if (!out.source_is_pdf) {
+    const int fd = out.lines.get();
+    MR_CO_TRY_VOID(
+        co_await blob::on_disk(job.services.threads, [&] { return append(fd, texts.line); }));
+  }
   if (entities == nullptr) co_return ok();
   MR_CO_TRY(const auto text,
             co_await read_content(job.services.blobs, entities->content, kPassBytesMax));
@@ -146,6 +149,14 @@ bool brings_its_text(const StageJob& job, const RunRecord& record) {
   });
 }
 
+bool reads_nothing(const StageJob& job, const RunRecord& record) {
+  const auto* reading = reading_stage(*job.pipeline);
+  if (reading == nullptr) return false;
+  return std::ranges::none_of(record.pages, [&](const store::PageState& page) {
+    return record.find(page.page, reading->name) != nullptr;
+  });
+}
+
 // By a child: it takes the file apart again.
 Task<std::optional<Outcome>> write_pdf(Writing& out) {
   auto& job = out.job;
@@ -180,7 +191,9 @@ Task<void> open_files(Writing& out) {
   MR_CO_TRY_VOID(co_await files.open("alto", "document.alto.xml", "application/xml"));
   MR_CO_TRY_VOID(co_await files.write("hocr", output::hocr_begin(out.info)));
   MR_CO_TRY_VOID(co_await files.write("alto", output::alto_begin(out.info)));
-  MR_CO_TRY(out.lines, out.job.services.contents.scratch());
+  if (!out.source_is_pdf) {
+    MR_CO_TRY(out.lines, out.job.services.contents.scratch());
+  }
   co_return ok();
 }
 
@@ -264,18 +277,21 @@ Task<void> write_ingested(StageJob& job, OutputFiles& files) {
 
 Task<Outcome> write_all(StageJob& job) {
   MR_CO_TRY(const auto record, co_await read_record(job));
+  // Nothing of it could be read: there is nothing to hand out, and the document ends as failed.
+  if (reads_nothing(job, record)) co_return settled_stage(job, {});
   Writing out{.job = job, .files = OutputFiles(job.services.blobs), .info = info_of(job, record)};
   MR_CO_TRY(const auto facts, co_await load_facts(job));
   if (facts) {
     out.info.language = facts->language;
     out.evidence.only_for(facts->extraction);
   }
+  out.source_is_pdf = brings_its_text(job, record);
   if (const auto* reading = reading_stage(*job.pipeline)) {
     MR_CO_TRY_VOID(co_await open_files(out));
     MR_CO_TRY_VOID(co_await write_pages(out, *reading, record));
     MR_CO_TRY_VOID(co_await out.files.write("hocr", output::hocr_end()));
     MR_CO_TRY_VOID(co_await out.files.write("alto", output::alto_end()));
-    if (brings_its_text(job, record)) {
+    if (out.source_is_pdf) {
       out.files.add_source(job.work.file.content);
     } else {
       MR_CO_TRY(auto failed, co_await write_pdf(out));

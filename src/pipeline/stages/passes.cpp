@@ -103,7 +103,10 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
     co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
   }
   Extracted extracted;
-  if (requests->empty()) co_return extracted;
+  if (requests->empty()) {
+    note_answers(extracted.meta, service, {});
+    co_return extracted;
+  }
   auto answers = co_await ask_model(job, service, *std::move(requests));
   if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Extraction> parts;

@@ -32,6 +32,7 @@ Result<std::vector<Marked>> mark(std::vector<layout::PageMap> pages) {
     page.info.page = kKeptPage;
     json::Object meta;
     meta["words"] = static_cast<std::int64_t>(page.words.size());
+    meta["text_bytes"] = static_cast<std::int64_t>(page.text.size());
     meta["blocks"] = static_cast<std::int64_t>(page.blocks.size());
     meta["tables"] = static_cast<std::int64_t>(page.tables.size());
     meta["pairs"] = static_cast<std::int64_t>(page.pairs.size());

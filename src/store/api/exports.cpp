@@ -49,6 +49,21 @@ class PgExportStore final : public ExportStore {
     co_return files;
   }
 
+  Task<ExportPreview> export_preview(CallContext caller, JobId job) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_export_read"), Access::read,
+                                   {.sql = "select p.j ->> 'store_key', p.j ->> 'sha256',"
+                                           " (p.j ->> 'size_bytes')::bigint,"
+                                           " p.j ->> 'content_type'"
+                                           " from (select millrace.export_preview($1) as j) p",
+                                    .params = pg::params(job),
+                                    .name = "mr_api_export_preview"}));
+    co_return ExportPreview{.store_key = std::string(rows[0].text(0)),
+                            .sha256 = std::string(rows[0].text(1)),
+                            .size_bytes = rows[0].i64(2),
+                            .content_type = std::string(rows[0].text(3))};
+  }
+
   Task<std::string> export_batch_jobs(CallContext caller, BatchId batch) override {
     co_return co_await session_.text_as(
         std::move(caller), MR_POINT("api_export_read"), Access::read,
@@ -64,6 +79,46 @@ class PgExportStore final : public ExportStore {
                                     .params = pg::params(limit),
                                     .name = "mr_api_expire_exports"}));
     co_return static_cast<int>(rows[0].i64(0));
+  }
+
+  Task<std::string> put_export_document(CallContext caller, ExportDocument document,
+                                        RequestKey key) override {
+    auto params = key_params(key);
+    params.add(document.user).add(document.document).add(document.document_json);
+    params.add(document.expected_version);
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_put_export_document"), Access::write,
+        kept_effect("mr_api_put_export_document",
+                    "select millrace.put_export_document($4, $5, $6, $7)", std::move(params)));
+  }
+
+  Task<std::string> get_export_document(CallContext caller, Uuid document,
+                                        std::optional<int> version) override {
+    co_return co_await session_.text_as(std::move(caller), MR_POINT("api_export_read"),
+                                        Access::read,
+                                        {.sql = "select millrace.get_export_document($1, $2)::text",
+                                         .params = pg::params(document, version),
+                                         .name = "mr_api_get_export_document"});
+  }
+
+  Task<std::string> list_export_documents(CallContext caller, ExportDocumentList list) override {
+    co_return co_await session_.text_as(
+        std::move(caller), MR_POINT("api_export_read"), Access::read,
+        {.sql = "select coalesce(jsonb_agg(d), '[]')::text"
+                " from millrace.list_export_documents($1, $2, $3) d",
+         .params = pg::params(list.user, list.after, list.limit),
+         .name = "mr_api_list_export_documents"});
+  }
+
+  Task<bool> delete_export_document(CallContext caller, Uuid user, Uuid document,
+                                    std::optional<int> expected_version) override {
+    MR_CO_TRY(const auto rows,
+              co_await session_.as(std::move(caller), MR_POINT("api_delete_export_document"),
+                                   Access::write,
+                                   {.sql = "select millrace.delete_export_document($1, $2, $3)",
+                                    .params = pg::params(user, document, expected_version),
+                                    .name = "mr_api_delete_export_document"}));
+    co_return rows[0].boolean(0);
   }
 
  private:

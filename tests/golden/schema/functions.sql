@@ -336,6 +336,7 @@
 -- function millrace.put_outputs(p_document millrace.document, p_outputs jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_pipeline(p_pipeline jsonb) returns bytea volatile
 -- function millrace.put_result(p_document millrace.document, p_item jsonb, p_job_id uuid) returns void volatile
+-- function millrace.put_results(p_document millrace.document, p_items jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_shell_file(p_row jsonb, p_conflict text, p_user uuid, p_scope uuid) returns millrace.shell_files volatile
 -- function millrace.put_shell_files(p_rows jsonb, p_conflict text DEFAULT 'error'::text) returns SETOF millrace.shell_files volatile security definer
 -- function millrace.quarantine_pages(p_file_id uuid, p_stage text) returns void volatile

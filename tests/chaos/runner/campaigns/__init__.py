@@ -1,5 +1,5 @@
 """Campaigns by name, in the order in which a run does them. Each: COUNTS by profile (None: not in it) and run(stage) -> Verdict."""
-from . import clocks, db_clock, disk_full, documents, drain, external, failover, horizon, keeper_points, killer, mixed, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
+from . import clocks, db_clock, disk_full, documents, drain, external, failover, horizon, ingest, keeper_points, killer, mixed, network, one_key, overload, pg_crash, pooler, points, supervised, zombies
 
 ALL = {
     "points": points,
@@ -22,6 +22,7 @@ ALL = {
     "documents": documents.killed,
     "documents_load": documents.crowd,
     "documents_provider": documents.paid,
+    "ingest": ingest.killed,
     "limits": external.limits,
     "kills": external.kills,
     "suite": external.suite,

@@ -20,17 +20,22 @@ class Campaign:
         return self._run(stage)
 
 
-def finish(stage, deployment, began, patience, figures):
+def finish_run(stage, deployment, began, patience, figures):
     ended = deployment.wait(patience)
     seconds = time.monotonic() - began
     verdict = Verdict()
     verdict.figures |= figures | {"documents": len(deployment.sent), "seconds": round(seconds, 1), "documents_per_s": round(len(deployment.sent) / seconds, 2)}
     verdict.check("P5", "nothing is stuck", ended, f"after {seconds:.0f} s" if ended else f"{deployment.left()} documents have not ended")
-    deployment.judge(verdict)
     if not ended:
         print(deployment.sql("""select string_agg(concat_ws(' ', d.file_id, d.state, d.stage, p.place, p.status, p.attempt, b.total, b.completed, b.failed), E'\\n')
             from millrace.document d left join millrace.batch b using (batch_id) left join millrace.job_place p on p.job_id = coalesce(b.callback_job_id, d.job_id)
            where d.state = 'processing'"""), flush=True)
+    return verdict
+
+
+def finish(stage, deployment, began, patience, figures):
+    verdict = finish_run(stage, deployment, began, patience, figures)
+    deployment.judge(verdict)
     return verdict
 
 
@@ -128,6 +133,12 @@ def start_stand_in(world, seed):
     settings = {"keys": {"k": {"requests": int(REQUESTS * 1.25), "concurrency": AT_ONCE}}, "window_ms": WINDOW_S * 1000,
                 "random": {"seed": seed % 1_000_000, "rates": RATES, "latency_ms": [5, 60]}}
     process = subprocess.Popen([world.program("provider_stand_in"), "0", json.dumps(settings)], stdout=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().split()[-1]
+
+
+def start_counting(world):
+    """One that keeps no limits and fails nobody: what was paid for is all that counts."""
+    process = subprocess.Popen([world.program("provider_stand_in"), "0", json.dumps({"keys": {"k": {}}})], stdout=subprocess.PIPE, text=True)
     return process, process.stdout.readline().split()[-1]
 
 

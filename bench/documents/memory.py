@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""How much memory the process of server and worker takes for documents of many pages, each in a process of its own.
+
+Born-digital PDFs with real text, and a PDF of pictures without text, so that every page is rendered and recognised. Readers are other
+processes and are not counted: they have limits of their own. Ends with 1 when a document took more than the bar.
+
+  python3 bench/documents/memory.py [--born 300 1000 2000] [--pictures 300] [--bar 150]
+"""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import zlib
+
+from running import Millrace, make_sample
+
+
+def picture_pdf(pages, width=620, height=877):
+    """Pages of one grey picture each: a few dark bars, other ones on every page. Nothing to read, and nothing that could be taken over."""
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>".encode(),
+               f"<< /Type /Pages /Count {pages} /Kids [ {' '.join(f'{3 + 3 * i} 0 R' for i in range(pages))} ] >>".encode()]
+    for page in range(pages):
+        rows = [b"\xfa" * width] * height
+        for bar in range(3):
+            row = bytearray(b"\xfa" * width)
+            begin = 40 + (page * 37 + bar * 113) % (width - 260)
+            row[begin:begin + 200] = b"\x20" * 200
+            at = 60 + (page * 53 + bar * 271) % (height - 80)
+            for y in range(at, at + 3):
+                rows[y] = bytes(row)
+        pixels = zlib.compress(b"".join(rows), 6)
+        content = f"q {width * 0.96:.2f} 0 0 {height * 0.96:.2f} 0 0 cm /I Do Q".encode()
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width * 0.96:.2f} {height * 0.96:.2f}] /Contents {4 + 3 * page} 0 R "
+                       f"/Resources << /XObject << /I {5 + 3 * page} 0 R >> >> >>".encode())
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
+        objects.append(b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8 "
+                       b"/Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (width, height, len(pixels), pixels))
+    out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
+    return bytes(out)
+
+
+def measure(kind, pages):
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        folder = pathlib.Path(name)
+        if kind == "pictures":
+            content = picture_pdf(pages)
+        else:
+            source = folder / "source.pdf"
+            make_sample(kind, pages, 7000 + pages, source)
+            content = source.read_bytes()
+        millrace = Millrace(folder)
+        try:
+            idle = millrace.memory_mb("VmRSS")
+            begun = time.monotonic()
+            millrace.process_file(f"{kind}.pdf", content)
+            peak, after = millrace.memory_mb(), millrace.memory_mb("VmRSS")
+        finally:
+            millrace.stop()
+    print(f"{kind}, {pages} pages, {len(content) / 1e6:.1f} MB: idle {idle:.0f} MB, most {peak:.0f} MB, afterwards {after:.0f} MB; "
+          f"{time.monotonic() - begun:.1f} s", flush=True)
+    return peak
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--born", type=int, nargs="*", default=[300, 1000, 2000])
+    parser.add_argument("--pictures", type=int, nargs="*", default=[300])
+    parser.add_argument("--bar", type=int, default=150, help="MB")
+    options = parser.parse_args()
+    peaks = [measure("born", pages) for pages in options.born] + [measure("pictures", pages) for pages in options.pictures]
+    if max(peaks, default=0) > options.bar:
+        sys.exit(f"more than {options.bar} MB")
+
+
+main()

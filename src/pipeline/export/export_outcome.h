@@ -1,0 +1,17 @@
+// What a failure of the renderer means for the job of an export: one table.
+#pragma once
+
+#include "base/result.h"
+#include "model/outcome.h"
+#include "store/export_work.h"
+
+namespace millrace::pipeline {
+
+// Too slow: again, with a hint. Crash of the browser, memory: again, and poison after the third
+// time. What the document itself is: never again. Our own surroundings: later, uncharged.
+Outcome failed_render(const Error& error);
+
+// A file that the quota has no room for.
+Outcome over_quota(const store::ExportRoom& room, std::uint64_t size_bytes);
+
+}  // namespace millrace::pipeline

@@ -1,0 +1,128 @@
+// Exports whose worker dies: at every step between claim and settlement, in the middle of a
+// rendering, with its browsers, or told to stop. One file comes of each order, whatever happened.
+#include "integration/exports_world.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace millrace::test {
+namespace {
+
+// All points of an export, from the list that tools/fault_points keeps, and of its settlement.
+std::vector<std::string> export_points() {
+  std::vector<std::string> points;
+  std::ifstream list(MILLRACE_FAULT_POINTS);
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    std::string name;
+    std::string file;
+    words >> kind >> name >> file;
+    if (kind != "point") continue;
+    const bool ours =
+        file == "src/store/export_work.cpp" || file == "src/pipeline/export/export_handler.cpp";
+    if (ours || name.starts_with("settle_with")) points.push_back(name);
+  }
+  return points;
+}
+
+class KilledExports : public Exports {
+ protected:
+  static std::size_t blobs() {
+    std::size_t found = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(world().blobs())) {
+      if (entry.is_regular_file() && entry.path().filename().string().size() >= 60) ++found;
+    }
+    return found;
+  }
+  void expect_one_file(const std::string& job, const std::string& what) {
+    EXPECT_EQ(world().count("select count(*) from millrace.export_history where job_id = $1::uuid",
+                            pg::params(job)),
+              1)
+        << what;
+    const auto file = download(job);
+    EXPECT_EQ(file.status, 200) << what;
+    EXPECT_THAT(words_of(file.body), testing::HasSubstr(what)) << what;
+  }
+};
+
+TEST_F(KilledExports, a_worker_that_dies_at_any_step_costs_the_rendering_and_nothing_else) {
+  const auto points = export_points();
+  ASSERT_GE(points.size(), 12U);
+  std::map<std::string, std::string> jobs;  // By point.
+  for (const auto& point : points) {
+    jobs[point] = order(keep(point, resume(point)));
+    ExportWorkerProgram victim(world(), {{"MILLRACE_FAULT", point + "=kill"}});
+    EXPECT_TRUE(victim.dies()) << point << " was not reached";
+  }
+  worker_ = std::make_unique<ExportWorkerProgram>(world());
+  for (const auto& [point, job] : jobs) {
+    ASSERT_EQ(ended(job), "completed") << point << ": " << to_json(state(job));
+    expect_one_file(job, point);
+  }
+  expect_sound();
+  worker_.reset();
+}
+
+TEST_F(KilledExports, kill_nine_in_the_middle_of_a_rendering_takes_the_browsers_along) {
+  auto victim = std::make_unique<ExportWorkerProgram>(world());
+  ASSERT_EQ(ended(order(keep("warm", resume("warm")))), "completed");
+  const auto browsers = victim->browsers();
+  ASSERT_FALSE(browsers.empty());
+  for (const auto pid : browsers) ::kill(pid, SIGSTOP);
+  const auto job = order(keep("CV", resume("Phoenix")));
+  ASSERT_TRUE(eventually([&] { return status(job) == "processing"; }));
+  victim->kill();
+  for (const auto pid : browsers) {
+    EXPECT_TRUE(eventually([&] { return ::kill(pid, 0) != 0; })) << "a browser outlives its worker";
+  }
+  ExportWorkerProgram next(world());
+  EXPECT_EQ(ended(job), "completed") << to_json(state(job));
+  expect_one_file(job, "Phoenix");
+  EXPECT_EQ(value("select count(*) from millrace.attempt where job_id = $1::uuid and outcome = "
+                  "'lost'",
+                  pg::params(job)),
+            "1");
+}
+
+// three browsers that die of a document are poison, for it alone.
+TEST_F(KilledExports, a_browser_that_dies_is_a_retry_and_the_third_time_the_end) {
+  ExportWorkerProgram worker(world());
+  ASSERT_EQ(ended(order(keep("warm", resume("warm")))), "completed");
+  const auto job = order(keep("CV", long_resume("Ada", 60, 30)));
+  for (int death = 1; death <= 3; ++death) {
+    ASSERT_TRUE(eventually([&] { return status(job) == "processing"; })) << to_json(state(job));
+    // The leader takes its processes along.
+    ASSERT_TRUE(eventually([&] {
+      for (const auto pid : worker.browsers()) ::kill(pid, SIGKILL);
+      return value("select count(*) from millrace.attempt where job_id = $1::uuid",
+                   pg::params(job)) == std::to_string(death);
+    }));
+    EXPECT_EQ(error_type(job), "render_crashed") << death;
+    if (death < 3) value("select millrace.run_now($1::uuid)::text", pg::params(job));
+  }
+  EXPECT_EQ(ended(job), "failed") << to_json(state(job));
+  const auto other = order(keep("CV", resume("Ada")));
+  EXPECT_EQ(ended(other), "completed") << to_json(state(other));
+}
+
+TEST_F(KilledExports, told_to_stop_a_worker_finishes_what_it_prints) {
+  const auto id = keep("CV", long_resume("Ada", 60, 4));
+  const auto job = order(id);
+  {
+    ExportWorkerProgram leaving(world());
+    ASSERT_TRUE(eventually([&] { return status(job) != "pending"; }));
+    // SIGTERM, and its end: 0.
+  }
+  const auto now = engine_status(job);
+  EXPECT_TRUE(now == "completed" || now == "pending") << now << ": done, or handed back uncharged";
+  EXPECT_EQ(value("select count(*) from millrace.attempt where job_id = $1::uuid and charged and "
+                  "outcome <> 'ok'",
+                  pg::params(job)),
+            "0");
+  ExportWorkerProgram next(world());
+  EXPECT_EQ(ended(job), "completed") << to_json(state(job));
+}
+
+}  // namespace
+}  // namespace millrace::test

@@ -1,0 +1,227 @@
+// Kills exactly at the fault points of ingest (V-24, F08, G03): a worker dies there once, another
+// one takes over, and the document ends as if nothing had been: every chunk once, with its vector,
+// and every text paid for once, or twice where the death took the answer along.
+#include "integration/ingest_world.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace millrace::test {
+namespace {
+
+constexpr const char* kPaidIngest = R"(
+name = "ingest"
+version = "2.0.0"
+
+[[queue]]
+name = "ingest"
+max_attempts = 7
+
+[[stage]]
+name = "ingest_document"
+run = "parse"
+queue = "ingest"
+
+[[stage]]
+name = "ingest_validate"
+run = "validate"
+queue = "ingest"
+
+[[stage]]
+name = "ingest_chunk"
+run = "chunk"
+queue = "ingest"
+options = { max_tokens = 512, target_tokens = 300 }
+
+[[stage]]
+name = "ingest_embed"
+run = "embed"
+queue = "ingest"
+provider = "openai"
+call_timeout = "5s"
+options = { batch_max = 4 }
+
+[[stage]]
+name = "ingest_publish"
+run = "publish"
+queue = "ingest"
+)";
+
+// All points of a file, from the list that tools/fault_points keeps.
+std::vector<std::string> points_of(std::string_view wanted) {
+  std::vector<std::string> points;
+  std::ifstream list(MILLRACE_FAULT_POINTS);
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    std::string name;
+    std::string file;
+    words >> kind >> name >> file;
+    if (kind == "point" && file == wanted) points.push_back(name);
+  }
+  return points;
+}
+
+class KilledIngest : public IngestedDocuments {
+ protected:
+  static void SetUpTestSuite() { world_ = std::make_unique<UploadWorld>(); }
+  static void TearDownTestSuite() { world_.reset(); }
+
+  void SetUp() override {
+    stand_in_ = std::make_unique<StandInProgram>(R"({"keys": {"k": {}}})");
+    pipelines_.write("ingest.toml", kPaidIngest);
+    value(
+        "select millrace.set_queue('ingest', '{\"backoff_base\": \"100ms\", \"backoff_cap\": "
+        "\"1s\"}')");
+    // A worker has told of the pipeline before the first file comes.
+    heal();
+  }
+  void TearDown() override { worker_.reset(); }
+
+  std::map<std::string, std::string> env() const {
+    return {{"MILLRACE_PIPELINE_DIR", pipelines_.path().string()},
+            {"MILLRACE_OPENAI_BASE_URL", stand_in_->url() + "/v1"},
+            {"OPENAI_API_KEY", "k"},
+            {"MILLRACE_OPENAI_ALLOW_HTTP", "true"},
+            {"MILLRACE_OPENAI_EMBED_MODEL", "stand-in-embed"},
+            {"MILLRACE_OPENAI_PRICE_EMBED", "1.00"}};
+  }
+  void heal() { worker_ = std::make_unique<DocumentWorker>(world(), env()); }
+  void kill_at(const std::string& plan) {
+    auto armed = env();
+    armed["MILLRACE_FAULT"] = plan;
+    DocumentWorker victim(world(), armed);
+    EXPECT_TRUE(victim.dies()) << plan << " was not reached";
+  }
+  json::Object embedded() {
+    return stand_in_->ask("GET", "/control/state").at("embedded").as_object();
+  }
+  std::int64_t figure(std::string_view name) {
+    return embedded().at(name).to_number<std::int64_t>();
+  }
+
+  // Of all calls on record: each answered once; what has no end is of a delivery that was lost.
+  void expect_sound_money() {
+    EXPECT_EQ(value("select count(*) from millrace.provider_call c where c.state = 'sent' and not "
+                    "exists (select from "
+                    "millrace.attempt a where a.job_id = c.job_id and a.delivery_count = "
+                    "c.delivery_count and a.outcome = "
+                    "'lost')"),
+              "0");
+    EXPECT_EQ(value("select bool_and(s.spent_micros = (select coalesce(sum(c.cost_micros), 0) from "
+                    "millrace.provider_call c "
+                    "where c.tenant_id = s.tenant_id) and s.reserved_micros = (select "
+                    "coalesce(sum(c.reserved_micros), 0) from "
+                    "millrace.provider_call c where c.tenant_id = s.tenant_id and c.state in "
+                    "('sent', 'unknown'))) from "
+                    "millrace.provider_spend s"),
+              "t");
+  }
+
+  TempFolder pipelines_;
+  std::unique_ptr<StandInProgram> stand_in_;
+};
+
+// B-15, B-16, P-08: batches within the bound, each text sent once.
+TEST_F(KilledIngest, b15_UndisturbedEveryTextIsPaidForOnce) {
+  const auto id = ingest(made_markdown("Paid Mill", 12));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  const auto chunks = count(
+      "select count(*) from millrace.document_chunks where document_id = $1::uuid", pg::params(id));
+  EXPECT_GT(chunks, 8);
+  EXPECT_EQ(figure("texts_paid"), chunks);
+  EXPECT_EQ(figure("times_max"), 1);
+  EXPECT_EQ(figure("calls"), (chunks + 3) / 4);
+  EXPECT_EQ(
+      value("select embed_model from millrace.document_chunks where document_id = $1::uuid limit 1",
+            pg::params(id)),
+      "stand-in-embed");
+  expect_sound_money();
+}
+
+// V-24, B-03: whatever call to the database a death strikes, before it, behind it, or between its
+// end and the answer.
+TEST_F(KilledIngest, v24_ADeathAtAnyPointOfAnyStageCostsNoChunk) {
+  worker_.reset();
+  std::map<std::string, std::string> ids;  // By point.
+  for (const auto& point : points_of("src/store/ingest_store.cpp")) {
+    if (point.starts_with("find_parsed")) continue;  // Of imported jobs.
+    ids[point] = ingest(made_markdown(fmt::format("Mill {}", ids.size()), 4), "report.md");
+    kill_at(point + "=kill");
+  }
+  EXPECT_GE(ids.size(), 20U);
+  heal();
+  for (const auto& [point, id] : ids) {
+    ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
+    expect_published(id, point);
+  }
+  // Behind the sending of the call nothing is paid for twice; a death between an answer and its
+  // commit costs that batch.
+  EXPECT_LE(figure("times_max"), 2);
+  expect_sound_money();
+  expect_sound();
+}
+
+// The settlement of each stage, at each of its three points.
+TEST_F(KilledIngest, v24_ADeathAtTheSettlementOfAnyStageCostsNothing) {
+  worker_.reset();
+  for (const auto* point : {"settle_with.before", "settle_with.after_send", "settle_with.after"}) {
+    for (int stage = 1; stage <= 6; ++stage) {
+      const auto id =
+          ingest(made_markdown(fmt::format("Stage {} {}", stage, point), 3), "report.md");
+      kill_at(fmt::format("{}=kill@{}", point, stage));
+      heal();
+      ASSERT_EQ(ended(id), "completed") << point << " " << stage << ": " << to_json(document(id));
+      expect_published(id, fmt::format("{} {}", point, stage));
+      worker_.reset();
+    }
+  }
+  // Vectors were stored before their stage was settled.
+  EXPECT_EQ(figure("times_max"), 1);
+  expect_sound_money();
+  expect_sound();
+}
+
+// F08, G03: of many batches a death costs the one whose answer was on its way, and no other.
+TEST_F(KilledIngest, f08_ADeathBehindAnAnswerCostsThatBatchAlone) {
+  worker_.reset();
+  const auto id = ingest(made_markdown("Costly Mill", 16));
+  kill_at("embed.answered=kill@3");
+  const auto lost = figure("texts_paid");
+  EXPECT_EQ(lost, 12);
+  EXPECT_EQ(
+      count("select count(*) from millrace.document_vector_buffer where document_id = $1::uuid",
+            pg::params(id)),
+      8);
+  heal();
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  const auto chunks = count(
+      "select count(*) from millrace.document_chunks where document_id = $1::uuid", pg::params(id));
+  EXPECT_EQ(figure("texts_paid"), chunks + 4);
+  EXPECT_EQ(figure("times_max"), 2);
+  EXPECT_EQ(value("select string_agg(state || ' ' || n, ', ' order by state) from (select state, "
+                  "count(*) as n from "
+                  "millrace.provider_call c join millrace.job_fact j using (job_id) where "
+                  "j.payload ->> 'shell_file_id' = $1 "
+                  "group by state) s",
+                  pg::params(id)),
+            fmt::format("answered {}, sent 1", (chunks + 3) / 4));
+  expect_sound_money();
+}
+
+// G12: an answer that does not fit is refused as a whole, and asked for again.
+TEST_F(KilledIngest, g12_AnswersThatDoNotFitAreRefusedAndAskedForAgain) {
+  stand_in_->ask("POST", "/control/script", R"({"steps": [
+    {"do": "short_answer", "service": "embeddings"}, {"do": "wrong_dimension", "service": "embeddings"},
+    {"do": "not_a_number", "service": "embeddings"}, {"do": "duplicate_index", "service": "embeddings"},
+    {"do": "wrong_index", "service": "embeddings"}]})");
+  const auto id = ingest(made_markdown("Broken Mill", 3));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  EXPECT_EQ(stand_in_->ask("GET", "/control/state").at("script_left"), 0);
+}
+
+}  // namespace
+}  // namespace millrace::test
