@@ -42,7 +42,7 @@ TEST_F(Search, AHeadingCountsMoreThanText) {
 TEST_F(Search, WordsInQuotationMarksMustStandTogether) {
   put({.name = "together", .text = "the notice period is one month"});
   put({.name = "apart", .text = "the period begins when notice was given, a notice on paper"});
-  EXPECT_EQ(ask("notice period"), "together 0, apart 0");
+  EXPECT_EQ(ask("notice period"), "apart 0, together 0");  // It has one of them twice.
   EXPECT_EQ(ask("\"notice period\""), "together 0");
   EXPECT_EQ(ask("month \"notice period\""), "together 0");
   EXPECT_EQ(ask("\"notice period\"", kNear), "together 0");
@@ -117,7 +117,7 @@ TEST_F(Search, t02_users_find_their_own_documents_and_services_those_of_their_te
       ask(ada, "secret recipe", fmt::format("p_documents => array[{}]", document_of("bob", kBob))),
       "");
   EXPECT_EQ(ask(ada, fmt::format("secret \x01o{}", kBob)), "ada 0");
-  EXPECT_EQ(ask(elsewhere, fmt::format("\"\x01t{}\" secret", kTenant)), "far 0");
+  EXPECT_EQ(ask(elsewhere, fmt::format("\"\x01t{}\" secret", kTenant)), "");
   // Claims without a user find nothing.
   Session lost{database, "authenticated"};
   EXPECT_EQ(ask(lost, "secret recipe"), "");
@@ -344,7 +344,7 @@ TEST_F(Search, OffsetsReproduceTheText) {
   }
   EXPECT_EQ(api.value("select jsonb_array_length(s #> '{passage,highlights}') from "
                       "millrace.search_chunks('pump valve') s"),
-            "3");
+            "4");
 }
 
 TEST_F(Search, TheParserGivesBackEveryByteOfAnyText) {
