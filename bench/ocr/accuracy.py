@@ -160,7 +160,7 @@ def main():
         if args.pages or row["why"]:
             print("{file:28} {page:2} {effect:22} ours {a:7.3f} tesseract {b:7.3f} conf {confidence:.3f} skew {skew:6.2f} {why}".format(
                 a=100 * row["ours"] / max(1, row["n"]), b=100 * row["theirs"] / max(1, row["n"]), **row))
-    print(f"set: {args.set or args.pdf or 'seed ' + args.seed}, count {args.count}")
+    print("set: " + (args.set or f"{args.pdf or 'seed ' + args.seed}, count {args.count}"))
     table(rows, "class")
     if not args.pdf:
         table(rows, "effect")
