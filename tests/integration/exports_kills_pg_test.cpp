@@ -69,7 +69,7 @@ TEST_F(KilledExports, kill_nine_in_the_middle_of_a_rendering_takes_the_browsers_
   ASSERT_EQ(ended(order(keep("warm", resume("warm")))), "completed");
   const auto browsers = victim->browsers();
   ASSERT_FALSE(browsers.empty());
-  for (const auto pid : browsers) ::kill(pid, SIGSTOP);
+  victim->signal_browsers(SIGSTOP);
   const auto job = order(keep("CV", resume("Phoenix")));
   ASSERT_TRUE(eventually([&] { return status(job) == "processing"; }));
   victim->kill();
@@ -99,7 +99,7 @@ TEST_F(KilledExports, a_browser_that_dies_is_a_retry_and_the_third_time_the_end)
                    pg::params(job)) == std::to_string(death);
     }));
     EXPECT_EQ(error_type(job), "render_crashed") << death;
-    if (death < 3) value("select millrace.run_now($1::uuid)::text", pg::params(job));
+    if (death < 3) run_now(job);
   }
   EXPECT_EQ(ended(job), "failed") << to_json(state(job));
   const auto other = order(keep("CV", resume("Ada")));

@@ -14,6 +14,10 @@ class MadeExports : public Exports {
     Exports::SetUpTestSuite();
     worker_ = std::make_unique<ExportWorkerProgram>(*world_);
   }
+  // A test that is without one says so, and may fail meanwhile.
+  void SetUp() override {
+    if (!worker_) worker_ = std::make_unique<ExportWorkerProgram>(*world_);
+  }
 };
 
 // V-13: pending → processing → completed, download works, history row.
@@ -151,7 +155,7 @@ TEST_F(MadeExports, a_template_that_no_worker_has_is_waited_for_without_a_charge
   ExportWorkerProgram other(world(),
                             {{"MILLRACE_EXPORT_TEMPLATE_DIRS", templates.path().string()}});
   worker_.reset();
-  value("select millrace.run_now($1::uuid)::text", pg::params(job));
+  run_now(job);
   EXPECT_EQ(ended(job), "completed") << to_json(state(job));
   worker_ = std::make_unique<ExportWorkerProgram>(world());
 }
@@ -249,7 +253,7 @@ TEST_F(MadeExports, an_export_that_runs_is_stopped_in_its_browser) {
   const auto warm = order(keep("CV", resume("Ada")));
   ASSERT_EQ(ended(warm), "completed");
   // Stopped browsers print nothing.
-  for (const auto pid : slow.browsers()) ::kill(pid, SIGSTOP);
+  slow.signal_browsers(SIGSTOP);
   const auto job = order(keep("CV", resume("Ada")));
   ASSERT_TRUE(eventually([&] { return status(job) == "processing"; }));
   const auto before = slow.browsers();
@@ -258,7 +262,7 @@ TEST_F(MadeExports, an_export_that_runs_is_stopped_in_its_browser) {
   EXPECT_EQ(cancelled.status, 200) << cancelled.body;
   EXPECT_EQ(ended(job), "cancelled");
   // Its browser is gone, and the next export has another.
-  for (const auto pid : slow.browsers()) ::kill(pid, SIGCONT);
+  slow.signal_browsers(SIGCONT);
   const auto next = order(keep("CV", resume("Ada")));
   EXPECT_EQ(ended(next), "completed") << to_json(state(next));
   EXPECT_NE(slow.browsers(), before);
@@ -293,7 +297,7 @@ TEST_F(MadeExports, v15_what_takes_too_long_is_tried_again_and_then_fails) {
                     pg::params(job, 1 << (attempt - 1))),
               "t")
         << attempt;
-    value("select millrace.run_now($1::uuid)::text", pg::params(job));
+    run_now(job);
   }
   ASSERT_EQ(ended(job), "failed");
   EXPECT_THAT(text_at(state(job), "error"), HasSubstr("reduce"));

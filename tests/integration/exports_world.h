@@ -64,7 +64,22 @@ class ExportWorkerProgram {
     return program_->wait() == 128 + SIGKILL;
   }
   // Its children: the leaders of its browsers.
-  std::vector<pid_t> browsers() const {
+  std::vector<pid_t> browsers() const { return children_of({program_->pid()}); }
+  // All processes of its browsers.
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> all;
+    for (auto more = browsers(); !more.empty(); more = children_of({more.begin(), more.end()})) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
+  void signal_browsers(int number) const {
+    for (const auto pid : processes()) ::kill(pid, number);
+  }
+  std::string err() const { return program_->err(); }
+
+ private:
+  static std::vector<pid_t> children_of(const std::set<pid_t>& parents) {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       const auto name = entry.path().filename().string();
@@ -72,13 +87,11 @@ class ExportWorkerProgram {
       const auto stat = read_file(entry.path() / "stat");
       if (!stat) continue;
       const auto after = stat->rfind(')');
-      if (std::stoi(stat->substr(after + 4)) == program_->pid()) found.push_back(std::stoi(name));
+      if (parents.contains(std::stoi(stat->substr(after + 4)))) found.push_back(std::stoi(name));
     }
     return found;
   }
-  std::string err() const { return program_->err(); }
 
- private:
   TempFolder folder_;
   std::unique_ptr<BackgroundProgram> program_;
   bool killed_ = false;
@@ -184,6 +197,11 @@ class Exports : public testing::Test {
         "select a.error ->> 'error_type' from millrace.attempt a where a.job_id = $1::uuid order "
         "by a.attempt_seq desc limit 1",
         pg::params(job));
+  }
+  // As an operator does: it waits no longer.
+  void run_now(const std::string& job) {
+    EXPECT_NE(value("select answer from millrace.run_now(array[$1::uuid])", pg::params(job)),
+              "not_found");
   }
   std::string result(const std::string& job, std::string_view name) {
     return value("select millrace.get_job($1::uuid) -> 'result' ->> $2", pg::params(job, name));
