@@ -86,8 +86,9 @@ std::string describe(const Context& context, const Exported& one) {
 
 class Run {
  public:
-  Run(Context& context, ExportDesk& desk, const RunArguments& arguments)
-      : context_(context), desk_(desk), arguments_(arguments) {}
+  Run(Context& context, ExportDesk& desk, const RunArguments& arguments,
+      std::optional<std::chrono::milliseconds> timeout)
+      : context_(context), desk_(desk), arguments_(arguments), timeout_(timeout) {}
 
   Result<int> run(const std::vector<Uuid>& ids) {
     MR_TRY_VOID(look_up(ids));
@@ -115,6 +116,7 @@ class Run {
   Context& context_;
   ExportDesk& desk_;
   const RunArguments& arguments_;
+  std::optional<std::chrono::milliseconds> timeout_;
   std::vector<Exported> all_;
   Uuid user_;
   std::string batch_;
@@ -197,12 +199,6 @@ Result<void> Run::order() {
 
 // False when somebody has had enough; the exports go on.
 Result<bool> Run::follow() {
-  std::optional<std::chrono::milliseconds> timeout;
-  if (arguments_.timeout) {
-    auto parsed = parse_duration(*arguments_.timeout);
-    if (!parsed) return fail_with_context("--timeout", parsed.error());
-    timeout = *parsed;
-  }
   Interrupt interrupt;
   LiveView view(context_);
   const auto started = context_.clock.now();
@@ -221,10 +217,10 @@ Result<bool> Run::follow() {
     }
     view.draw(block);
     if (!open) return true;
-    if (timeout && context_.clock.now() - started > *timeout) {
+    if (timeout_ && context_.clock.now() - started > *timeout_) {
       return fail(
           Error{.kind = ErrorKind::unavailable,
-                .message = fmt::format("still not finished after {}", format_duration(*timeout)),
+                .message = fmt::format("still not finished after {}", format_duration(*timeout_)),
                 .hint = "exports go on; is a worker running?"});
     }
     if (Interrupt::wait(kLookEvery)) return false;
@@ -342,8 +338,14 @@ Result<int> run_exports(Context& context, const RunArguments& arguments) {
     return fail(ErrorKind::invalid_argument,
                 "--no-wait fetches nothing: leave out --out and --zip");
   }
+  std::optional<std::chrono::milliseconds> timeout;
+  if (arguments.timeout) {
+    auto parsed = parse_duration(*arguments.timeout);
+    if (!parsed) return fail_with_context("--timeout", parsed.error());
+    timeout = *parsed;
+  }
   MR_TRY(auto desk, ExportDesk::open(context));
-  return Run(context, *desk, arguments).run(ids);
+  return Run(context, *desk, arguments, timeout).run(ids);
 }
 
 }  // namespace

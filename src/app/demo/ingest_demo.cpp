@@ -62,6 +62,7 @@ std::string one_line(const std::string& text) {
     if (!blank) out += c;
     if (blank && !out.empty() && out.back() != ' ') out += ' ';
   }
+  while (out.ends_with(' ')) out.pop_back();
   return out;
 }
 
