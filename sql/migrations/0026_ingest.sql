@@ -37,6 +37,9 @@ create table millrace.generation (
   chunks_total    integer,
   created_at      timestamptz not null,
   published_at    timestamptz,
+  -- One that is read, one that is built; of those that were there may be many.
+  place           text generated always as (case when state <> 'superseded' then state end) stored,
+  constraint generation_place_key unique (file_id, place),
   constraint generation_pkey primary key (generation_id),
   constraint generation_document_fkey foreign key (file_id) references millrace.document (file_id) on delete cascade,
   constraint generation_model_fkey foreign key (embed_model, embed_version) references millrace.embedding_model (embed_model, embed_version),
@@ -44,9 +47,6 @@ create table millrace.generation (
   constraint generation_published_check check ((state = 'building') = (published_at is null)),
   constraint generation_hashes_check check (octet_length(parsed_sha256) = 32 and octet_length(params_sha256) = 32)
 ) with (fillfactor = 80);
--- One that is read, one that is built.
-create unique index generation_published_idx on millrace.generation (file_id) where state = 'published';
-create unique index generation_building_idx on millrace.generation (file_id) where state = 'building';
 create index generation_document_idx on millrace.generation (file_id, created_at);
 create index generation_parsed_idx on millrace.generation (tenant_id, parsed_sha256);
 -- What the keeper removes: what was built and never published, and what was once read.

@@ -66,7 +66,9 @@ class IngestedDocuments : public Documents {
       joined += row.text("text");
       models.insert(std::string(row.text("model")));
     }
-    EXPECT_EQ(joined, markdown) << what;
+    EXPECT_EQ(blob::sha256(joined).hex(), upload_job(id, "parsed_sha256")) << what;
+    EXPECT_TRUE(joined == markdown) << what << ": " << joined.size() << " bytes in chunks, "
+                                    << markdown.size() << " in the output";
     EXPECT_FALSE(joined.empty()) << what;
     EXPECT_EQ(models.size(), 1U) << what;
     EXPECT_EQ(

@@ -185,7 +185,7 @@ std::vector<Parameter> output_parameters() {
        .description = "Which output.",
        .schema =
            R"({"type":"string","enum":["text","words","hocr","alto","pdf","facts","facts_csv","fhir",)"
-           R"("narrative","results","image","manifest"]})",
+           R"("narrative","results","markdown","chunks","image","manifest"]})",
        .required = true},
       {.name = "page",
        .description = "Of `image`: of which page.",
