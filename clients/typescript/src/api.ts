@@ -19,6 +19,7 @@ import { QuarantineApi, quarantineOperations, type QuarantineTypes } from "./api
 import { QueuesApi, queuesOperations, type QueuesTypes } from "./api/queues.ts";
 import { RestApi, restOperations, type RestTypes } from "./api/rest.ts";
 import { ScaleApi, scaleOperations, type ScaleTypes } from "./api/scale.ts";
+import { SearchApi, searchOperations, type SearchTypes } from "./api/search.ts";
 import { SpendApi, spendOperations, type SpendTypes } from "./api/spend.ts";
 import { StorageApi, storageOperations, type StorageTypes } from "./api/storage.ts";
 import { StreamTokensApi, streamTokensOperations, type StreamTokensTypes } from "./api/stream_tokens.ts";
@@ -26,6 +27,7 @@ import { TenantsApi, tenantsOperations, type TenantsTypes } from "./api/tenants.
 import { TokensApi, tokensOperations, type TokensTypes } from "./api/tokens.ts";
 import { TusApi, tusOperations, type TusTypes } from "./api/tus.ts";
 import { UploadsApi, uploadsOperations, type UploadsTypes } from "./api/uploads.ts";
+import { WebhooksApi, webhooksOperations, type WebhooksTypes } from "./api/webhooks.ts";
 import { WorkApi, workOperations, type WorkTypes } from "./api/work.ts";
 import { WorkersApi, workersOperations, type WorkersTypes } from "./api/workers.ts";
 import { RootApi, rootOperations, type RootTypes } from "./api/root.ts";
@@ -49,6 +51,7 @@ export * from "./api/quarantine.ts";
 export * from "./api/queues.ts";
 export * from "./api/rest.ts";
 export * from "./api/scale.ts";
+export * from "./api/search.ts";
 export * from "./api/spend.ts";
 export * from "./api/storage.ts";
 export * from "./api/stream_tokens.ts";
@@ -56,6 +59,7 @@ export * from "./api/tenants.ts";
 export * from "./api/tokens.ts";
 export * from "./api/tus.ts";
 export * from "./api/uploads.ts";
+export * from "./api/webhooks.ts";
 export * from "./api/work.ts";
 export * from "./api/workers.ts";
 export * from "./api/root.ts";
@@ -63,12 +67,12 @@ export * from "./api/root.ts";
 /** Of the document that this was generated from. */
 export const apiVersion = "0.1.0";
 
-export const operations = { ...auditOperations, ...batchesOperations, ...budgetsOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...documentsOperations, ...exportOperations, ...filesOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...quarantineOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...spendOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
+export const operations = { ...auditOperations, ...batchesOperations, ...budgetsOperations, ...computeOperations, ...configurationOperations, ...contractsOperations, ...cronOperations, ...deadLettersOperations, ...documentsOperations, ...exportOperations, ...filesOperations, ...jobTypesOperations, ...jobsOperations, ...limitsOperations, ...profilesOperations, ...quarantineOperations, ...queuesOperations, ...restOperations, ...scaleOperations, ...searchOperations, ...spendOperations, ...storageOperations, ...streamTokensOperations, ...tenantsOperations, ...tokensOperations, ...tusOperations, ...uploadsOperations, ...webhooksOperations, ...workOperations, ...workersOperations, ...rootOperations } as const;
 
 export type OperationId = keyof typeof operations;
 
 /** What goes into every operation and what comes out, by its id. */
-export interface OperationTypes extends AuditTypes, BatchesTypes, BudgetsTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, DocumentsTypes, ExportTypes, FilesTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QuarantineTypes, QueuesTypes, RestTypes, ScaleTypes, SpendTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WorkTypes, WorkersTypes, RootTypes {}
+export interface OperationTypes extends AuditTypes, BatchesTypes, BudgetsTypes, ComputeTypes, ConfigurationTypes, ContractsTypes, CronTypes, DeadLettersTypes, DocumentsTypes, ExportTypes, FilesTypes, JobTypesTypes, JobsTypes, LimitsTypes, ProfilesTypes, QuarantineTypes, QueuesTypes, RestTypes, ScaleTypes, SearchTypes, SpendTypes, StorageTypes, StreamTokensTypes, TenantsTypes, TokensTypes, TusTypes, UploadsTypes, WebhooksTypes, WorkTypes, WorkersTypes, RootTypes {}
 
 export class Api extends RootApi {
   readonly audit: AuditApi;
@@ -90,6 +94,7 @@ export class Api extends RootApi {
   readonly queues: QueuesApi;
   readonly rest: RestApi;
   readonly scale: ScaleApi;
+  readonly search: SearchApi;
   readonly spend: SpendApi;
   readonly storage: StorageApi;
   readonly streamTokens: StreamTokensApi;
@@ -97,6 +102,7 @@ export class Api extends RootApi {
   readonly tokens: TokensApi;
   readonly tus: TusApi;
   readonly uploads: UploadsApi;
+  readonly webhooks: WebhooksApi;
   readonly work: WorkApi;
   readonly workers: WorkersApi;
 
@@ -121,6 +127,7 @@ export class Api extends RootApi {
     this.queues = new QueuesApi(core);
     this.rest = new RestApi(core);
     this.scale = new ScaleApi(core);
+    this.search = new SearchApi(core);
     this.spend = new SpendApi(core);
     this.storage = new StorageApi(core);
     this.streamTokens = new StreamTokensApi(core);
@@ -128,6 +135,7 @@ export class Api extends RootApi {
     this.tokens = new TokensApi(core);
     this.tus = new TusApi(core);
     this.uploads = new UploadsApi(core);
+    this.webhooks = new WebhooksApi(core);
     this.work = new WorkApi(core);
     this.workers = new WorkersApi(core);
   }

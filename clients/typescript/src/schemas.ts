@@ -18,6 +18,7 @@ export type * from "./schemas/quarantine.ts";
 export type * from "./schemas/queues.ts";
 export type * from "./schemas/rest.ts";
 export type * from "./schemas/scale.ts";
+export type * from "./schemas/search.ts";
 export type * from "./schemas/shared.ts";
 export type * from "./schemas/spend.ts";
 export type * from "./schemas/storage.ts";

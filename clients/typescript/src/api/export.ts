@@ -14,6 +14,18 @@ export interface ExportBatchDownloadParams {
   partial?: boolean;
 }
 
+export interface ExportBatchFilesParams {
+  /** The batch. */
+  id: string;
+  /** Also while some are not finished, or have failed. */
+  partial?: boolean;
+}
+
+export interface ExportBatchStreamParams {
+  /** The batch. */
+  id: string;
+}
+
 export interface ExportCancelParams {
   /** The job. */
   id: string;
@@ -22,6 +34,27 @@ export interface ExportCancelParams {
 export interface ExportDeleteParams {
   /** The export. */
   id: string;
+}
+
+export interface ExportDeleteDocumentParams {
+  /** The document. */
+  id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
+}
+
+export interface ExportDocumentParams {
+  /** The document. */
+  id: string;
+  /** An earlier one, as long as an export names it. */
+  version?: number;
+}
+
+export interface ExportDocumentsParams {
+  /** How many at most; 50 unless said. */
+  limit?: number;
+  /** The next_cursor of the page before. */
+  cursor?: string;
 }
 
 export interface ExportDownloadParams {
@@ -43,6 +76,18 @@ export interface ExportHistoryParams {
   cursor?: string;
 }
 
+export interface ExportPreviewParams {
+  /** The job. */
+  id: string;
+}
+
+export interface ExportPutDocumentParams {
+  /** The document. */
+  id: string;
+  /** The ETag of what was read: 412 when it has been changed since. */
+  "If-Match"?: string;
+}
+
 export interface ExportStatusParams {
   /** The job. */
   id: string;
@@ -53,20 +98,35 @@ export interface ExportStreamParams {
   id: string;
 }
 
+export interface ExportTemplateParams {
+  /** Its name. */
+  slug: string;
+}
+
 export const exportOperations = {
   "export.batch": { id: "export.batch", method: "GET", path: "/api/v1/export/batch/{id}", answer: "json" },
   "export.batch_download": { id: "export.batch_download", method: "GET", path: "/api/v1/export/batch/{id}/download", query: ["partial"], answer: "raw" },
+  "export.batch_files": { id: "export.batch_files", method: "GET", path: "/api/v1/export/batch/{id}/files", query: ["partial"], answer: "json" },
+  "export.batch_stream": { id: "export.batch_stream", method: "GET", path: "/api/v1/export/batch/{id}/stream", answer: "events" },
   "export.cancel": { id: "export.cancel", method: "DELETE", path: "/api/v1/export/job/{id}", answer: "json" },
   "export.cleanup": { id: "export.cleanup", method: "POST", path: "/api/v1/export/cleanup", answer: "json" },
   "export.cleanup_function": { id: "export.cleanup_function", method: "POST", path: "/functions/v1/cleanup-exports", body: "json", answer: "json" },
   "export.create": { id: "export.create", method: "POST", path: "/api/v1/export/pdf", body: "json", idempotencyKey: true, answer: "json" },
   "export.create_batch": { id: "export.create_batch", method: "POST", path: "/api/v1/export/batch", body: "json", idempotencyKey: true, answer: "json" },
+  "export.create_document": { id: "export.create_document", method: "POST", path: "/api/v1/export/documents", body: "json", idempotencyKey: true, answer: "json" },
   "export.delete": { id: "export.delete", method: "DELETE", path: "/api/v1/export/history/{id}", answer: "json" },
+  "export.delete_document": { id: "export.delete_document", method: "DELETE", path: "/api/v1/export/documents/{id}", header: ["If-Match"], answer: "json" },
+  "export.document": { id: "export.document", method: "GET", path: "/api/v1/export/documents/{id}", query: ["version"], answer: "json" },
+  "export.documents": { id: "export.documents", method: "GET", path: "/api/v1/export/documents", query: ["limit", "cursor"], answer: "json" },
   "export.download": { id: "export.download", method: "GET", path: "/api/v1/export/download/{id}", answer: "raw" },
   "export.file": { id: "export.file", method: "GET", path: "/api/v1/export/file/{path}", query: ["token"], rest: ["path"], answer: "raw" },
   "export.history": { id: "export.history", method: "GET", path: "/api/v1/export/history", query: ["limit", "cursor"], answer: "json" },
+  "export.preview": { id: "export.preview", method: "GET", path: "/api/v1/export/job/{id}/preview", answer: "raw" },
+  "export.put_document": { id: "export.put_document", method: "PUT", path: "/api/v1/export/documents/{id}", header: ["If-Match"], body: "json", answer: "json" },
   "export.status": { id: "export.status", method: "GET", path: "/api/v1/export/job/{id}", answer: "json" },
   "export.stream": { id: "export.stream", method: "GET", path: "/api/v1/export/job/{id}/stream", answer: "events" },
+  "export.template": { id: "export.template", method: "GET", path: "/api/v1/export/templates/{slug}", answer: "json" },
+  "export.templates": { id: "export.templates", method: "GET", path: "/api/v1/export/templates", answer: "json" },
 } as const satisfies Record<string, OperationSpec>;
 
 export interface ExportTypes {
@@ -74,6 +134,10 @@ export interface ExportTypes {
     data: S.ExportBatch;
   } };
   "export.batch_download": { params: ExportBatchDownloadParams; body: undefined; answer: Response };
+  "export.batch_files": { params: ExportBatchFilesParams; body: undefined; answer: {
+    data: S.ExportBatchFiles;
+  } };
+  "export.batch_stream": { params: ExportBatchStreamParams; body: undefined; answer: ServerEvent };
   "export.cancel": { params: ExportCancelParams; body: undefined; answer: {
     data: S.Message;
   } };
@@ -87,18 +151,40 @@ export interface ExportTypes {
   "export.create_batch": { params: Record<string, never>; body: S.NewExportBatch; answer: {
     data: S.ExportBatchCreated;
   } };
+  "export.create_document": { params: Record<string, never>; body: S.NewExportDocument; answer: {
+    data: S.ExportDocument;
+  } };
   "export.delete": { params: ExportDeleteParams; body: undefined; answer: {
     data: S.Message;
+  } };
+  "export.delete_document": { params: ExportDeleteDocumentParams; body: undefined; answer: {
+    data: S.Message;
+  } };
+  "export.document": { params: ExportDocumentParams; body: undefined; answer: {
+    data: S.ExportDocument;
+  } };
+  "export.documents": { params: ExportDocumentsParams; body: undefined; answer: {
+    data: S.ExportDocumentPage;
   } };
   "export.download": { params: ExportDownloadParams; body: undefined; answer: Response };
   "export.file": { params: ExportFileParams; body: undefined; answer: Response };
   "export.history": { params: ExportHistoryParams; body: undefined; answer: {
     data: S.ExportHistoryPage;
   } };
+  "export.preview": { params: ExportPreviewParams; body: undefined; answer: Response };
+  "export.put_document": { params: ExportPutDocumentParams; body: S.NewExportDocument; answer: {
+    data: S.ExportDocument;
+  } };
   "export.status": { params: ExportStatusParams; body: undefined; answer: {
     data: S.ExportStatus;
   } };
   "export.stream": { params: ExportStreamParams; body: undefined; answer: ServerEvent };
+  "export.template": { params: ExportTemplateParams; body: undefined; answer: {
+    data: S.ExportTemplate;
+  } };
+  "export.templates": { params: Record<string, never>; body: undefined; answer: {
+    data: S.ExportTemplates;
+  } };
 }
 
 export class ExportApi {
@@ -126,6 +212,28 @@ export class ExportApi {
    */
   batchDownload(params: ExportBatchDownloadParams, options: CallOptions = {}): Promise<Response> {
     return this.core.call<Response>(exportOperations["export.batch_download"], params, undefined, options);
+  }
+
+  /**
+   * Links to the files of a batch, good for an hour.
+   * `GET /api/v1/export/batch/{id}/files`
+   */
+  batchFiles(params: ExportBatchFilesParams, options: CallOptions = {}): Promise<{
+    data: S.ExportBatchFiles;
+  }> {
+    return this.core.call<{
+    data: S.ExportBatchFiles;
+  }>(exportOperations["export.batch_files"], params, undefined, options);
+  }
+
+  /**
+   * How far a batch of exports is, live.
+   * First `snapshot`, then `progress` whenever something happens to one of its jobs, at last `finished`. Each event has the whole state. Data: ExportBatch.
+   * Events until the server says that there are no more; resumes by itself.
+   * `GET /api/v1/export/batch/{id}/stream`
+   */
+  batchStream(params: ExportBatchStreamParams, options: StreamOptions = {}): AsyncGenerator<ServerEvent, void, undefined> {
+    return this.core.events(exportOperations["export.batch_stream"], params, options);
   }
 
   /**
@@ -187,6 +295,19 @@ export class ExportApi {
   }
 
   /**
+   * Keep a document for exports.
+   * Its data must be what the schema of its template says.
+   * `POST /api/v1/export/documents`
+   */
+  createDocument(body: S.NewExportDocument, options: CallOptions = {}): Promise<{
+    data: S.ExportDocument;
+  }> {
+    return this.core.call<{
+    data: S.ExportDocument;
+  }>(exportOperations["export.create_document"], {}, body, options);
+  }
+
+  /**
    * Delete an export.
    * `DELETE /api/v1/export/history/{id}`
    */
@@ -196,6 +317,43 @@ export class ExportApi {
     return this.core.call<{
     data: S.Message;
   }>(exportOperations["export.delete"], params, undefined, options);
+  }
+
+  /**
+   * Delete a document for exports, with all its versions.
+   * Exports of it that are not finished are cancelled; files that were made stay until they expire.
+   * `DELETE /api/v1/export/documents/{id}`
+   */
+  deleteDocument(params: ExportDeleteDocumentParams, options: CallOptions = {}): Promise<{
+    data: S.Message;
+  }> {
+    return this.core.call<{
+    data: S.Message;
+  }>(exportOperations["export.delete_document"], params, undefined, options);
+  }
+
+  /**
+   * A document for exports.
+   * `GET /api/v1/export/documents/{id}`
+   */
+  document(params: ExportDocumentParams, options: CallOptions = {}): Promise<{
+    data: S.ExportDocument;
+  }> {
+    return this.core.call<{
+    data: S.ExportDocument;
+  }>(exportOperations["export.document"], params, undefined, options);
+  }
+
+  /**
+   * Documents for exports, newest first, without their data.
+   * `GET /api/v1/export/documents`
+   */
+  documents(params: ExportDocumentsParams = {}, options: CallOptions = {}): Promise<{
+    data: S.ExportDocumentPage;
+  }> {
+    return this.core.call<{
+    data: S.ExportDocumentPage;
+  }>(exportOperations["export.documents"], params, undefined, options);
   }
 
   /**
@@ -227,6 +385,27 @@ export class ExportApi {
   }
 
   /**
+   * A picture of the first page of a finished export.
+   * `GET /api/v1/export/job/{id}/preview`
+   */
+  preview(params: ExportPreviewParams, options: CallOptions = {}): Promise<Response> {
+    return this.core.call<Response>(exportOperations["export.preview"], params, undefined, options);
+  }
+
+  /**
+   * Write its next version.
+   * The same content makes no new version. With If-Match only while the version is the one of the entity tag.
+   * `PUT /api/v1/export/documents/{id}`
+   */
+  putDocument(params: ExportPutDocumentParams, body: S.NewExportDocument, options: CallOptions = {}): Promise<{
+    data: S.ExportDocument;
+  }> {
+    return this.core.call<{
+    data: S.ExportDocument;
+  }>(exportOperations["export.put_document"], params, body, options);
+  }
+
+  /**
    * How far an export is.
    * `GET /api/v1/export/job/{id}`
    */
@@ -246,5 +425,29 @@ export class ExportApi {
    */
   stream(params: ExportStreamParams, options: StreamOptions = {}): AsyncGenerator<ServerEvent, void, undefined> {
     return this.core.events(exportOperations["export.stream"], params, options);
+  }
+
+  /**
+   * One template.
+   * `GET /api/v1/export/templates/{slug}`
+   */
+  template(params: ExportTemplateParams, options: CallOptions = {}): Promise<{
+    data: S.ExportTemplate;
+  }> {
+    return this.core.call<{
+    data: S.ExportTemplate;
+  }>(exportOperations["export.template"], params, undefined, options);
+  }
+
+  /**
+   * Templates of exports, with the schema of their data and a sample.
+   * `GET /api/v1/export/templates`
+   */
+  templates(options: CallOptions = {}): Promise<{
+    data: S.ExportTemplates;
+  }> {
+    return this.core.call<{
+    data: S.ExportTemplates;
+  }>(exportOperations["export.templates"], {}, undefined, options);
   }
 }

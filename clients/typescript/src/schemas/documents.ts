@@ -64,6 +64,13 @@ export interface DocumentSummary {
   /** What the passes say of all of it: type, language, counts. */
   summary: Record<string, unknown>;
   pages_failed: number;
+  /** Of one that is ingested: chunks that were cut and that have vectors. */
+  progress: {
+    /** null until all are cut. */
+    chunks_total: number | null;
+    chunks_done: number | null;
+    embeds_done: number | null;
+  } | null;
   /** What it waits for. */
   job_id: S.NullableUuid;
   /** The last failure (`current_error`), those before, and their counts. */

@@ -13,6 +13,10 @@ export interface ExportBatch {
   batchId: S.Uuid;
   totalCount: number;
   completedCount: number;
+  /** Failed or cancelled. */
+  failedCount?: number;
+  /** None of them goes on. */
+  finished?: boolean;
   /** Completed jobs of all, in percent. */
   progress: number;
   /** The mean of their progress. */
@@ -25,15 +29,47 @@ export interface ExportBatchCreated {
   jobs: S.ExportBatchJob[];
 }
 
+export interface ExportBatchFiles {
+  batchId: S.Uuid;
+  /** Seconds for which the links are good. */
+  expiresIn: number;
+  files: {
+    jobId: S.Uuid;
+    documentId: S.NullableUuid;
+    fileName: string;
+    url: string;
+  }[];
+}
+
 export interface ExportBatchJob {
   jobId: S.Uuid;
   documentId: S.NullableUuid;
   status?: "pending" | "processing" | "completed" | "failed" | "cancelled";
   progress?: number;
+  error?: S.NullableText;
 }
 
 export interface ExportCreated {
   jobId: S.Uuid;
+}
+
+export interface ExportDocument {
+  id: S.Uuid;
+  userId: S.Uuid;
+  title: string;
+  templateSlug: string;
+  /** Not in lists. */
+  data?: Record<string, unknown>;
+  version: number;
+  /** Of title, template and data. */
+  contentSha256: string;
+  createdAt: S.Time;
+  updatedAt: S.Time;
+}
+
+export interface ExportDocumentPage {
+  items: S.ExportDocument[];
+  next_cursor: S.Cursor;
 }
 
 export interface ExportHistory {
@@ -66,6 +102,8 @@ export interface ExportOptions {
   };
   quality?: "draft" | "normal" | "high";
   colorMode?: "color" | "grayscale";
+  /** Of labels, dates and numbers, instead of the document's. */
+  language?: string;
 }
 
 export interface ExportPartial {
@@ -89,6 +127,27 @@ export interface ExportStatus {
   error: S.NullableText;
 }
 
+export interface ExportTemplate {
+  slug: string;
+  title: string;
+  description: string;
+  /** Templates of one kind take the same data. */
+  kind: string;
+  version: string;
+  /** Of its files: equal hashes render equally. */
+  hash: string;
+  language: string;
+  pageSize: string;
+  /** JSON Schema of the data. */
+  schema: Record<string, unknown>;
+  /** Data that the schema accepts. */
+  sample: Record<string, unknown>;
+}
+
+export interface ExportTemplates {
+  items: S.ExportTemplate[];
+}
+
 export interface ExportsCleaned {
   deletedCount: number;
 }
@@ -103,15 +162,26 @@ export interface Message {
 
 export interface NewExport {
   documentId: S.Uuid;
-  templateSlug?: S.TemplateSlug;
+  templateSlug?: S.OrderedTemplate;
   options?: S.ExportOptions;
 }
 
 export interface NewExportBatch {
   /** Ten at most. */
   documentIds: S.Uuid[];
-  templateSlug?: S.TemplateSlug;
+  templateSlug?: S.OrderedTemplate;
   options?: S.ExportOptions;
 }
+
+export interface NewExportDocument {
+  /** Of the PDF and the name of its file; 512 bytes at most. */
+  title: string;
+  templateSlug?: S.TemplateSlug;
+  /** As the schema of the template says. */
+  data: Record<string, unknown>;
+}
+
+/** Another template than that of the document, which must fit its data. */
+export type OrderedTemplate = string;
 
 export type TemplateSlug = string;
