@@ -49,10 +49,10 @@ class SearchTest : public EngineTest {
     sql.run(fmt::format(R"(
       insert into millrace.document_chunks (document_id, chunk_id, generation_id, content_id, tenant_id, owner_id, chunk_ord, chunker_name, chunker_version, chunk_sha, text,
           heading_path, start_byte, end_byte, meta, embedding, embed_sha256, signature, embed_model, embed_version, config, words, created_at)
-      select {0}, gen_random_uuid(), {0}, gen_random_uuid(), $1::uuid, $2::uuid, (select count(*) from millrace.document_chunks where document_id = {0}), 'm', '1', '', $3,
-             $4::text[], $8::bigint, $8::bigint + octet_length($3), '{{}}', v.v, '\x00', millrace.vector_signature(v.v), case when v.v is null then null else 'm' end,
-             case when v.v is null then null else $6 end, $7, millrace.chunk_words($7::regconfig, $4::text[], $3), millrace.now()
-        from (select nullif($5, '(none)')::real[] as v) v)",
+      select {0}, gen_random_uuid(), {0}, gen_random_uuid(), $1::uuid, $2::uuid, (select count(*) from millrace.document_chunks where document_id = {0}), 'm', '1', '', $3::text,
+             $4::text[], $8::bigint, $8::bigint + octet_length($3::text), '{{}}', v.v, '\x00', millrace.vector_signature(v.v), case when v.v is null then null else 'm' end,
+             case when v.v is null then null else $6::text end, $7::text, millrace.chunk_words($7::text::regconfig, $4::text[], $3::text), millrace.now()
+        from (select nullif($5::text, '(none)')::real[] as v) v)",
                         document),
             pg::params(chunk.tenant, chunk.owner, chunk.text, chunk.headings, chunk.vector,
                        chunk.version, chunk.config, chunk.start_byte));
