@@ -196,7 +196,7 @@ TEST_F(MadeExports, v17_a_batch_of_three_is_a_zip_of_three) {
   EXPECT_THAT(run_tool("unzip -t " + file), HasSubstr("No errors detected"));
   const auto names = run_tool("unzip -Z1 " + file);
   EXPECT_EQ(std::ranges::count(names, '\n'), 3) << names;
-  EXPECT_THAT(names, testing::Not(HasSubstr("..")));
+  EXPECT_THAT(names, testing::Not(HasSubstr("/"))) << "no folders, so no way out of one";
   EXPECT_THAT(names, HasSubstr("CV.pdf\n"));
   for (const auto* name : {"CV.pdf"}) {
     EXPECT_THAT(run_tool(fmt::format("unzip -p {} '{}'", file, name)), StartsWith("%PDF-"));
@@ -300,7 +300,7 @@ TEST_F(MadeExports, v15_what_takes_too_long_is_tried_again_and_then_fails) {
     run_now(job);
   }
   ASSERT_EQ(ended(job), "failed");
-  EXPECT_THAT(text_at(state(job), "error"), HasSubstr("reduce"));
+  EXPECT_THAT(text_at(state(job), "error"), HasSubstr("Reduce its content"));
   worker_ = std::make_unique<ExportWorkerProgram>(world());
 }
 
