@@ -14,6 +14,7 @@
 -- function millrace.append_logs(p_worker_id text, p_items jsonb) returns integer volatile security definer
 -- function millrace.arm_wake(p_queue_id smallint) returns void volatile
 -- function millrace.ask_image(p_file_id uuid, p_page integer) returns uuid volatile security definer
+-- function millrace.ask_parse(p_job_id uuid, p_token uuid, p_request jsonb DEFAULT NULL::jsonb) returns jsonb volatile security definer
 -- aggregate millrace.audit_chain(bytea, bytea) returns bytea immutable
 -- function millrace.audit_checkpoint(p_tenant uuid DEFAULT NULL::uuid) returns jsonb stable security definer
 -- function millrace.audit_digest(p_row millrace.audit) returns bytea immutable
@@ -28,6 +29,7 @@
 -- function millrace.beat_worker(p_worker_id text, p_process uuid, p_info jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.begin_call(p_call jsonb) returns jsonb volatile security definer
 -- function millrace.begin_document(p_job_id uuid, p_pipeline jsonb) returns jsonb volatile security definer
+-- function millrace.begin_generation(p_job_id uuid, p_token uuid, p_generation jsonb) returns jsonb volatile security definer
 -- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
 -- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
 -- function millrace.bind_providers(p_bindings jsonb) returns integer volatile security definer
@@ -50,6 +52,8 @@
 -- function millrace.check_bucket(p_bucket text, p_size bigint, p_type text) returns void stable
 -- function millrace.check_configuration() returns trigger volatile
 -- function millrace.check_depth(p_queue_id smallint, p_tenant uuid, p_queue text, p_max bigint, p_adding bigint) returns void stable
+-- function millrace.check_export_document(p_document jsonb, OUT title text, OUT template_slug text, OUT data jsonb) returns record stable
+-- function millrace.check_export_options(p_options jsonb) returns jsonb immutable
 -- function millrace.check_object_name(p_bucket text, p_name text, p_user uuid) returns void stable
 -- function millrace.check_open(p_upload millrace.upload) returns void stable
 -- function millrace.check_pipeline(p_name text) returns void stable
@@ -63,6 +67,8 @@
 -- function millrace.check_tenant(p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
 -- function millrace.check_trim() returns trigger volatile
+-- function millrace.chunk_passage(p_config regconfig, p_words tsquery, p_text text, p_start_byte bigint, p_length integer DEFAULT 320) returns jsonb immutable
+-- function millrace.chunk_words(p_config regconfig, p_headings text[], p_text text) returns tsvector immutable
 -- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean) returns SETOF millrace.delivery volatile
 -- function millrace.claim_group(p_queue_id smallint, p_type_id smallint, p_tenant_id uuid, p_priority smallint, p_mark bigint, p_limit integer, p_cutoff timestamp with time zone, p_owner uuid, p_worker_id text, p_process uuid, p_lease interval, p_provider_id integer, p_alone boolean) returns SETOF millrace.lease volatile
 -- function millrace.claim_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) volatile
@@ -79,6 +85,7 @@
 -- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
+-- function millrace.clear_exports(p_before timestamp with time zone, p_limit integer) returns integer volatile
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
 -- function millrace.clear_removal(p_store_key text, p_removal_id uuid) returns boolean volatile security definer
 -- function millrace.close_stage(p_document millrace.document, p_stage text) returns void volatile
@@ -92,6 +99,7 @@
 -- function millrace.config_integer(p_key text, p_default integer) returns integer stable
 -- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
 -- function millrace.count_objects() returns trigger volatile
+-- function millrace.count_operations(p_tenant uuid, p_user_id uuid, p_count integer) returns void volatile
 -- function millrace.count_parts() returns trigger volatile
 -- function millrace.create_api_token(p_token jsonb) returns uuid volatile security definer
 -- function millrace.create_batch(p_jobs jsonb, p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
@@ -117,6 +125,7 @@
 -- function millrace.delay_blobs(p_tenants uuid[], p_sha256 bytea[]) returns void volatile security definer
 -- function millrace.delay_parts(p_upload_ids uuid[], p_handles text[]) returns void volatile security definer
 -- function millrace.delete_cron(p_name text) returns void volatile security definer
+-- function millrace.delete_export_document(p_user_id uuid, p_document_id uuid, p_expected_version integer DEFAULT NULL::integer) returns boolean volatile security definer
 -- function millrace.delete_export_history(p_ids uuid[]) returns SETOF millrace.export_history volatile security definer
 -- function millrace.delete_profile(p_profile_id uuid) returns void volatile security definer
 -- function millrace.delete_shell_files(p_ids uuid[]) returns SETOF millrace.shell_files volatile security definer
@@ -129,13 +138,16 @@
 -- function millrace.drop_job_partition(p_suffix text, p_keep_after timestamp with time zone) returns integer volatile
 -- function millrace.drop_stale(p_document millrace.document, p_stage text, p_keep integer[], p_job_id uuid) returns void volatile
 -- function millrace.drop_time_partitions(p_table text, p_before timestamp with time zone) returns integer volatile
+-- function millrace.drop_versions(p_document_id uuid, p_version integer DEFAULT NULL::integer) returns void volatile
 -- function millrace.effective_limit(p_provider_id integer) returns TABLE(status text, requests_per_minute bigint, requests_per_hour bigint, tokens_per_minute bigint, tokens_per_hour bigint, concurrent_requests bigint, overridden boolean) stable
 -- function millrace.elect(p_duty text, p_holder text, p_ttl interval) returns boolean volatile security definer
+-- function millrace.embedding_text(p_meta jsonb, p_text text) returns text immutable
 -- function millrace.empty_intake() returns integer volatile security definer
 -- function millrace.enable_tenant(p_tenant uuid) returns void volatile security definer
 -- function millrace.end_call(p_call_id uuid, p_end jsonb) returns void volatile security definer
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
 -- function millrace.end_document(p_document millrace.document, p_state text, p_job_id uuid) returns void volatile
+-- function millrace.end_parse(p_job_id uuid) returns void volatile security definer
 -- function millrace.end_removals(p_removal_ids uuid[]) returns integer volatile security definer
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
@@ -158,19 +170,24 @@
 -- function millrace.expire_calls(p_limit integer) returns integer volatile
 -- function millrace.expire_defaults(p_before timestamp with time zone, p_limit integer) returns integer volatile
 -- function millrace.expire_exports(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_generations(p_limit integer) returns integer volatile security definer
 -- function millrace.expire_keys(p_limit integer) returns integer volatile security definer
 -- function millrace.expire_ready(p_rows millrace.ready[]) returns void volatile
 -- function millrace.expire_results(p_limit integer) returns integer volatile
 -- function millrace.expire_slots(p_limit integer) returns integer volatile security definer
 -- function millrace.expire_uploads(p_limit integer) returns TABLE(upload_id uuid, handle text, if_stored_before timestamp with time zone) volatile security definer
 -- function millrace.expire_waiting(p_limit integer) returns integer volatile security definer
+-- function millrace.expire_webhooks(p_limit integer) returns integer volatile security definer
 -- function millrace.explain_stale(p_job_id uuid, p_token uuid) returns text stable
 -- function millrace.export_batch_jobs(p_batch_id uuid) returns SETOF json stable security definer
+-- function millrace.export_document_json(p_document millrace.export_document, p_version millrace.export_document_version, p_data boolean) returns jsonb stable
 -- function millrace.export_files(p_job_ids uuid[]) returns TABLE(job_id uuid, file_path text, file_name text) stable security definer
 -- function millrace.export_object(p_text text) returns text immutable
+-- function millrace.export_preview(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.export_room(p_tenant uuid, p_user_id uuid, OUT running integer, OUT used bigint, OUT reserved bigint) returns record volatile
 -- function millrace.export_spec(p_tenant uuid, p_user_id uuid, p_document_id uuid, p_options jsonb) returns jsonb stable
 -- function millrace.export_status(p_status text) returns text immutable
+-- function millrace.export_work(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
 -- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
@@ -179,6 +196,8 @@
 -- function millrace.file_json(p_file millrace.shell_files) returns jsonb stable
 -- function millrace.find_api_token(p_public_id text, p_hash bytea) returns TABLE(token_id uuid, hash bytea, role text, tenant_id uuid, user_id uuid, scopes text[], expires_at timestamp with time zone, revoked boolean) stable security definer
 -- function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamp with time zone) returns TABLE(claim_id uuid, claimed_at timestamp with time zone, worker_id text, "position" integer) stable
+-- function millrace.find_generation(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.find_parsed(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.find_upload(p_upload_id uuid, p_user uuid, p_lock boolean) returns millrace.upload volatile
 -- function millrace.fingerprint(p_error jsonb) returns text immutable
 -- function millrace.finish_file(p_upload millrace.upload, p_blob jsonb) returns jsonb volatile
@@ -194,8 +213,10 @@
 -- function millrace.forget_imports(p_source text, p_schema text) returns bigint volatile security definer
 -- function millrace.forget_parts(p_upload_ids uuid[], p_handles text[]) returns integer volatile security definer
 -- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
+-- function millrace.generation_json(p_generation millrace.generation) returns jsonb stable
 -- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
 -- function millrace.get_document(p_file_id uuid) returns jsonb stable security definer
+-- function millrace.get_export_document(p_document_id uuid, p_version integer DEFAULT NULL::integer) returns jsonb stable security definer
 -- function millrace.get_file(p_file_id uuid) returns jsonb stable security definer
 -- function millrace.get_job(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.get_job_status(p_job_id uuid, p_user_id uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) stable security definer
@@ -208,6 +229,8 @@
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.has_profile_access(p_profile_id uuid) returns boolean stable security definer
 -- function millrace.health_counts() returns jsonb stable security definer
+-- function millrace.hold_generation(p_job_id uuid, p_token uuid, p_generation_id uuid) returns millrace.generation volatile
+-- function millrace.hold_stage(p_job_id uuid, p_token uuid) returns millrace.document volatile
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
 -- function millrace.id_prefix(p_id uuid) returns bigint immutable
@@ -232,6 +255,7 @@
 -- function millrace.import_time(p_text text) returns timestamp with time zone stable
 -- function millrace.import_undo(p_source text, p_schema text, p_limit integer DEFAULT 1000) returns SETOF millrace.import_answer volatile
 -- function millrace.imports_overview(p_source text, p_schema text) returns TABLE(source_type text, place text, jobs bigint) stable security definer
+-- function millrace.ingest_state(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_blob_used(p_tenant uuid, p_sha256 bytea) returns boolean stable
 -- function millrace.is_service_role() returns boolean stable
@@ -271,7 +295,9 @@
 -- function millrace.list_audit(p_before_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_before_id bigint DEFAULT NULL::bigint, p_action text DEFAULT NULL::text, p_table_name text DEFAULT NULL::text, p_record_id text DEFAULT NULL::text, p_patient_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns json stable security definer
 -- function millrace.list_batches(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50) returns TABLE(batch_id uuid, tenant_id uuid, name text, total integer, completed integer, failed integer, cancelled integer, pending integer, progress numeric, sealed_at timestamp with time zone, finished_at timestamp with time zone, callback_job_id uuid, created_at timestamp with time zone) stable security definer
 -- function millrace.list_buckets(p_bucket text DEFAULT NULL::text) returns SETOF millrace.storage_bucket stable security definer
+-- function millrace.list_chunks(p_file_id uuid, p_after integer DEFAULT '-1'::integer, p_limit integer DEFAULT 500) returns SETOF jsonb stable security definer
 -- function millrace.list_documents(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_state text DEFAULT NULL::text, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
+-- function millrace.list_export_documents(p_user_id uuid DEFAULT NULL::uuid, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50) returns SETOF jsonb stable security definer
 -- function millrace.list_facts(p_file_id uuid, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100) returns SETOF jsonb stable security definer
 -- function millrace.list_files(p_before uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 50, p_patient uuid DEFAULT NULL::uuid) returns SETOF jsonb stable security definer
 -- function millrace.list_jobs(p_filter jsonb DEFAULT '{}'::jsonb, p_limit integer DEFAULT 50, p_before uuid DEFAULT NULL::uuid) returns jsonb stable security definer
@@ -284,6 +310,7 @@
 -- function millrace.list_spend(p_days integer DEFAULT 7) returns SETOF jsonb stable security definer
 -- function millrace.list_tenants(p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 100, p_tenant uuid DEFAULT NULL::uuid) returns TABLE(tenant_id uuid, name text, quota_bytes bigint, quota_files bigint, used_bytes bigint, used_files bigint, requests_per_minute integer, disabled_at timestamp with time zone, disabled_reason text, created_at timestamp with time zone) stable security definer
 -- function millrace.lock_document(p_job_id uuid) returns millrace.document volatile
+-- function millrace.lock_exports(p_tenant uuid, p_user_id uuid) returns void volatile
 -- function millrace.log_audit_event(p_table_name text, p_record_id text, p_operation text, p_old_values jsonb, p_new_values jsonb, p_reason text, p_category text DEFAULT 'system'::text, p_patient_id uuid DEFAULT NULL::uuid) returns bigint volatile security definer
 -- function millrace.lose_jobs(p_rows millrace.moving[], p_alone uuid[], p_timed uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns void volatile
 -- function millrace.maintain_partitions() returns jsonb volatile security definer
@@ -302,6 +329,7 @@
 -- function millrace.note_deaths(p_processes uuid[]) returns void volatile
 -- function millrace.note_dependents(p_job_ids uuid[]) returns void volatile
 -- function millrace.note_failures() returns trigger volatile security definer
+-- function millrace.note_parse(p_job_id uuid, p_token uuid, p_note jsonb) returns jsonb volatile security definer
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
 -- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
@@ -313,10 +341,20 @@
 -- function millrace.page_tokens(p_file_id uuid, p_page integer, p_stage text, p_plan jsonb) returns bigint stable
 -- function millrace.pages_of(p_file_id uuid) returns TABLE(page integer, content_sha256 text, state text, failed_stage text, failed_reason text) stable security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
+-- function millrace.parse_awaited(p_job_id uuid) returns text stable security definer
+-- function millrace.parse_json(p_request millrace.parse_request) returns jsonb stable
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
 -- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
 -- function millrace.payee(p_provider text) returns text immutable
+-- function millrace.pending_chunks(p_generation_id uuid, p_after integer DEFAULT '-1'::integer, p_limit integer DEFAULT 256) returns TABLE(chunk_id uuid, chunk_ord integer, embed_sha256 text, embedding_text text) stable security definer
+-- function millrace.pgmq_archive(queue_name text, msg_id bigint) returns boolean volatile security definer
+-- function millrace.pgmq_create(queue_name text) returns void volatile security definer
+-- function millrace.pgmq_delete(queue_name text, msg_id bigint) returns boolean volatile security definer
+-- function millrace.pgmq_end(p_queue_name text, p_msg_id bigint, p_word text) returns boolean volatile
+-- function millrace.pgmq_read(queue_name text, vt integer DEFAULT 30, qty integer DEFAULT 1) returns SETOF millrace.message_record volatile security definer
+-- function millrace.pgmq_send(queue_name text, msg jsonb, delay integer DEFAULT 0) returns bigint volatile security definer
+-- function millrace.pgmq_type(p_queue_name text) returns smallint stable
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.pipeline_definition(p_hash bytea) returns jsonb stable security definer
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
@@ -330,6 +368,9 @@
 -- function millrace.provider_of(p_type_id smallint) returns integer stable
 -- function millrace.provider_usage(p_provider_id integer, p_at timestamp with time zone, p_minute interval, p_hour interval, OUT requests_minute bigint, OUT tokens_minute bigint, OUT oldest_minute bigint, OUT requests_hour bigint, OUT tokens_hour bigint, OUT oldest_hour bigint, OUT stale boolean) returns record stable
 -- function millrace.provider_waiting(p_provider_id integer, p_max bigint) returns bigint stable
+-- function millrace.publish_generation(p_job_id uuid, p_generation_id uuid) returns void volatile security definer
+-- function millrace.put_chunks(p_job_id uuid, p_token uuid, p_generation_id uuid, p_chunks jsonb) returns integer volatile security definer
+-- function millrace.put_export_document(p_user_id uuid, p_document_id uuid, p_document jsonb, p_expected_version integer DEFAULT NULL::integer) returns jsonb volatile security definer
 -- function millrace.put_export_jobs(p_rows jsonb) returns SETOF jsonb volatile security definer
 -- function millrace.put_facts(p_document millrace.document, p_page integer, p_facts jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_object(p_tenant uuid, p_upload millrace.upload, p_name text, p_sha256 bytea, p_size bigint, p_content_type text) returns millrace.storage_object volatile
@@ -339,15 +380,20 @@
 -- function millrace.put_results(p_document millrace.document, p_items jsonb, p_job_id uuid) returns void volatile
 -- function millrace.put_shell_file(p_row jsonb, p_conflict text, p_user uuid, p_scope uuid) returns millrace.shell_files volatile
 -- function millrace.put_shell_files(p_rows jsonb, p_conflict text DEFAULT 'error'::text) returns SETOF millrace.shell_files volatile security definer
+-- function millrace.put_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_batch_id uuid, p_chunk_ids uuid[], p_vectors text[], p_shas text[], p_signatures text[], p_call_id uuid DEFAULT NULL::uuid, p_end jsonb DEFAULT NULL::jsonb) returns integer volatile security definer
 -- function millrace.quarantine_pages(p_file_id uuid, p_stage text) returns void volatile
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.queue_load(p_queue text DEFAULT NULL::text) returns TABLE(queue text, ready bigint, delayed bigint, leased bigint, demand bigint, oldest_age_s double precision, per_second double precision, drain_s double precision, paused boolean) volatile security definer
+-- function millrace.quote_lexeme(p_lexeme text) returns tsquery immutable
+-- function millrace.rank_vectors(p_tenant_id uuid, p_owner_id uuid, p_vector real[], p_embed_model text, p_embed_version text, p_query text, p_documents uuid[], p_limit integer, p_near integer DEFAULT 200) returns TABLE(document_id uuid, chunk_id uuid, cosine double precision) stable
+-- function millrace.rank_words(p_tenant_id uuid, p_owner_id uuid, p_config text, p_query text, p_documents uuid[], p_limit integer, p_also_documents uuid[] DEFAULT '{}'::uuid[], p_also_chunks uuid[] DEFAULT '{}'::uuid[]) returns TABLE(document_id uuid, chunk_id uuid, share double precision) stable
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
 -- function millrace.read_events(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_limit integer, p_expand boolean DEFAULT true) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
 -- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean, p_lines boolean) returns SETOF millrace.stretch volatile
 -- function millrace.read_late(p_head millrace.lane_head, p_limit integer, p_gaps boolean, p_costed boolean, p_lines boolean, OUT jobs millrace.stretch, OUT xids xid8[], OUT seqs bigint[]) returns record volatile
 -- function millrace.read_limit_values(p_values jsonb, p_override boolean) returns jsonb immutable
 -- function millrace.rebucket(p_provider_id integer, p_window text, p_old interval, p_new interval) returns void volatile
+-- function millrace.receive_parse(p_source text, p_webhook_id text, p_job_id uuid, p_result jsonb) returns text volatile security definer
 -- function millrace.recheck_blocked(p_limit integer) returns integer volatile security definer
 -- function millrace.reclaim(p_limit integer) returns integer volatile security definer
 -- function millrace.reclaim_claims(p_claim_ids uuid[], p_error_type text, p_process_death boolean, p_at_once boolean) returns uuid[] volatile
@@ -378,6 +424,7 @@
 -- function millrace.require_version(p_noun text, p_key text, p_versions text[]) returns void volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.reserve_export(p_job_id uuid, p_bytes bigint) returns jsonb volatile security definer
 -- function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void volatile
 -- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer
 -- function millrace.reset_stuck_jobs() returns integer volatile security definer
@@ -398,6 +445,7 @@
 -- function millrace.retry_job(p_job_id uuid, p_reason text DEFAULT NULL::text) returns jsonb volatile security definer
 -- function millrace.reuse_keys(p_file_id uuid, p_stage text, p_version text, p_inputs text[]) returns TABLE(page integer, reuse_key bytea) stable
 -- function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[] volatile
+-- function millrace.reuse_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_limit integer DEFAULT 1000) returns integer volatile security definer
 -- function millrace.revoke_api_token(p_token text, p_reason text DEFAULT NULL::text) returns uuid volatile security definer
 -- function millrace.revoked_holders(p_tokens text[], p_tenants uuid[]) returns TABLE(token text, tenant_id uuid) stable security definer
 -- function millrace.run_cron(p_limit integer) returns integer volatile security definer
@@ -407,6 +455,11 @@
 -- function millrace.scale_hint(p_queue text) returns bigint stable security definer
 -- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
 -- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
+-- function millrace.search_chunks(p_query text, p_vector real[] DEFAULT NULL::real[], p_embed_model text DEFAULT NULL::text, p_embed_version text DEFAULT NULL::text, p_mode text DEFAULT 'hybrid'::text, p_documents uuid[] DEFAULT NULL::uuid[], p_limit integer DEFAULT 10, p_explain boolean DEFAULT false, p_text_weight double precision DEFAULT 1.2, p_vector_weight double precision DEFAULT 1) returns SETOF jsonb stable security definer
+-- function millrace.search_configs(p_tenant_id uuid) returns text[] stable
+-- function millrace.search_demands(p_config regconfig, p_query text) returns tsquery stable
+-- function millrace.search_lexemes(p_config regconfig, p_query text) returns tsquery stable
+-- function millrace.search_terms(p_config regconfig, p_query text) returns tsquery[] stable
 -- function millrace.set_breaker(p_provider_id integer, p_state text, p_until timestamp with time zone, p_failures integer, p_opens integer, p_reason text) returns void volatile
 -- function millrace.set_budget(p_provider text, p_micros_per_day bigint) returns void volatile security definer
 -- function millrace.set_config_value(p_key text, p_value text) returns void volatile security definer
@@ -416,7 +469,9 @@
 -- function millrace.set_queue(p_queue text, p_policy jsonb DEFAULT '{}'::jsonb) returns void volatile security definer
 -- function millrace.set_tenant_quota(p_tenant uuid, p_quota jsonb) returns void volatile security definer
 -- function millrace.set_tenant_weight(p_tenant uuid, p_weight integer) returns void volatile security definer
+-- function millrace.settle_chunks(p_job_id uuid, p_generation_id uuid, p_total integer) returns void volatile security definer
 -- function millrace.settle_core(p_rows millrace.moving[], p_worker_id text, p_from text DEFAULT 'leased'::text) returns void volatile
+-- function millrace.settle_export(p_job_id uuid, p_item jsonb) returns void volatile security definer
 -- function millrace.settle_image(p_job_id uuid, p_output jsonb) returns void volatile security definer
 -- function millrace.settle_jobs(p_worker_id text, p_settlements jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.settle_or_raise(p_worker_id text, p_settlement jsonb) returns void volatile
@@ -431,6 +486,7 @@
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
 -- function millrace.show_capacity(p_provider_id integer, p_at timestamp with time zone, p_granted boolean) returns void volatile
 -- function millrace.source_lease(p_type_id smallint) returns interval stable
+-- function millrace.spaced_text(p_text text) returns text immutable
 -- function millrace.spare_statistics(p_table regclass) returns void volatile
 -- function millrace.spec_fields() returns TABLE(field text, wanted text) immutable
 -- function millrace.specs_from_json(p_jobs jsonb) returns millrace.job_spec[] volatile
@@ -442,20 +498,25 @@
 -- function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text) returns millrace.shell_files volatile
 -- function millrace.start_stage(p_document millrace.document, p_plan jsonb, p_parent uuid) returns void volatile
 -- function millrace.submit_compute(p_app_id text, p_definition text, p_version text, p_inputs jsonb, p_inputs_hash text, p_key bytea, p_options jsonb DEFAULT '{}'::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.sweep_exports(p_limit integer) returns integer volatile
 -- function millrace.sweep_objects(p_limit integer) returns integer volatile security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
 -- function millrace.take_blob(p_tenant uuid, p_blob jsonb) returns bytea volatile
+-- function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint) returns jsonb volatile security definer
 -- function millrace.take_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns millrace.moving[] volatile
 -- function millrace.take_held(p_job_id uuid, p_worker_id text) returns millrace.moving volatile
 -- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.take_upload(p_upload_id uuid, p_user uuid, p_writer uuid, p_for interval DEFAULT '00:01:00'::interval) returns jsonb volatile security definer
+-- function millrace.take_webhook(p_source text, p_webhook_id text, p_tenant uuid, p_effect text) returns boolean volatile
 -- function millrace.tenant_dead(p_tenant uuid) returns bigint stable
 -- function millrace.tenant_of_user(p_user uuid) returns uuid stable
 -- function millrace.tenant_policy(p_tenant uuid) returns TABLE(disabled boolean, requests_per_minute integer) stable security definer
 -- function millrace.tenant_quota(p_tenant uuid) returns TABLE(bytes_max bigint, files_max bigint) stable
 -- function millrace.tenant_scope() returns uuid stable
 -- function millrace.tenant_stored(p_tenant uuid) returns TABLE(bytes bigint, files bigint, reserved_bytes bigint, reserved_files bigint) stable
+-- function millrace.text_config(p_language text, p_sample text DEFAULT NULL::text) returns regconfig stable
+-- function millrace.text_language(p_text text) returns text immutable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable
 -- function millrace.touch_api_tokens(p_tokens text[]) returns integer volatile security definer
 -- function millrace.trim_audit(p_limit integer) returns jsonb volatile
@@ -473,11 +534,16 @@
 -- function millrace.upload_owner(p_tenant uuid, p_user uuid, p_patient uuid) returns TABLE(owner_id uuid, patient_id uuid) volatile
 -- function millrace.upload_parts_max(p_offset bigint) returns bigint immutable
 -- function millrace.upload_size_max(p_bucket text) returns bigint stable
+-- function millrace.use_vector_type() returns text volatile
 -- function millrace.uuid_or_null(p_text text) returns uuid immutable
+-- function millrace.vector_cosine(p_vector real[], p_other real[], p_length double precision) returns double precision immutable
+-- function millrace.vector_signature(p_vector real[]) returns bit varying immutable
 -- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
 -- function millrace.verify_audit_page(p_after jsonb DEFAULT NULL::jsonb, p_limit integer DEFAULT 10000) returns jsonb stable security definer
 -- function millrace.version_of(p_noun text, p_key text) returns text stable security definer
 -- function millrace.visible_file(p_file_id uuid) returns millrace.shell_files stable
+-- function millrace.wake_job(p_job_id uuid, p_reason text) returns boolean volatile
+-- function millrace.wake_parse(p_capability_sha256 bytea, p_webhook_id text) returns text volatile security definer
 -- function millrace.wake_queues(p_queue_ids smallint[]) returns void volatile
 -- function millrace.with_outcome(p_row millrace.moving, p_outcome text, p_error jsonb, p_until timestamp with time zone) returns millrace.moving immutable
 -- function millrace.work_at_hand() returns boolean stable security definer

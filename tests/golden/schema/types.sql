@@ -136,6 +136,13 @@ create type millrace.lane_stretch as (
   seq_to bigint,
   lines text
 );
+create type millrace.message_record as (
+  msg_id bigint,
+  read_ct integer,
+  enqueued_at timestamp with time zone,
+  vt timestamp with time zone,
+  message jsonb
+);
 create type millrace.moving as (
   job_id uuid,
   tenant_id uuid,
@@ -186,6 +193,7 @@ create sequence millrace.handoff_handoff_id_seq as bigint;
 create sequence millrace.job_seq as bigint;
 create sequence millrace.job_type_type_id_seq as smallint;
 create sequence millrace.lane_lane_id_seq as integer;
+create sequence millrace.message_msg_id_seq as bigint;
 create sequence millrace.orphan_note_note_id_seq as bigint;
 create sequence millrace.provider_slot_slot_id_seq as bigint;
 create sequence millrace.queue_queue_id_seq as smallint;

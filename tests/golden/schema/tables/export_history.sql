@@ -20,5 +20,6 @@ alter table millrace.export_history add constraint export_history_format_check C
 alter table millrace.export_history add constraint export_history_job_key UNIQUE (job_id);
 alter table millrace.export_history add constraint export_history_pkey PRIMARY KEY (id);
 alter table millrace.export_history add constraint export_history_size_check CHECK ((file_size >= 0));
+CREATE INDEX export_history_document_idx ON millrace.export_history USING btree (document_id, document_version) WHERE (document_id IS NOT NULL);
 CREATE INDEX export_history_expires_idx ON millrace.export_history USING btree (expires_at);
 CREATE INDEX export_history_user_idx ON millrace.export_history USING btree (user_id, created_at DESC);
