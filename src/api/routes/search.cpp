@@ -75,7 +75,7 @@ Task<Embedded> embed(SearchServices services, const std::string& query, const st
   // Cancelled: nobody waits for the answer any more.
   if (vector.error().kind == ErrorKind::cancelled) co_return std::unexpected(vector.error());
   if (mode == "vector") {
-    co_return fail(ErrorKind::unavailable,
+    co_return fail(ErrorKind::conflict,
                    fmt::format("mode vector: the question has no vector: {}; mode text works",
                                vector.error().message));
   }
@@ -128,7 +128,7 @@ Operation operation(std::string id, std::string method, std::string summary) {
               "search goes by words, and `notice` says why. Offsets are bytes of the parsed text.",
           .access = Access::people(Capability::read),
           .answers = {{.status = 200, .description = "Passages.", .schema = "SearchAnswer"}},
-          .errors = {503},
+          .errors = {409},
           .handler = {}};
 }
 

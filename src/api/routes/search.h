@@ -36,7 +36,7 @@ struct SearchFound {
 };
 
 // For the server, and for whoever asks beside it. invalid_argument names what is wrong with the
-// question; unavailable: mode vector, and there is no vector.
+// question; conflict: mode vector, and there is no vector.
 Task<SearchFound> answer_search(SearchServices services, store::CallContext caller,
                                 store::SearchQuestion question);
 

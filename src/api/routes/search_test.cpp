@@ -105,7 +105,7 @@ TEST_F(SearchRoutes, WithoutAModelWordsAreSearchedAndTheAnswerSaysWhy) {
   EXPECT_EQ(search.last.mode, "text");
   EXPECT_THAT(registry.render(), HasSubstr("millrace_searches_without_vector_total 1"));
   const auto refused = api.get("/api/v1/search?query=q&mode=vector", user());
-  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("install the package"));
   EXPECT_EQ(search.asked, 1);
 }

@@ -26,7 +26,7 @@ TEST(ShowPassage, TellsDocumentPlaceBytesAndScore) {
 }
 
 TEST(ShowPassage, MarksTheWordsFound) {
-  const auto row = hit(R"("Größe of pumps")", "[[110,115]]");
+  const auto row = hit(R"("Größe of pumps")", "[[111,116]]");
   EXPECT_THAT(show_passage({}, row), HasSubstr("Größe of [pumps]"));
   EXPECT_THAT(show_passage({.color = true}, row), HasSubstr("\x1b["));
   EXPECT_THAT(show_passage({.color = true}, row), Not(HasSubstr("[pumps]")));
