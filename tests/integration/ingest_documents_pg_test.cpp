@@ -63,7 +63,7 @@ TEST_F(IngestedDocuments, EveryKindOfDocumentThatTheParserReadsIsIngested) {
     expect_published(id, name);
     if (name == "letter.pdf") {
       EXPECT_EQ(document(id).at("page_count"), 2);
-      EXPECT_EQ(value("select string_agg(distinct page_start::text, ' ') from "
+      EXPECT_EQ(value("select string_agg(distinct page_end::text, ' ') from "
                       "millrace.document_chunks where "
                       "document_id = $1::uuid and text like '%Aspirin%'",
                       pg::params(id)),

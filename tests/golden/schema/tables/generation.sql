@@ -15,16 +15,20 @@ create table millrace.generation (
   state text not null default 'building'::text,
   chunks_total integer,
   created_at timestamp with time zone not null,
-  published_at timestamp with time zone
+  published_at timestamp with time zone,
+  place text default 
+CASE
+    WHEN (state <> 'superseded'::text) THEN state
+    ELSE NULL::text
+END
 ) with (fillfactor=80);  -- row security forced
 alter table millrace.generation add constraint generation_document_fkey FOREIGN KEY (file_id) REFERENCES millrace.document(file_id) ON DELETE CASCADE;
 alter table millrace.generation add constraint generation_hashes_check CHECK (((octet_length(parsed_sha256) = 32) AND (octet_length(params_sha256) = 32)));
 alter table millrace.generation add constraint generation_model_fkey FOREIGN KEY (embed_model, embed_version) REFERENCES millrace.embedding_model(embed_model, embed_version);
 alter table millrace.generation add constraint generation_pkey PRIMARY KEY (generation_id);
+alter table millrace.generation add constraint generation_place_key UNIQUE (file_id, place);
 alter table millrace.generation add constraint generation_published_check CHECK (((state = 'building'::text) = (published_at IS NULL)));
 alter table millrace.generation add constraint generation_state_check CHECK ((state = ANY (ARRAY['building'::text, 'published'::text, 'superseded'::text])));
-CREATE UNIQUE INDEX generation_building_idx ON millrace.generation USING btree (file_id) WHERE (state = 'building'::text);
 CREATE INDEX generation_document_idx ON millrace.generation USING btree (file_id, created_at);
 CREATE INDEX generation_left_idx ON millrace.generation USING btree (created_at) WHERE (state <> 'published'::text);
 CREATE INDEX generation_parsed_idx ON millrace.generation USING btree (tenant_id, parsed_sha256);
-CREATE UNIQUE INDEX generation_published_idx ON millrace.generation USING btree (file_id) WHERE (state = 'published'::text);
