@@ -348,12 +348,12 @@
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
 -- function millrace.payee(p_provider text) returns text immutable
 -- function millrace.pending_chunks(p_generation_id uuid, p_after integer DEFAULT '-1'::integer, p_limit integer DEFAULT 256) returns TABLE(chunk_id uuid, chunk_ord integer, embed_sha256 text, embedding_text text) stable security definer
--- function millrace.pgmq_archive(queue_name text, msg_id bigint) returns boolean volatile security definer
--- function millrace.pgmq_create(queue_name text) returns void volatile security definer
--- function millrace.pgmq_delete(queue_name text, msg_id bigint) returns boolean volatile security definer
+-- function millrace.pgmq_archive(p_queue_name text, p_msg_id bigint) returns boolean volatile security definer
+-- function millrace.pgmq_create(p_queue_name text) returns void volatile security definer
+-- function millrace.pgmq_delete(p_queue_name text, p_msg_id bigint) returns boolean volatile security definer
 -- function millrace.pgmq_end(p_queue_name text, p_msg_id bigint, p_word text) returns boolean volatile
--- function millrace.pgmq_read(queue_name text, vt integer DEFAULT 30, qty integer DEFAULT 1) returns SETOF millrace.message_record volatile security definer
--- function millrace.pgmq_send(queue_name text, msg jsonb, delay integer DEFAULT 0) returns bigint volatile security definer
+-- function millrace.pgmq_read(p_queue_name text, p_vt integer DEFAULT 30, p_qty integer DEFAULT 1) returns SETOF millrace.message_record volatile security definer
+-- function millrace.pgmq_send(p_queue_name text, p_msg jsonb, p_delay integer DEFAULT 0) returns bigint volatile security definer
 -- function millrace.pgmq_type(p_queue_name text) returns smallint stable
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.pipeline_definition(p_hash bytea) returns jsonb stable security definer
