@@ -16,16 +16,14 @@ select j.job_id, j.owner_id as user_id, millrace.uuid_or_null(j.payload ->> 'doc
        coalesce(d.state ->> 'chunks_version', j.payload ->> 'chunks_version', 'markdown-simple@1') as chunks_version,
        coalesce(d.state ->> 'embed_model', j.payload ->> 'embed_model', 'text-embedding-3-small') as embed_model,
        coalesce(d.state ->> 'embed_version', j.payload ->> 'embed_version', '1') as embed_version,
-       coalesce(d.state -> 'progress', j.progress_data, '{}'::jsonb) as progress, coalesce(c.attempt, j.attempt)::integer as retry_count,
+       coalesce(d.state -> 'progress', j.progress_data, '{}'::jsonb) as progress, coalesce((d.state ->> 'attempt')::integer, j.attempt)::integer as retry_count,
        case when d.state is not null then nullif(d.state -> 'last_error', 'null')
             when j.status <> 'completed' then
          (select jsonb_build_object('error', millrace.error_text(a.error), 'retry_count', j.attempt, 'retry_at', j.due_at, 'error_type', a.error ->> 'error_type')
             from millrace.attempt a where a.job_id = j.job_id and a.generation = j.generation and a.error is not null
            order by a.attempt_seq desc limit 1) end as last_error,
-       null::text as webhook_secret, j.created_at, greatest(j.changed_at, c.changed_at) as updated_at
+       null::text as webhook_secret, j.created_at, greatest(j.changed_at, (d.state ->> 'changed_at')::timestamptz) as updated_at
   from millrace.job_row j
   cross join lateral (select coalesce(j.progress_data ->> 'stage', j.stage, 'uploaded') as stage) s
   cross join lateral (select millrace.ingest_state(j.job_id) as state) d
-  left join lateral (select o.attempt, o.changed_at from millrace.job_row o
-                      where o.job_id = (d.state ->> 'job_id')::uuid and o.job_id <> j.job_id) c on true
  where j.type_id = (select e.type_id from millrace.job_type e where e.job_type = 'ingest_document');

@@ -113,9 +113,10 @@ TEST_F(Registration, TellsOfTheVersionForNewDocumentsWithAllItsQueues) {
   write("b.toml", next);
   const auto set = load();
   const auto all = registration_of(set, Takes::file, json::Object{{"max_attempts", 9}});
-  ASSERT_EQ(all.size(), 2U);
+  ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].at("name").as_string(), "guardian");
-  const auto& letters = all[1].as_object();
+  EXPECT_EQ(all[1].at("name").as_string(), "ingest");
+  const auto& letters = all[2].as_object();
   EXPECT_EQ(letters.at("version").as_string(), "1.1.0");
   EXPECT_EQ(letters.at("hash").as_string(), set.find("letters")->hash);
   EXPECT_EQ(letters.at("first_job").at("job_type").as_string(), "scan");

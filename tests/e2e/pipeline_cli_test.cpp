@@ -63,7 +63,7 @@ TEST_F(PipelineCli, FilesOfTheSettingAreShownBesideTheBuiltInOnes) {
   const auto list = run_millrace({"pipeline", "show", "--json"}, options).json().as_array();
   std::vector<std::string> names;
   for (const auto& row : list) names.emplace_back(row.at("name").as_string());
-  EXPECT_THAT(names, ElementsAre("guardian", "labels"));
+  EXPECT_THAT(names, ElementsAre("export", "guardian", "ingest", "labels"));
   const auto table = run_millrace({"pipeline", "show", "labels"}, options);
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("exec:./label.py"));

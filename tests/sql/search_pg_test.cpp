@@ -55,8 +55,8 @@ TEST_F(Search, AWordWithAMinusMustBeAbsentInEveryMode) {
   EXPECT_EQ(ask("pets -cats", kNear), "dogs 0");
   EXPECT_EQ(ask("pets -cats", fmt::format("{}, p_mode => 'vector'", kNear)), "dogs 0");
   EXPECT_EQ(ask("pets -\"cats too\""), "dogs 0");
-  // A hyphen within a word is no minus.
-  EXPECT_EQ(ask("well-allowed"), "cats 0, dogs 0");
+  // A hyphen within a word is no minus. Both have as much of it: their ids decide.
+  EXPECT_THAT(ask("well-allowed"), testing::AnyOf("cats 0, dogs 0", "dogs 0, cats 0"));
 }
 
 TEST_F(Search, HybridFindsWhatWordsMissAndWhatVectorsMiss) {
@@ -335,7 +335,7 @@ TEST_F(Search, OffsetsReproduceTheText) {
                pg::params(row.text(6)))) {
         const auto word = slice(mark.i64(0), mark.i64(1));
         EXPECT_TRUE(
-            api.yes("select to_tsvector('english', millrace.spaced_text($1)) @@ "
+            sql.yes("select to_tsvector('english', millrace.spaced_text($1)) @@ "
                     "millrace.search_lexemes('english', $2)",
                     pg::params(word, query)))
             << query << " marks " << word;

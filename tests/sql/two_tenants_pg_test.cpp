@@ -101,6 +101,18 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"check_storage_quota", {"'@user'"}},
       {"export_files", {"array['@job'::uuid]"}},
       {"export_batch_jobs", {"'@batch'"}},
+      {"get_export_document", {"'@paper'", "'@paper', 1"}},
+      {"list_export_documents", {"'@user', null, 10"}},
+      {"put_export_document",
+       {R"('@user', '@paper', '{"title": "x", "templateSlug": "minimal", "data": {}}')"}},
+      {"delete_export_document", {"'@user', '@paper'"}},
+      {"export_preview", {"'@job'"}},
+      {"ingest_state", {"'@job'", "'@dead'"}},
+      {"search_chunks", {"'@word'", "'@word', p_documents => array['@file'::uuid]"}},
+      {"pgmq_read", {"'@lane', 30, 10"}},
+      {"pgmq_delete", {"'@lane', '@message'"}},
+      {"pgmq_archive", {"'@lane', '@message'"}},
+      {"pgmq_send", {"'@lane', '{}'"}},
       {"version_of",
        {"'profile', '@profile'", "'tenant', '@tenant'", "'cron', 'tick'", "'file', '@file'"}},
       {"require_version",
@@ -166,6 +178,7 @@ const std::set<std::string>& without_ids() {
                                          "new_id",
                                          "enqueue_job_v3",
                                          "create_export_job",
+                                         "pgmq_create",
                                          "put_export_jobs",
                                          "calculate_retry_delay",
                                          "can_process_more_jobs",
@@ -231,6 +244,20 @@ class TwoTenants : public EngineTest {
     server.run("select millrace.take_upload($1, null, $2)",
                pg::params(things["@upload"], things["@writer"]));
     things["@blob"] = stored(server, "12345");
+    things["@paper"] =
+        member(server,
+               server.value(
+                   "select millrace.put_export_document($1::uuid, null, jsonb_build_object("
+                   "'title', $2::text, 'templateSlug', 'minimal', 'data', jsonb_build_object('x', "
+                   "$2::text)))",
+                   pg::params(kAda, kSecret)),
+               "id");
+    service.run("select millrace.pgmq_create('lane')");
+    things["@lane"] = "lane";
+    things["@message"] =
+        service.value("select millrace.pgmq_send('lane', jsonb_build_object('n', $1::text))",
+                      pg::params(kSecret));
+    make_chunk();
     things["@request"] = service.value("select token from millrace.begin_request('r', 'k', 'f')");
     // Whoever claims does some of the keeper's work where none runs: that is done here.
     sql.run("select millrace.fold_counters()");
@@ -287,6 +314,27 @@ class TwoTenants : public EngineTest {
         "'estimated_tokens', 1, "
         "'reserved_micros', 1))",
         pg::params(job, kSecret));
+  }
+  // Of the file, as if it had been ingested: it is found by a word that its text has.
+  void make_chunk() {
+    things["@word"] = "zucchini";
+    sql.run(
+        "insert into millrace.embedding_model (embed_model, embed_version, dimension, "
+        "registered_at) values ('m', '1', 2, millrace.now())");
+    sql.run(
+        "insert into millrace.generation (generation_id, tenant_id, file_id, parsed_sha256, "
+        "parse_id, parser_name, parser_version, chunker_name, chunker_version, params_sha256, "
+        "embed_model, embed_version, state, created_at, published_at) values ($1::uuid, $2::uuid, "
+        "$1::uuid, sha256('x'), $1::uuid, 'p', '1', 'c', '1', sha256('x'), 'm', '1', 'published', "
+        "millrace.now(), millrace.now())",
+        pg::params(things["@file"], kTenant));
+    sql.run(
+        "insert into millrace.document_chunks (document_id, chunk_id, generation_id, content_id, "
+        "tenant_id, owner_id, chunk_ord, chunker_name, chunker_version, chunk_sha, text, "
+        "start_byte, end_byte, meta, words, created_at) values ($1::uuid, $1::uuid, $1::uuid, "
+        "$1::uuid, $2::uuid, $3::uuid, 0, 'c', '1', '', 'zucchini ' || $4::text, 0, 1, '{}', "
+        "millrace.chunk_words('simple', '{}', 'zucchini ' || $4::text), millrace.now())",
+        pg::params(things["@file"], kTenant, kAda, kSecret));
   }
   void make_dead_letter(Session& service) {
     const auto dead = service.value(

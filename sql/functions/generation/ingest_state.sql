@@ -1,5 +1,5 @@
 -- millrace.ingest_state: how far the document of a job is, in the words of the BaseWorker RFC (B-01): status, parsed_path, parsed_sha256, chunks_version, embed_model, embed_version, progress (B-24), last_error,
--- and the job that it waits for. Derived from the stage, the place of its job and the rows that are there, so it cannot disagree with them. Null for a job that has no document yet, and for one
+-- and the job that it waits for, with its attempts and its last change. Derived from the stage, the place of its job and the rows that are there, so it cannot disagree with them. Null for a job that has no document yet, and for one
 -- that the caller may not see.
 create or replace function millrace.ingest_state(p_job_id uuid) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
@@ -11,6 +11,7 @@ declare
   v_progress jsonb := '{}';
   v_run text;
   v_held boolean;
+  v_job record;
   v_status text;
 begin
   select f.* into v_file from millrace.job_fact j join millrace.shell_files f on f.id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and f.tenant_id = j.tenant_id
@@ -29,6 +30,7 @@ begin
   -- What its stage does, by the version of the pipeline that it is bound to.
   select s ->> 'run' into v_run from millrace.pipeline_version v cross join lateral jsonb_array_elements(v.definition -> 'stage') s
    where v.hash = v_document.pipeline_hash and s ->> 'name' = v_document.stage;
+  select o.attempt, o.changed_at into v_job from millrace.job_row o where o.job_id = v_document.job_id;
   v_held := exists (select from millrace.lease l where l.job_id = v_document.job_id);
   v_status := case
     when v_document.state in ('completed', 'partial') then 'complete'
@@ -39,7 +41,7 @@ begin
     when v_run = 'chunk' then case when v_held then 'chunking' else 'parse_validated' end
     when v_run = 'embed' then case when coalesce((v_progress ->> 'embeds_done')::integer, 0) > 0 then 'embedding_in_progress' when v_held then 'embedding_queued' else 'chunks_stored' end
     else 'embeddings_stored' end;
-  return jsonb_build_object('status', v_status, 'job_id', v_document.job_id, 'document_id', v_file.id, 'state', v_document.state,
+  return jsonb_build_object('status', v_status, 'job_id', v_document.job_id, 'attempt', v_job.attempt, 'changed_at', v_job.changed_at, 'document_id', v_file.id, 'state', v_document.state,
     'parsed_path', case when v_generation.generation_id is not null or v_status not in ('uploaded', 'parse_queued', 'failed_parse') then
        format('storage://%s/parsed/%s.md', v_file.owner_id, v_file.id) end,
     'parsed_sha256', (select coalesce(encode(v_generation.parsed_sha256, 'hex'), max(encode(r.sha256, 'hex'))) from millrace.page_result r

@@ -299,7 +299,7 @@ class SetTest : public ::testing::Test {
 TEST_F(SetTest, HasTheBuiltInPipelinesWithoutAFolder) {
   const auto loaded = PipelineSet::load(std::nullopt);
   ASSERT_TRUE(loaded);
-  EXPECT_THAT(loaded->set.names(), ElementsAre("export", "guardian"));
+  EXPECT_THAT(loaded->set.names(), ElementsAre("export", "guardian", "ingest"));
   ASSERT_NE(loaded->set.find("guardian"), nullptr);
   EXPECT_EQ(*loaded->set.find("guardian"), guardian());
   EXPECT_EQ(loaded->set.find("nobody"), nullptr);
@@ -313,7 +313,7 @@ TEST_F(SetTest, TakesTheHighestVersionOfTheFolderBeforeTheBuiltIn) {
   const auto loaded = load();
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_EQ(loaded.files, 3U);
-  EXPECT_THAT(loaded.set.names(), ElementsAre("export", "guardian", "labels"));
+  EXPECT_THAT(loaded.set.names(), ElementsAre("export", "guardian", "ingest", "labels"));
   EXPECT_EQ(loaded.set.find("labels")->version, "1.10.0");
   EXPECT_EQ(loaded.set.find("labels", "1.9.0")->version, "1.9.0");
   EXPECT_EQ(loaded.set.find("labels", "2.0.0"), nullptr);

@@ -195,8 +195,8 @@ TEST(PipelineFile, RunIsABuiltInKindAProgramOrAnAddress) {
       run("fax"),
       ElementsAre(
           "p.toml:5:1: stage \"a\": run must be \"scan\", \"ocr\", "
-          "\"spatial\", \"detect\", \"extract\", \"narrate\", \"parse\", \"validate\", \"chunk\", "
-          "\"embed\", \"publish\" or \"render\", or begin "
+          "\"spatial\", \"detect\", \"extract\", \"narrate\", \"render\", \"parse\", \"validate\", "
+          "\"chunk\", \"embed\" or \"publish\", or begin "
           "with exec:, http:// or https:// (got \"fax\")"));
   EXPECT_THAT(run("exec:"), ElementsAre(HasSubstr("run names no program")));
   EXPECT_THAT(run("exec:\"a"),
