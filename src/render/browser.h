@@ -38,6 +38,8 @@ class Browser {
   void kill(Error why);
   const std::optional<Error>& killed_for() const { return killed_for_; }
   const Event& gone() const { return gone_; }  // Its conversation is over.
+  // Nothing can be asked of it any more; that it is gone may be known a moment later.
+  bool unreachable() const { return devtools_.closed() || gone_.is_set(); }
   // What it died of, with the last words of its error output: for logs.
   const std::string& ending() const { return ending_; }
 

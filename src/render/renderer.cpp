@@ -279,7 +279,7 @@ awaitable<void> Renderer::Impl::render_job(BrowserPtr browser, JobPtr job, Event
     rendered->took = to_ms(clock_.now() - began);
   } else if (browser->killed_for()) {
     rendered = fail(*browser->killed_for());
-  } else if (browser->gone().is_set()) {
+  } else if (browser->unreachable()) {
     rendered = fail(
         {.kind = ErrorKind::unavailable,
          .message = "the browser ended while it rendered the document: " + rendered.error().message,

@@ -331,8 +331,10 @@ class TwoTenants : public EngineTest {
     sql.run(
         "insert into millrace.document_chunks (document_id, chunk_id, generation_id, content_id, "
         "tenant_id, owner_id, chunk_ord, chunker_name, chunker_version, chunk_sha, text, "
-        "start_byte, end_byte, meta, words, created_at) values ($1::uuid, $1::uuid, $1::uuid, "
+        "start_byte, end_byte, meta, embed_sha256, words, created_at) values ($1::uuid, $1::uuid, "
+        "$1::uuid, "
         "$1::uuid, $2::uuid, $3::uuid, 0, 'c', '1', '', 'zucchini ' || $4::text, 0, 1, '{}', "
+        "sha256('x'), "
         "millrace.chunk_words('simple', '{}', 'zucchini ' || $4::text), millrace.now())",
         pg::params(things["@file"], kTenant, kAda, kSecret));
   }
