@@ -16,8 +16,9 @@ LIST = pathlib.Path(__file__).resolve().parents[2] / "fault_points.txt"
 
 
 # No process of these campaigns passes them: the tests of the server kill it there (tests/server).
-# Those of documents are passed by workers that read some: tests/integration/documents_kills_pg_test kills one at each of them, the campaigns of documents wherever they are.
-ELSEWHERE = ("src/api/", "src/app/serve/", "src/store/api/", "src/store/document_store.cpp")
+# Those of documents, exports and ingest are passed by workers that have some: tests/integration/*_kills_pg_test and parse_remote_pg_test kill one at each of them, the campaigns of documents and ingest wherever they are.
+ELSEWHERE = ("src/api/", "src/app/serve/", "src/store/api/", "src/store/document_store.cpp", "src/store/export_work.cpp", "src/store/ingest_store.cpp", "src/store/parse_store.cpp",
+             "src/pipeline/")
 
 
 def all_points():
