@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """How often search finds the passage that answers a question, with the default model and everything as it ships.
 
-`millrace up` on a database of its own takes in documents/ through the pipeline ingest; every question of questions.tsv is asked over HTTP in each
-mode. A passage counts as found when a chunk among the first k, of the right document, holds the quoted sentence, or at least half of it where a chunk
+`millrace up` on a database of its own takes in documents/ and new/ through the pipeline ingest; every question of questions.tsv and questions_new.tsv is
+asked over HTTP in each mode. A passage counts as found when a chunk among the first k, of the right document, holds the quoted sentence, or at least half of it where a chunk
 ends within.
 
 Questions are of three kinds. `direct` ones use words of the passage; `paraphrase` ones say it otherwise; `other` ones are in German and French, which
 the default model was not made for, and stand apart. Defaults (sizes of chunks, weights) were chosen on the questions of every other document, by name;
-the rest is `held out`, and was not looked at meanwhile.
+the rest is `held out`, and was not looked at meanwhile. `new` documents, of kinds that the others are not, and their questions were written after that, and
+before any of them was asked; nothing is chosen by them.
 
-  python3 bench/retrieval/evaluate.py [--build build/release] [--distractors] [--misses] [--json FILE]
+  python3 bench/retrieval/evaluate.py [--build build/release] [--distractors] [--misses tuning|all] [--json FILE]
 
 --distractors takes in docs/*.md as well, so that there are several times as many chunks to be wrong about. Ends with 1 where hybrid finds less than 0.9
 at five, or not more than text or vectors alone.
@@ -73,16 +74,21 @@ class Server:
         self.process.wait()
 
 
-def read_questions():
+def read_table(name):
     questions = []
-    for line in (HERE / "questions.tsv").read_text().splitlines():
+    for line in (HERE / name).read_text().splitlines():
         if line and not line.startswith("#"):
             document, kind, question, passage = line.split("\t")
             questions.append({"document": document, "kind": kind, "question": question, "passage": passage})
+    return questions
+
+
+def read_questions():
+    questions = read_table("questions.tsv")
     order = sorted({one["document"] for one in questions})
     for one in questions:
         one["half"] = "tuning" if order.index(one["document"]) % 2 == 0 else "held out"
-    return questions
+    return questions + [one | {"half": "new"} for one in read_table("questions_new.tsv")]
 
 
 def plain(text):
@@ -108,11 +114,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--distractors", action="store_true")
-    parser.add_argument("--misses", action="store_true", help="show what hybrid does not find at five")
+    parser.add_argument("--misses", choices=("tuning", "all"), help="show what hybrid does not find at five")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     questions = read_questions()
     files = {str(path.relative_to(HERE / "documents")): path for path in sorted((HERE / "documents").glob("*/*"))}
+    files.update({str(path.relative_to(HERE)): path for path in sorted((HERE / "new").glob("*"))})
     if arguments.distractors:
         files.update({f"docs/{path.name}": path for path in sorted((ROOT / "docs").glob("*.md"))})
     with tempfile.TemporaryDirectory() as folder:
@@ -133,9 +140,11 @@ def main():
             print(f"{len(questions) * len(MODES)} searches, {1000 * (time.monotonic() - begun) / len(questions) / len(MODES):.1f} ms each\n")
         finally:
             server.stop()
-    main_set = [one for one in questions if one["kind"] != "other"]
+    main_set = [one for one in questions if one["kind"] != "other" and one["half"] != "new"]
+    new = [one for one in questions if one["half"] == "new"]
     groups = {"all": main_set, "tuning": [one for one in main_set if one["half"] == "tuning"], "held out": [one for one in main_set if one["half"] == "held out"],
               "direct": [one for one in main_set if one["kind"] == "direct"], "paraphrase": [one for one in main_set if one["kind"] == "paraphrase"],
+              "new": new, "new direct": [one for one in new if one["kind"] == "direct"], "new paraphrase": [one for one in new if one["kind"] == "paraphrase"],
               "German and French": [one for one in questions if one["kind"] == "other"]}
     result = {name: {mode: figures(group, mode) for mode in MODES} | {"questions": len(group)} for name, group in groups.items()}
     print(f"{'':20} {'':8}" + "".join(f"{name:>11}" for name in (*(f"recall@{k}" for k in PLACES), "mrr")))
@@ -144,7 +153,9 @@ def main():
             head = f"{name} ({group['questions']})" if mode == MODES[0] else ""
             print(f"{head:22} {mode:8}" + "".join(f"{value:11.3f}" for value in group[mode].values()))
     if arguments.misses:
-        for one in main_set:
+        for one in main_set + new:
+            if one["half"] != "tuning" and arguments.misses != "all":
+                continue
             if not one["found"]["hybrid"] or one["found"]["hybrid"] > 5:
                 print(f"  {one['found']} {one['document']}: {one['question']}")
     if arguments.json:
