@@ -1,5 +1,6 @@
 #include "pipeline/run_record.h"
 
+#include "base/json_members.h"
 #include "pipeline/steadily.h"
 
 #include <boost/json/object.hpp>
@@ -12,11 +13,6 @@ namespace {
 
 constexpr int kWindow = 200;  // Pages.
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 std::uint64_t count_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
   return value != nullptr && value->is_number()
@@ -25,9 +21,9 @@ std::uint64_t count_of(const json::Object& object, std::string_view name) {
 }
 
 void add_meta(output::ManifestStage& stage, const json::Object& meta) {
-  if (stage.engine.empty()) stage.engine = text_of(meta, "engine");
-  if (stage.provider.empty()) stage.provider = text_of(meta, "provider");
-  if (stage.model.empty()) stage.model = text_of(meta, "model");
+  if (stage.engine.empty()) stage.engine = text_member(meta, "engine");
+  if (stage.provider.empty()) stage.provider = text_member(meta, "provider");
+  if (stage.model.empty()) stage.model = text_member(meta, "model");
   stage.tokens_in += count_of(meta, "tokens_in");
   stage.tokens_out += count_of(meta, "tokens_out");
   stage.cost_micros += count_of(meta, "cost_micros");
@@ -86,11 +82,11 @@ void RunRecord::add(store::PageResult one, bool reads_words) {
   auto& stage = stages[one.stage];
   ++(one.reused ? stage.pages_reused : stage.pages_done);
   add_meta(stage, meta);
-  if (const auto engine = text_of(meta, "engine"); !engine.empty()) engine_names.insert(engine);
+  if (const auto engine = text_member(meta, "engine"); !engine.empty()) engine_names.insert(engine);
   if (reads_words) {
-    Reading reading{.source = text_of(meta, "source") == "text" ? output::PageSource::text
-                                                                : output::PageSource::ocr,
-                    .engine = text_of(meta, "engine")};
+    Reading reading{.source = text_member(meta, "source") == "text" ? output::PageSource::text
+                                                                    : output::PageSource::ocr,
+                    .engine = text_member(meta, "engine")};
     const auto* confidence = meta.if_contains("confidence");
     if (confidence != nullptr && confidence->is_number()) {
       reading.confidence = std::clamp(confidence->to_number<double>(), 0.0, 1.0);
@@ -149,8 +145,8 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
     if (!one.is_object()) continue;
     const auto& finding = one.get_object();
     manifest.findings.push_back({.stage = job.pipeline->stages.front().name,
-                                 .severity = text_of(finding, "severity"),
-                                 .rule = text_of(finding, "rule")});
+                                 .severity = text_member(finding, "severity"),
+                                 .rule = text_member(finding, "rule")});
   }
   return manifest;
 }

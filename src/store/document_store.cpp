@@ -1,5 +1,6 @@
 #include "store/document_store.h"
 
+#include "base/json_members.h"
 #include "pg/pool.h"
 #include "store/sqlstate.h"
 
@@ -19,67 +20,52 @@ constexpr milliseconds kCall{30'000};
 // What stages keep of themselves is bounded by the database; this is far above it.
 constexpr JsonLimits kAnswerLimits{.max_bytes = std::size_t{16} * 1024 * 1024, .max_depth = 64};
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-double number_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
-}
-
-const json::Object* object_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_object() ? &value->get_object() : nullptr;
-}
-
 ContentRef content_of(const json::Object& object) {
-  ContentRef content{.sha256 = text_of(object, "sha256"),
-                     .size_bytes = static_cast<std::int64_t>(number_of(object, "size_bytes")),
-                     .store_key = text_of(object, "store_key")};
+  ContentRef content{.sha256 = text_member(object, "sha256"),
+                     .size_bytes = int_member(object, "size_bytes"),
+                     .store_key = text_member(object, "store_key")};
   const auto* offset = object.if_contains("offset");
   if (offset != nullptr && offset->is_int64()) content.offset = offset->get_int64();
   return content;
 }
 
 DocumentWork::Page page_of(const json::Object& page) {
-  return {.page = static_cast<int>(number_of(page, "page")),
-          .content_sha256 = text_of(page, "content_sha256"),
-          .width_pt = number_of(page, "width_pt"),
-          .height_pt = number_of(page, "height_pt"),
-          .text_chars = static_cast<int>(number_of(page, "text_chars"))};
+  return {.page = static_cast<int>(int_member(page, "page")),
+          .content_sha256 = text_member(page, "content_sha256"),
+          .width_pt = number_member(page, "width_pt"),
+          .height_pt = number_member(page, "height_pt"),
+          .text_chars = static_cast<int>(int_member(page, "text_chars"))};
 }
 
 std::map<std::string, StageResult, std::less<>> results_of(const json::Object& work,
                                                            std::string_view name) {
   std::map<std::string, StageResult, std::less<>> results;
-  const auto* all = object_of(work, name);
+  const auto* all = object_member(work, name);
   if (all == nullptr) return results;
   for (const auto& [stage, value] : *all) {
     if (!value.is_object()) continue;
     const auto& one = value.get_object();
-    const auto* meta = object_of(one, "meta");
+    const auto* meta = object_member(one, "meta");
     results[std::string(stage)] = {.content = content_of(one),
-                                   .reuse_key = text_of(one, "reuse_key"),
+                                   .reuse_key = text_member(one, "reuse_key"),
                                    .meta = meta == nullptr ? json::Object() : *meta};
   }
   return results;
 }
 
 std::optional<DocumentWork::State> state_of(const json::Object& work) {
-  const auto* document = object_of(work, "document");
+  const auto* document = object_member(work, "document");
   if (document == nullptr) return std::nullopt;
-  DocumentWork::State state{.run = static_cast<int>(number_of(*document, "run")),
-                            .state = text_of(*document, "state"),
-                            .stage = text_of(*document, "stage"),
-                            .kind = text_of(*document, "kind"),
-                            .mime = text_of(*document, "mime"),
-                            .page_count = static_cast<int>(number_of(*document, "page_count")),
-                            .pipeline_hash = text_of(*document, "pipeline_hash")};
+  DocumentWork::State state{.run = static_cast<int>(int_member(*document, "run")),
+                            .state = text_member(*document, "state"),
+                            .stage = text_member(*document, "stage"),
+                            .kind = text_member(*document, "kind"),
+                            .mime = text_member(*document, "mime"),
+                            .page_count = static_cast<int>(int_member(*document, "page_count")),
+                            .pipeline_hash = text_member(*document, "pipeline_hash")};
   if (const auto* found = document->if_contains("findings"); found != nullptr && found->is_array())
     state.findings = found->get_array();
-  if (const auto* summary = object_of(*document, "summary")) state.summary = *summary;
+  if (const auto* summary = object_member(*document, "summary")) state.summary = *summary;
   return state;
 }
 
@@ -89,7 +75,7 @@ std::vector<DocumentWork::GroupPage> group_of(const json::Object& work) {
   if (all == nullptr || !all->is_array()) return group;
   for (const auto& one : all->get_array()) {
     if (!one.is_object()) continue;
-    const auto* page = object_of(one.get_object(), "page");
+    const auto* page = object_member(one.get_object(), "page");
     if (page == nullptr) continue;  // The document has fewer pages now.
     group.push_back({.page = page_of(*page),
                      .results = results_of(one.get_object(), "results"),
@@ -100,18 +86,18 @@ std::vector<DocumentWork::GroupPage> group_of(const json::Object& work) {
 
 Result<DocumentWork> read_work(std::string_view text) {
   MR_TRY(const auto work, parse_json_object(text, kAnswerLimits));
-  const auto* file = object_of(work, "file");
+  const auto* file = object_member(work, "file");
   if (file == nullptr) return fail(ErrorKind::internal, "document_work answered without a file");
   DocumentWork out;
-  MR_TRY(out.file.id, Uuid::parse(text_of(*file, "id")));
-  MR_TRY(out.file.tenant, TenantId::parse(text_of(*file, "tenant_id")));
-  MR_TRY(out.file.patient, Uuid::parse(text_of(*file, "patient_id")));
-  out.file.name = text_of(*file, "file_name");
-  out.file.pipeline = text_of(*file, "pipeline");
-  out.file.created_at = text_of(*file, "created_at");
+  MR_TRY(out.file.id, Uuid::parse(text_member(*file, "id")));
+  MR_TRY(out.file.tenant, TenantId::parse(text_member(*file, "tenant_id")));
+  MR_TRY(out.file.patient, Uuid::parse(text_member(*file, "patient_id")));
+  out.file.name = text_member(*file, "file_name");
+  out.file.pipeline = text_member(*file, "pipeline");
+  out.file.created_at = text_member(*file, "created_at");
   out.file.content = content_of(*file);
   out.document = state_of(work);
-  if (const auto* page = object_of(work, "page")) out.page = page_of(*page);
+  if (const auto* page = object_member(work, "page")) out.page = page_of(*page);
   out.results = results_of(work, "results");
   out.previous = results_of(work, "previous");
   out.whole = results_of(work, "whole");
@@ -206,11 +192,10 @@ class PgDocumentStore final : public DocumentStore {
                                             "select millrace.begin_call($1)", std::move(params)));
     MR_CO_TRY(const auto answer, parse_json_object(text));
     CallPermit permit;
-    const auto* allowed = answer.if_contains("allowed");
-    permit.allowed = allowed != nullptr && allowed->is_bool() && allowed->get_bool();
-    permit.budget_micros = static_cast<std::int64_t>(number_of(answer, "budget_micros"));
+    permit.allowed = bool_member(answer, "allowed");
+    permit.budget_micros = int_member(answer, "budget_micros");
     if (permit.allowed) {
-      MR_CO_TRY(permit.call, Uuid::parse(text_of(answer, "call_id")));
+      MR_CO_TRY(permit.call, Uuid::parse(text_member(answer, "call_id")));
     }
     co_return permit;
   }

@@ -1,5 +1,6 @@
 #include "store/export_work.h"
 
+#include "base/json_members.h"
 #include "pg/pool.h"
 #include "store/sqlstate.h"
 
@@ -16,34 +17,19 @@ constexpr milliseconds kCall{30'000};
 // Data of a document have a limit of their own (export.data_max_bytes); this is far above it.
 constexpr JsonLimits kAnswerLimits{.max_bytes = std::size_t{64} * 1024 * 1024, .max_depth = 128};
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-double number_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
-}
-
-const json::Object* object_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_object() ? &value->get_object() : nullptr;
-}
-
 Result<ExportWork> read_work(std::string_view text) {
   MR_TRY(const auto answer, parse_json_object(text, kAnswerLimits));
   ExportWork work;
-  if (const auto* options = object_of(answer, "options")) work.options = *options;
-  work.author = text_of(answer, "author");
-  const auto* document = object_of(answer, "document");
+  if (const auto* options = object_member(answer, "options")) work.options = *options;
+  work.author = text_member(answer, "author");
+  const auto* document = object_member(answer, "document");
   if (document == nullptr) return work;
   auto& out = work.document.emplace();
-  MR_TRY(out.id, Uuid::parse(text_of(*document, "id")));
-  out.version = static_cast<int>(number_of(*document, "version"));
-  out.title = text_of(*document, "title");
-  out.template_slug = text_of(*document, "templateSlug");
-  if (const auto* data = object_of(*document, "data")) out.data = *data;
+  MR_TRY(out.id, Uuid::parse(text_member(*document, "id")));
+  out.version = static_cast<int>(int_member(*document, "version"));
+  out.title = text_member(*document, "title");
+  out.template_slug = text_member(*document, "templateSlug");
+  if (const auto* data = object_member(*document, "data")) out.data = *data;
   return work;
 }
 
@@ -64,9 +50,9 @@ class PgExportWorkStore final : public ExportWorkStore {
     MR_CO_TRY(const auto answer, parse_json_object(text));
     const auto* allowed = answer.if_contains("allowed");
     co_return ExportRoom{.allowed = allowed != nullptr && allowed->is_bool() && allowed->get_bool(),
-                         .file_path = text_of(answer, "filePath"),
-                         .used_mb = number_of(answer, "usedMB"),
-                         .limit_mb = number_of(answer, "limitMB")};
+                         .file_path = text_member(answer, "filePath"),
+                         .used_mb = number_member(answer, "usedMB"),
+                         .limit_mb = number_member(answer, "limitMB")};
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "store/ingest_store.h"
 
+#include "base/json_members.h"
 #include "pg/pool.h"
 #include "store/sqlstate.h"
 
@@ -7,7 +8,6 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <iterator>
@@ -21,11 +21,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAcquire{10'000};
 constexpr milliseconds kCall{60'000};
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 std::optional<int> int_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
   if (value == nullptr || !value->is_number()) return std::nullopt;
@@ -35,10 +30,10 @@ std::optional<int> int_of(const json::Object& object, std::string_view name) {
 Result<Generation> read_generation(std::string_view text) {
   MR_TRY(const auto object, parse_json_object(text));
   Generation generation;
-  MR_TRY(generation.id, Uuid::parse(text_of(object, "generation_id")));
-  generation.state = text_of(object, "state");
-  generation.model = text_of(object, "embed_model");
-  generation.version = text_of(object, "embed_version");
+  MR_TRY(generation.id, Uuid::parse(text_member(object, "generation_id")));
+  generation.state = text_member(object, "state");
+  generation.model = text_member(object, "embed_model");
+  generation.version = text_member(object, "embed_version");
   generation.dimension = int_of(object, "dimension");
   generation.chunks_total = int_of(object, "chunks_total");
   generation.chunks_done = int_of(object, "chunks_done").value_or(0);
@@ -55,11 +50,9 @@ class PgIngestStore final : public IngestStore {
                                             "select millrace.find_parsed($1)", pg::params(job)));
     if (text.empty()) co_return std::optional<ContentRef>();
     MR_CO_TRY(const auto object, parse_json_object(text));
-    ContentRef content{.sha256 = text_of(object, "sha256"),
-                       .store_key = text_of(object, "store_key")};
-    const auto* size = object.if_contains("size_bytes");
-    if (size != nullptr && size->is_number()) content.size_bytes = size->to_number<std::int64_t>();
-    co_return std::optional(std::move(content));
+    co_return std::optional(ContentRef{.sha256 = text_member(object, "sha256"),
+                                       .size_bytes = int_member(object, "size_bytes"),
+                                       .store_key = text_member(object, "store_key")});
   }
 
   Task<Generation> begin_generation(Held held, json::Object generation) override {
@@ -135,18 +128,10 @@ class PgIngestStore final : public IngestStore {
                                             pg::params(held.job, held.token, requests, tokens)));
     MR_CO_TRY(const auto answer, parse_json_object(text));
     CapacityGrant grant;
-    const auto* granted = answer.if_contains("granted");
-    grant.granted = granted != nullptr && granted->is_bool() && granted->get_bool();
-    if (const auto* capacity = answer.if_contains("capacity");
-        capacity != nullptr && capacity->is_object()) {
-      grant.capacity = capacity->get_object();
-    }
-    const auto number = [&](std::string_view name) {
-      const auto* value = answer.if_contains(name);
-      return value != nullptr && value->is_number() ? value->to_number<double>() : 0.0;
-    };
-    grant.tokens_room = static_cast<std::int64_t>(std::min(number("tokens_room"), 1e15));
-    grant.retry = milliseconds(static_cast<std::int64_t>(number("retry_ms")));
+    grant.granted = bool_member(answer, "granted");
+    if (const auto* capacity = object_member(answer, "capacity")) grant.capacity = *capacity;
+    grant.tokens_room = int_member(answer, "tokens_room");
+    grant.retry = milliseconds(int_member(answer, "retry_ms"));
     co_return grant;
   }
 

@@ -1,5 +1,6 @@
 #include "store/parse_store.h"
 
+#include "base/json_members.h"
 #include "pg/pool.h"
 #include "store/sqlstate.h"
 
@@ -15,22 +16,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAcquire{10'000};
 constexpr milliseconds kCall{30'000};
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-double number_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_number() ? value->to_number<double>() : 0;
-}
-
 milliseconds seconds_of(const json::Object& object, std::string_view name) {
-  return milliseconds(static_cast<std::int64_t>(number_of(object, name) * 1'000));
+  return milliseconds(static_cast<std::int64_t>(number_member(object, name) * 1'000));
 }
 
 std::optional<Uuid> uuid_of(const json::Object& object, std::string_view name) {
-  const auto text = text_of(object, name);
+  const auto text = text_member(object, name);
   if (text.empty()) return std::nullopt;
   const auto parsed = Uuid::parse(text);
   return parsed ? std::optional(*parsed) : std::nullopt;
@@ -38,10 +29,10 @@ std::optional<Uuid> uuid_of(const json::Object& object, std::string_view name) {
 
 Result<ParseState> read_state(std::string_view text) {
   MR_TRY(const auto object, parse_json_object(text));
-  ParseState out{.state = text_of(object, "state"),
-                 .remote_id = text_of(object, "remote_id"),
-                 .reason = text_of(object, "reason"),
-                 .asks = static_cast<int>(number_of(object, "asks")),
+  ParseState out{.state = text_member(object, "state"),
+                 .remote_id = text_member(object, "remote_id"),
+                 .reason = text_member(object, "reason"),
+                 .asks = static_cast<int>(int_member(object, "asks")),
                  .call = uuid_of(object, "call_id"),
                  .previous_call = uuid_of(object, "previous_call_id"),
                  .waited = seconds_of(object, "waited_seconds"),
@@ -51,10 +42,9 @@ Result<ParseState> read_state(std::string_view text) {
   const auto* content = object.if_contains("content");
   if (content != nullptr && content->is_object()) {
     const auto& found = content->get_object();
-    out.content =
-        ContentRef{.sha256 = text_of(found, "sha256"),
-                   .size_bytes = static_cast<std::int64_t>(number_of(found, "size_bytes")),
-                   .store_key = text_of(found, "store_key")};
+    out.content = ContentRef{.sha256 = text_member(found, "sha256"),
+                             .size_bytes = int_member(found, "size_bytes"),
+                             .store_key = text_member(found, "store_key")};
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #include "app/commands/document_desk.h"
 
+#include "app/commands/desk.h"
 #include "app/compute/worker_blobs.h"
 #include "app/database.h"
 #include "http/client.h"
@@ -16,32 +17,8 @@
 namespace millrace::app {
 namespace {
 
-constexpr JsonLimits kRowLimits{.max_bytes = 256 * 1024 * 1024, .max_depth = 128};
 constexpr int kPagesAtOnce = 200;
 constexpr int kFactsAtOnce = 1000;
-constexpr std::size_t kPieceBytes = 256 * 1024;
-
-Result<json::Array> rows_of(const Result<std::string>& text) {
-  if (!text) return fail(text.error());
-  MR_TRY(auto value, parse_json(*text, kRowLimits));
-  if (!value.is_array()) return fail(ErrorKind::internal, "the database gave no list");
-  return std::move(value.get_array());
-}
-
-Result<json::Object> object_of(const Result<std::string>& text) {
-  if (!text) return fail(text.error());
-  return parse_json_object(*text, kRowLimits);
-}
-
-Task<void> copy(blob::BlobStore& blobs, blob::BlobKey key, const DocumentDesk::Take& take) {
-  MR_CO_TRY(const auto reader, co_await blobs.open(key, {}));
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
-  for (;;) {
-    MR_CO_TRY(const auto size, co_await reader->read({buffer.get(), kPieceBytes}));
-    if (size == 0) co_return ok();
-    MR_CO_TRY_VOID(take({buffer.get(), size}));
-  }
-}
 
 }  // namespace
 
@@ -182,7 +159,7 @@ Result<api::UploadAnswer> DocumentDesk::upload(store::NewUpload upload, api::Con
 Result<void> DocumentDesk::read_blob(const std::string& store_key, const Take& take) {
   MR_TRY(auto* store, blobs());
   MR_TRY(const auto key, blob::BlobKey::parse(store_key));
-  auto read = parts_->run(copy(*store, key, take));
+  auto read = parts_->run(copy_content(*store, key, take));
   if (!read && read.error().kind == ErrorKind::not_found) {
     return fail(Error{.kind = ErrorKind::internal,
                       .message = fmt::format("content {} is not in the blob store", store_key),
@@ -205,7 +182,7 @@ Result<void> DocumentDesk::read_output(const Uuid& document, const std::string& 
 
 Result<void> DocumentDesk::read_original(const Uuid& document, const Take& take) {
   MR_TRY(const auto row, parts_->run(parts_->files->get_file(parts_->caller, document)));
-  MR_TRY(const auto file, parse_json_object(row.json, kRowLimits));
+  MR_TRY(const auto file, parse_json_object(row.json, kDeskLimits));
   auto caller = parts_->caller;
   MR_TRY(caller.tenant, TenantId::parse(text_member(file, "tenant_id")));
   MR_TRY(const auto object,

@@ -1,6 +1,7 @@
 #include "app/commands/export_desk.h"
 
 #include "api/routes/exports.h"
+#include "app/commands/desk.h"
 #include "app/compute/worker_blobs.h"
 #include "app/database.h"
 #include "app/exports/export_worker.h"
@@ -21,31 +22,7 @@
 namespace millrace::app {
 namespace {
 
-constexpr JsonLimits kRowLimits{.max_bytes = 256 * 1024 * 1024, .max_depth = 128};
-constexpr std::size_t kPieceBytes = 256 * 1024;
 constexpr int kCleanAtOnce = 1000;
-
-Result<json::Array> rows_of(const Result<std::string>& text) {
-  if (!text) return fail(text.error());
-  MR_TRY(auto value, parse_json(*text, kRowLimits));
-  if (!value.is_array()) return fail(ErrorKind::internal, "the database gave no list");
-  return std::move(value.get_array());
-}
-
-Result<json::Object> object_of(const Result<std::string>& text) {
-  if (!text) return fail(text.error());
-  return parse_json_object(*text, kRowLimits);
-}
-
-Task<void> copy(blob::BlobStore& blobs, blob::BlobKey key, const ExportDesk::Take& take) {
-  MR_CO_TRY(const auto reader, co_await blobs.open(key, {}));
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
-  for (;;) {
-    MR_CO_TRY(const auto size, co_await reader->read({buffer.get(), kPieceBytes}));
-    if (size == 0) co_return ok();
-    MR_CO_TRY_VOID(take({buffer.get(), size}));
-  }
-}
 
 }  // namespace
 
@@ -169,7 +146,7 @@ Result<void> ExportDesk::read(const store::ExportFile& file, const Take& take) {
   }
   MR_TRY(const auto object, parts_->object(file));
   MR_TRY(const auto key, blob::BlobKey::parse(object.store_key));
-  auto read = parts_->run(copy(parts_->blobs->store(), key, take));
+  auto read = parts_->run(copy_content(parts_->blobs->store(), key, take));
   if (!read && read.error().kind == ErrorKind::not_found) {
     return fail(Error{.kind = ErrorKind::internal,
                       .message = fmt::format("{} is not in the blob store", file.name),

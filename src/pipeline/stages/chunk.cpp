@@ -1,6 +1,7 @@
 // The normalised text in slices for the model that embeds: cut while it goes by in pieces, buffered
 // in batches behind the fence. A delivery that died left some of them: the next one writes the same
 // again, which changes nothing, and goes on (B-02, B-12).
+#include "base/json_members.h"
 #include "blob/disk.h"
 #include "chunk/chunker.h"
 #include "chunk/identity.h"
@@ -24,11 +25,6 @@ constexpr std::size_t kPieceBytes = 1024 * 1024;
 constexpr std::size_t kBatchChunks = 500;
 constexpr std::size_t kBatchBytes = 1024 * 1024;
 constexpr std::uint64_t kChunksMax = 1'000'000;
-
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 Result<chunk::Sha256Digest> digest_of(std::string_view hex) {
   MR_TRY(const auto digest, blob::Digest::parse(hex));
@@ -176,17 +172,17 @@ json::Object generation_of(const store::StageResult& normal,
                            const provider::EmbeddingModelInfo& model,
                            const chunk::Sha256Digest& params) {
   json::Object object;
-  object["parsed_sha256"] = text_of(normal.meta, "parsed_sha256");
+  object["parsed_sha256"] = text_member(normal.meta, "parsed_sha256");
   object["params_sha256"] = chunk::to_hex(params);
-  object["parse_id"] = text_of(normal.meta, "parse_id");
-  object["parser_name"] = text_of(normal.meta, "parser");
-  object["parser_version"] = text_of(normal.meta, "parser_version");
+  object["parse_id"] = text_member(normal.meta, "parse_id");
+  object["parser_name"] = text_member(normal.meta, "parser");
+  object["parser_version"] = text_member(normal.meta, "parser_version");
   object["chunker_name"] = chunk::kChunkerName;
   object["chunker_version"] = chunk::kChunkerVersion;
   object["embed_model"] = model.model;
   object["embed_version"] = model.version;
   if (model.dimension > 0) object["dimension"] = model.dimension;
-  if (const auto language = text_of(normal.meta, "language"); !language.empty()) {
+  if (const auto language = text_member(normal.meta, "language"); !language.empty()) {
     object["language"] = language;
   }
   return object;
@@ -244,7 +240,7 @@ Task<Outcome> run_chunk(StageJob job) {
     co_return settled_chunks(job, generation.chunks_total.value_or(0));
   }
   Cut cut{.document = job.work.file.id, .params = params};
-  MR_CO_TRY(cut.parsed, digest_of(text_of(normal->meta, "parsed_sha256")));
+  MR_CO_TRY(cut.parsed, digest_of(text_member(normal->meta, "parsed_sha256")));
   Cutting cutting(job, std::move(generation), cut);
   auto done = co_await cut_all(job, cutting, options, *counter, normal->content);
   if (!done) co_return fail(done.error());

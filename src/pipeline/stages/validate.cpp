@@ -1,6 +1,7 @@
 // What a parser handed over in its one form: normalised, hashed, stored by that hash. What lies
 // under the hash is what is cut, whoever said what of it (B-07); equal texts of the tenant are one
 // content. Bytes go by in pieces (B-25).
+#include "base/json_members.h"
 #include "blob/disk.h"
 #include "chunk/normalise.h"
 #include "pipeline/stage_job.h"
@@ -63,11 +64,6 @@ Task<Normal> normalised(StageJob& job, store::ContentRef content) {
   co_return normal;
 }
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 }  // namespace
 
 Task<Outcome> run_validate(StageJob job) {
@@ -75,14 +71,14 @@ Task<Outcome> run_validate(StageJob job) {
   MR_CO_TRY(auto normal,
             co_await steadily(*job.context, [&] { return normalised(job, parsed->content); }));
   if (!normal.has_text) co_return Outcome::permanent("no_text", "the document has no text");
-  const auto language = text_of(parsed->meta, "language");
+  const auto language = text_member(parsed->meta, "language");
   json::Object meta;
   meta["parsed_sha256"] = normal.info.key.sha256.hex();
   meta["normal"] = chunk::kNormalVersion;
   meta["size_bytes"] = normal.info.size_bytes;
   if (!language.empty()) meta["language"] = language;
   for (const auto* name : {"parser", "parser_version", "parse_id"}) {
-    meta[name] = text_of(parsed->meta, name);
+    meta[name] = text_member(parsed->meta, name);
   }
   json::Object summary;
   summary["parsed_sha256"] = meta.at("parsed_sha256");

@@ -1,6 +1,6 @@
 #include "store/api/documents.h"
 
-#include "base/json.h"
+#include "base/json_members.h"
 
 #include <boost/json/object.hpp>
 
@@ -9,23 +9,17 @@
 namespace millrace::store {
 namespace {
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  if (value == nullptr || !value->is_string()) return {};
-  return std::string(value->get_string());
-}
-
 Result<DocumentOutput> read_output(const std::string& text) {
   MR_TRY(const auto object, parse_json_object(text));
   const auto* size = object.if_contains("size_bytes");
   if (size == nullptr || !size->is_int64()) {
     return fail(ErrorKind::internal, "an output from the database has no valid size_bytes");
   }
-  return DocumentOutput{.file_name = text_of(object, "file_name"),
-                        .content_type = text_of(object, "content_type"),
+  return DocumentOutput{.file_name = text_member(object, "file_name"),
+                        .content_type = text_member(object, "content_type"),
                         .size_bytes = size->get_int64(),
-                        .sha256 = text_of(object, "sha256"),
-                        .store_key = text_of(object, "store_key")};
+                        .sha256 = text_member(object, "sha256"),
+                        .store_key = text_member(object, "store_key")};
 }
 
 class PgDocumentCatalog final : public DocumentCatalog {

@@ -1,6 +1,6 @@
 #include "store/api/files.h"
 
-#include "base/json.h"
+#include "base/json_members.h"
 
 #include <boost/json/object.hpp>
 
@@ -8,12 +8,6 @@
 
 namespace millrace::store {
 namespace {
-
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  if (value == nullptr || !value->is_string()) return {};
-  return std::string(value->get_string());
-}
 
 std::unexpected<Error> malformed(std::string_view member) {
   return fail(ErrorKind::internal,
@@ -23,22 +17,22 @@ std::unexpected<Error> malformed(std::string_view member) {
 Result<StoredObject> read_object(std::string text) {
   MR_TRY(const auto object, parse_json_object(text));
   StoredObject stored;
-  const auto id = Uuid::parse(text_of(object, "id"));
-  const auto tenant = TenantId::parse(text_of(object, "tenant_id"));
+  const auto id = Uuid::parse(text_member(object, "id"));
+  const auto tenant = TenantId::parse(text_member(object, "tenant_id"));
   const auto* size = object.if_contains("size_bytes");
   if (!id) return malformed("id");
   if (!tenant) return malformed("tenant_id");
   if (size == nullptr || !size->is_int64()) return malformed("size_bytes");
   stored.id = *id;
   stored.tenant = *tenant;
-  stored.bucket = text_of(object, "bucket");
-  stored.name = text_of(object, "name");
-  if (const auto owner = Uuid::parse(text_of(object, "owner_id"))) stored.owner = *owner;
-  stored.sha256 = text_of(object, "sha256");
-  stored.store_key = text_of(object, "store_key");
+  stored.bucket = text_member(object, "bucket");
+  stored.name = text_member(object, "name");
+  if (const auto owner = Uuid::parse(text_member(object, "owner_id"))) stored.owner = *owner;
+  stored.sha256 = text_member(object, "sha256");
+  stored.store_key = text_member(object, "store_key");
   stored.size_bytes = size->get_int64();
-  stored.content_type = text_of(object, "content_type");
-  stored.cache_control = text_of(object, "cache_control");
+  stored.content_type = text_member(object, "content_type");
+  stored.cache_control = text_member(object, "cache_control");
   stored.json = std::move(text);
   return stored;
 }
@@ -126,8 +120,8 @@ class PgFileStore final : public FileStore {
                                                  .name = "mr_api_count_download"}));
     MR_CO_TRY(const auto object, parse_json_object(text));
     const auto* expired = object.if_contains("expired");
-    co_return CountedDownload{.file_path = text_of(object, "file_path"),
-                              .file_name = text_of(object, "file_name"),
+    co_return CountedDownload{.file_path = text_member(object, "file_path"),
+                              .file_name = text_member(object, "file_name"),
                               .expired = expired != nullptr && *expired == true,
                               .json = std::move(text)};
   }

@@ -1,6 +1,6 @@
 #include "store/api/uploads.h"
 
-#include "base/json.h"
+#include "base/json_members.h"
 #include "store/api/values.h"
 
 #include <boost/json/object.hpp>
@@ -48,12 +48,6 @@ Result<std::string> upload_spec(const NewUpload& upload) {
   return to_json(object);
 }
 
-std::string text_of(const json::Object& object, std::string_view name) {
-  const auto* value = object.if_contains(name);
-  if (value == nullptr || !value->is_string()) return {};
-  return std::string(value->get_string());
-}
-
 std::string json_of(const json::Object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
   if (value == nullptr || value->is_null()) return {};
@@ -78,21 +72,21 @@ FinishedUpload read_answer(json::Object answer) {
 
 Result<UploadState> read_upload(const json::Object& object) {
   UploadState upload;
-  const auto id = UploadId::parse(text_of(object, "upload_id"));
-  const auto tenant = TenantId::parse(text_of(object, "tenant_id"));
+  const auto id = UploadId::parse(text_member(object, "upload_id"));
+  const auto tenant = TenantId::parse(text_member(object, "tenant_id"));
   const auto expires = number_of(object, "expires_us");
   if (!id) return malformed("upload_id");
   if (!tenant) return malformed("tenant_id");
   if (!expires) return malformed("expires_us");
   upload.id = *id;
   upload.tenant = *tenant;
-  if (const auto user = Uuid::parse(text_of(object, "user_id"))) upload.user = *user;
-  upload.kind = text_of(object, "kind") == "object" ? UploadKind::object : UploadKind::file;
-  upload.state = text_of(object, "state");
-  upload.bucket = text_of(object, "bucket");
-  upload.object_name = text_of(object, "object_name");
-  upload.file_name = text_of(object, "file_name");
-  upload.content_type = text_of(object, "content_type");
+  if (const auto user = Uuid::parse(text_member(object, "user_id"))) upload.user = *user;
+  upload.kind = text_member(object, "kind") == "object" ? UploadKind::object : UploadKind::file;
+  upload.state = text_member(object, "state");
+  upload.bucket = text_member(object, "bucket");
+  upload.object_name = text_member(object, "object_name");
+  upload.file_name = text_member(object, "file_name");
+  upload.content_type = text_member(object, "content_type");
   upload.metadata_json = json_of(object, "metadata");
   upload.size_bytes = number_of(object, "size_bytes");
   upload.offset_bytes = number_of(object, "offset_bytes").value_or(0);
@@ -118,14 +112,14 @@ Result<UploadState> read_upload(const std::string& text) {
 Result<UploadBegun> read_begun(const std::string& text) {
   MR_TRY(const auto object, parse_json_object(text, kAnswerLimits));
   UploadBegun begun;
-  if (text_of(object, "state") != "exists") {
+  if (text_member(object, "state") != "exists") {
     MR_TRY(begun.upload, read_upload(object));
     return begun;
   }
   const auto* existing = object.if_contains("existing");
   if (existing == nullptr || !existing->is_object()) return malformed("existing");
   begun.existing_json = to_json(*existing);
-  begun.existing_sha256 = text_of(existing->get_object(), "sha256");
+  begun.existing_sha256 = text_member(existing->get_object(), "sha256");
   return begun;
 }
 
