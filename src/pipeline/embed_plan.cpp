@@ -1,5 +1,7 @@
 #include "pipeline/embed_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -22,6 +24,7 @@ EmbedBatch plan_batch(std::span<const store::PendingChunk> waiting,
   EmbedBatch batch;
   std::map<std::string_view, std::size_t> known;  // Of equal texts one is sent.
   std::uint64_t bytes = 0;
+  bool alone = false;  // What a text that does not fit is refused for concerns no other.
   for (const auto& chunk : waiting) {
     if (batch.chunks() >= kBatchMax) break;
     if (const auto found = known.find(chunk.embed_sha256); found != known.end()) {
@@ -30,11 +33,13 @@ EmbedBatch plan_batch(std::span<const store::PendingChunk> waiting,
     }
     const auto tokens = provider.count_tokens(chunk.text);
     const bool first = batch.texts.empty();
-    if (!first && (batch.texts.size() >= budget.inputs_max ||
+    const bool unfit = chunk.text.empty() || tokens > budget.tokens_per_input_max;
+    if (!first && (alone || unfit || batch.texts.size() >= budget.inputs_max ||
                    batch.tokens + tokens > budget.tokens_total_max ||
                    bytes + chunk.text.size() > budget.bytes_max)) {
       break;
     }
+    alone = unfit;
     known[chunk.embed_sha256] = batch.texts.size();
     batch.text_of.push_back(batch.texts.size());
     batch.texts.push_back(chunk.text);
@@ -42,6 +47,10 @@ EmbedBatch plan_batch(std::span<const store::PendingChunk> waiting,
     bytes += chunk.text.size();
   }
   return batch;
+}
+
+std::string chunk_name(const store::PendingChunk& chunk) {
+  return fmt::format("chunk {} ({})", chunk.ord, chunk.id.to_string());
 }
 
 }  // namespace millrace::pipeline

@@ -31,9 +31,12 @@ struct EmbedBudget {
 
 EmbedBudget budget_of(const provider::EmbedBatchLimits& limits, std::size_t batch_max);
 
-// The batch that begins with the first one. At least one chunk unless there is none; its text may
-// be above the limits, which is found before anything is sent (check_embed_request).
+// The batch that begins with the first one. At least one chunk unless there is none. A text that is
+// above the limits is a batch of its own, and refused before it is sent (check_embed_request).
 EmbedBatch plan_batch(std::span<const store::PendingChunk> waiting,
                       const provider::EmbeddingProvider& provider, const EmbedBudget& budget);
+
+// As errors name the chunk that a batch begins with: "chunk 17 (6f1c…)".
+std::string chunk_name(const store::PendingChunk& chunk);
 
 }  // namespace millrace::pipeline

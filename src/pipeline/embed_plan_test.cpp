@@ -84,6 +84,13 @@ TEST(EmbedPlan, ATextAboveTheLimitsIsABatchOfItsOwnThatIsRefused) {
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->kind, provider::CallFailure::Kind::permanent);
   EXPECT_EQ(wrong->message, "text 0 has up to 7 tokens, the model takes 3");
+  // Nor does it hold up those before it, or share their batch.
+  const FakeProvider roomy({.inputs_max = 9, .tokens_per_input_max = 3, .tokens_total_max = 50});
+  const auto chunks = waiting({"a", "b", "ccccccc", "d"});
+  const auto budget = budget_of(roomy.limits(), 256);
+  EXPECT_THAT(plan_batch(chunks, roomy, budget).texts, ElementsAre("a", "b"));
+  EXPECT_THAT(plan_batch(std::span(chunks).subspan(2), roomy, budget).texts,
+              ElementsAre("ccccccc"));
 }
 
 // --- How texts are cut for a model ---

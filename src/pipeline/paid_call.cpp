@@ -41,9 +41,7 @@ Outcome over_budget(std::string_view provider, const store::DocumentStore::CallP
   return outcome;
 }
 
-awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit permit,
-                              const provider::CallFailure* failure, CallEnd end,
-                              provider::Price price) {
+json::Object call_end(const provider::CallFailure* failure, CallEnd end, provider::Price price) {
   json::Object object;
   const auto usage = failure == nullptr ? end.usage : failure->usage.value_or(provider::Usage{});
   const bool unknown = failure != nullptr && failure->maybe_charged && !failure->usage;
@@ -53,10 +51,19 @@ awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit pe
     object["cost_micros"] = charged ? provider::cost_of(usage, price) : 0;
     object["input_tokens"] = usage.input;
     object["output_tokens"] = usage.output;
+    if (!end.capacity.empty()) object["capacity"] = std::move(end.capacity);
   }
   if (failure != nullptr) object["error"] = failure->error_type;
   object["finish"] = end.finish;
-  object["response_id"] = failure == nullptr ? end.response_id : failure->response_id;
+  object["response_id"] =
+      storable_text(failure == nullptr ? end.response_id : failure->response_id, 200);
+  return object;
+}
+
+awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit permit,
+                              const provider::CallFailure* failure, CallEnd end,
+                              provider::Price price) {
+  const auto object = call_end(failure, std::move(end), price);
   auto told = co_await steadily(*job.context,
                                 [&] { return job.services.store.end_call(permit.call, object); });
   if (!told) {

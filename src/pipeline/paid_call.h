@@ -29,7 +29,11 @@ struct CallEnd {
   provider::Usage usage = {};
   std::string finish = {};
   std::string response_id = {};
+  json::Object capacity = {};  // Of take_capacity(): its tokens become those that the call took.
 };
+
+// As millrace.end_call takes it. No failure: the call was answered.
+json::Object call_end(const provider::CallFailure* failure, CallEnd end, provider::Price price);
 
 // What cannot be told to the database stays reserved: too careful, never too generous.
 awaitable<void> end_paid_call(StageJob& job, store::DocumentStore::CallPermit permit,

@@ -32,12 +32,18 @@ constexpr auto kOpenAi = std::to_array<Rule>({
     {.word = "context_length_exceeded", .kind = Kind::permanent, .error_type = "too_large"},
     {.word = "max_tokens_per_request", .kind = Kind::permanent, .error_type = "too_large"},
     {.word = "string_above_max_length", .kind = Kind::permanent, .error_type = "too_large"},
+    {.word = "array_above_max_length", .kind = Kind::permanent, .error_type = "too_large"},
+    {.word = "exceed_context_size_error", .kind = Kind::permanent, .error_type = "too_large"},
     {.word = "model_not_found", .kind = Kind::permanent, .error_type = "model_not_found"},
     {.word = "content_policy_violation", .kind = Kind::permanent, .error_type = "content_filter"},
     {.word = "content_filter", .kind = Kind::permanent, .error_type = "content_filter"},
     // Embeddings say it without a code.
     {.message_part = "maximum context length", .kind = Kind::permanent, .error_type = "too_large"},
     {.message_part = "maximum input length", .kind = Kind::permanent, .error_type = "too_large"},
+    // Ollama; llama.cpp, as a 500; vLLM.
+    {.message_part = "input length exceeds", .kind = Kind::permanent, .error_type = "too_large"},
+    {.message_part = "is too large to process", .kind = Kind::permanent, .error_type = "too_large"},
+    {.message_part = "maximum model length", .kind = Kind::permanent, .error_type = "too_large"},
     {.status = 400, .kind = Kind::permanent, .error_type = "bad_request"},
     {.status = 401, .kind = Kind::blocked, .error_type = "auth"},
     {.status = 402, .kind = Kind::blocked, .error_type = "quota"},

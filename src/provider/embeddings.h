@@ -22,6 +22,10 @@
 
 namespace millrace::provider {
 
+// error_type of a request that the service found too large, whatever its size by our own count: the
+// batch is to be cut, and asked for again in parts.
+inline constexpr std::string_view kTooLarge = "too_large";
+
 // Vectors of one model and version can be compared, others cannot.
 struct EmbeddingModelInfo {
   std::string model = {};

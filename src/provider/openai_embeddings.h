@@ -25,8 +25,6 @@
 
 namespace millrace::provider {
 
-inline constexpr std::string_view kTooLarge = "too_large";
-
 struct OpenAiEmbedOptions {
   enum class Auth { bearer, api_key_header, none };  // api_key_header: Azure's "api-key".
 

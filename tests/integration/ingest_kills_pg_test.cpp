@@ -1,51 +1,13 @@
 // Kills exactly at the fault points of ingest (V-24, F08, G03): a worker dies there once, another
 // one takes over, and the document ends as if nothing had been: every chunk once, with its vector,
 // and every text paid for once, or twice where the death took the answer along.
-#include "integration/ingest_world.h"
+#include "integration/paid_ingest_world.h"
 
 #include <fstream>
 #include <sstream>
 
 namespace millrace::test {
 namespace {
-
-constexpr const char* kPaidIngest = R"(
-name = "ingest"
-version = "2.0.0"
-
-[[queue]]
-name = "ingest"
-max_attempts = 7
-
-[[stage]]
-name = "ingest_document"
-run = "parse"
-queue = "ingest"
-
-[[stage]]
-name = "ingest_validate"
-run = "validate"
-queue = "ingest"
-
-[[stage]]
-name = "ingest_chunk"
-run = "chunk"
-queue = "ingest"
-options = { max_tokens = 512, target_tokens = 300 }
-
-[[stage]]
-name = "ingest_embed"
-run = "embed"
-queue = "ingest"
-provider = "openai"
-call_timeout = "5s"
-options = { batch_max = 4 }
-
-[[stage]]
-name = "ingest_publish"
-run = "publish"
-queue = "ingest"
-)";
 
 // All points of a file, from the list that tools/fault_points keeps.
 std::vector<std::string> points_of(std::string_view wanted) {
@@ -79,12 +41,7 @@ class KilledIngest : public IngestedDocuments {
   void TearDown() override { worker_.reset(); }
 
   std::map<std::string, std::string> env() const {
-    return {{"MILLRACE_PIPELINE_DIR", pipelines_.path().string()},
-            {"MILLRACE_OPENAI_BASE_URL", stand_in_->url() + "/v1"},
-            {"OPENAI_API_KEY", "k"},
-            {"MILLRACE_OPENAI_ALLOW_HTTP", "true"},
-            {"MILLRACE_OPENAI_EMBED_MODEL", "stand-in-embed"},
-            {"MILLRACE_OPENAI_PRICE_EMBED", "1.00"}};
+    return paid_ingest_env(pipelines_.path(), *stand_in_);
   }
   void heal() { worker_ = std::make_unique<DocumentWorker>(world(), env()); }
   void kill_at(const std::string& plan) {
@@ -221,6 +178,68 @@ TEST_F(KilledIngest, g12_AnswersThatDoNotFitAreRefusedAndAskedForAgain) {
   ASSERT_EQ(ended(id), "completed") << to_json(document(id));
   expect_published(id);
   EXPECT_EQ(stand_in_->ask("GET", "/control/state").at("script_left"), 0);
+}
+
+// A service that takes less than it says: the batch is cut until it fits, at no cost and without
+// using up an attempt.
+TEST_F(KilledIngest, b16_ABatchThatTheServiceFindsTooLargeIsCutInHalves) {
+  // Two of our texts of 60 to 128 tokens, not four; and once a gateway that counts bytes.
+  stand_in_->ask("POST", "/control/settings", R"({"embed": {"request_tokens": 256}})");
+  stand_in_->ask("POST", "/control/script",
+                 R"({"steps": [{"do": "custom", "status": 413, "service": "embeddings"}]})");
+  const auto id = ingest(made_markdown("Large Mill", 12));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  const auto chunks = count(
+      "select count(*) from millrace.document_chunks where document_id = $1::uuid", pg::params(id));
+  EXPECT_GT(chunks, 8);
+  EXPECT_EQ(figure("texts_paid"), chunks);
+  EXPECT_EQ(figure("times_max"), 1);
+  EXPECT_LE(figure("calls"), chunks);
+  EXPECT_EQ(value("select concat_ws(' ', bool_and(c.error = 'too_large'), sum(c.cost_micros), "
+                  "count(*) > 0) from millrace.provider_call c join millrace.job_fact j using "
+                  "(job_id) where j.payload ->> 'shell_file_id' = $1 and c.state = 'failed'",
+                  pg::params(id)),
+            "t 0 t");
+  EXPECT_EQ(value("select string_agg(distinct a.outcome, ' ') from millrace.attempt a join "
+                  "millrace.job_fact j using (job_id) join millrace.job_type t using (type_id) "
+                  "where j.payload ->> 'shell_file_id' = $1 and t.job_type = 'ingest_embed'",
+                  pg::params(id)),
+            "ok");
+  expect_sound_money();
+}
+
+// One text that the service does not take ends the document, by its name; what was answered before
+// it is stored, and is not paid for again when the service has been given more room.
+TEST_F(KilledIngest, b26_ATextThatIsTooLongForTheServiceIsNamed) {
+  stand_in_->ask("POST", "/control/settings", R"({"embed": {"input_tokens": 105}})");
+  auto text = made_markdown("Narrow Mill", 5);
+  text += "## The long one\n\n";
+  for (int i = 0; i < 48; ++i) text += fmt::format("paddle {:02} ", i);
+  text += "\n\n" + made_markdown("Wide Mill", 3);
+  const auto id = ingest(text);
+  ASSERT_EQ(ended(id), "failed") << to_json(document(id));
+  EXPECT_EQ(upload_job(id, "status"), "failed_embedding");
+  const auto named = value(
+      "select format('chunk %s (%s)', b.chunk_ord, b.chunk_id) from "
+      "millrace.document_chunk_buffer b where b.document_id = $1::uuid order by "
+      "octet_length(b.text) desc limit 1",
+      pg::params(id));
+  EXPECT_THAT(upload_job(id, "last_error"), testing::HasSubstr(named));
+  EXPECT_THAT(upload_job(id, "last_error"), testing::HasSubstr("too_large"));
+  const auto stored =
+      count("select count(*) from millrace.document_vector_buffer where document_id = $1::uuid",
+            pg::params(id));
+  EXPECT_GT(stored, 2);
+  EXPECT_EQ(figure("texts_paid"), stored);
+  expect_sound_money();
+
+  stand_in_->ask("POST", "/control/settings", R"({"embed": {}})");
+  ASSERT_EQ(api().post("/api/v1/documents/" + id + "/retry", who_.token, "").status / 100, 2);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  EXPECT_EQ(figure("times_max"), 1);
+  expect_sound_money();
 }
 
 }  // namespace

@@ -122,6 +122,14 @@ Result<void> apply_settings(Controlled& core, const json::Object& body) {
       core.add_embedding_model(model, dimensions.to_number<std::size_t>());
     }
   }
+  if (const auto* embed = body.if_contains("embed"); embed != nullptr && embed->is_object()) {
+    const auto& object = embed->get_object();
+    const EmbedBounds real;
+    core.set_embed_bounds(
+        {.inputs = limit(object, "inputs").value_or(real.inputs),
+         .input_tokens = limit(object, "input_tokens").value_or(real.input_tokens),
+         .request_tokens = limit(object, "request_tokens").value_or(real.request_tokens)});
+  }
   if (const auto* keys = body.if_contains("keys"); keys != nullptr && keys->is_object()) {
     for (const auto& member : keys->get_object()) {
       const auto* limits = member.value().if_object();

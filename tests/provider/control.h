@@ -3,6 +3,7 @@
 //   POST /control/settings  {"keys":{"k":{"requests":60,"tokens":100000,"concurrency":4}},
 //                            "window_ms":60000,"models":["m"],"context_tokens":128000,
 //                            "embedding_models":{"m":1536},
+//                            "embed":{"inputs":2048,"input_tokens":8192,"request_tokens":300000},
 //                            "random":{"seed":1,"rates":{"throttle":0.05},"latency_ms":[5,50]}}
 //   POST /control/script    {"steps":[{"do":"throttle","retry_after":"2","service":"openai",
 //                                      "times":3,"delay_ms":0,"status":500,"body":"…"}]}
@@ -25,6 +26,7 @@ class Controlled {
   virtual void add_model(std::string model) = 0;
   virtual void add_embedding_model(std::string model, std::size_t dimensions) = 0;
   virtual const PaidTexts& paid() const = 0;
+  virtual void set_embed_bounds(EmbedBounds bounds) = 0;
   virtual void set_context(std::uint64_t tokens) = 0;
   virtual void reset() = 0;
   virtual const std::deque<Recorded>& records() const = 0;

@@ -16,11 +16,8 @@
 namespace millrace::test {
 namespace {
 
-constexpr std::size_t kInputsMax = 2'048;
-constexpr std::uint64_t kInputTokensMax = 8'192;
-constexpr std::uint64_t kRequestTokensMax = 300'000;
-
-std::optional<WireReply> read_inputs(const json::Object& body, Question& question) {
+std::optional<WireReply> read_inputs(const json::Object& body, const EmbedBounds& bounds,
+                                     Question& question) {
   const auto* input = body.if_contains("input");
   if (input == nullptr) return openai_invalid("Missing required parameter: 'input'.");
   if (input->is_string()) question.inputs.emplace_back(input->get_string());
@@ -31,26 +28,29 @@ std::optional<WireReply> read_inputs(const json::Object& body, Question& questio
     }
   }
   if (question.inputs.empty()) return openai_invalid("'$.input' is invalid.");
-  if (question.inputs.size() > kInputsMax) {
-    return openai_invalid(fmt::format("'input' has {} items, at most {} are allowed.",
-                                      question.inputs.size(), kInputsMax));
+  if (question.inputs.size() > bounds.inputs) {
+    return openai_invalid(
+        fmt::format("Invalid 'input': array too long. Expected an array with maximum length {}, "
+                    "but got an array with length {} instead.",
+                    bounds.inputs, question.inputs.size()),
+        "array_above_max_length");
   }
   for (const auto& text : question.inputs) {
     if (text.empty()) return openai_invalid("'$.input' is invalid: empty text.");
     const auto tokens = tokens_of(text);
     question.input_tokens += tokens;
-    if (tokens <= kInputTokensMax) continue;
+    if (tokens <= bounds.input_tokens) continue;
     // As the real one says it: without a code.
     return openai_error(400,
                         fmt::format("This model's maximum context length is {} tokens, however you "
                                     "requested {} tokens.",
-                                    kInputTokensMax, tokens),
+                                    bounds.input_tokens, tokens),
                         "invalid_request_error", nullptr);
   }
-  if (question.input_tokens <= kRequestTokensMax) return std::nullopt;
+  if (question.input_tokens <= bounds.request_tokens) return std::nullopt;
   return openai_error(400,
                       fmt::format("Requested {} tokens, max {} tokens per request",
-                                  question.input_tokens, kRequestTokensMax),
+                                  question.input_tokens, bounds.request_tokens),
                       "max_tokens_per_request", "max_tokens_per_request");
 }
 
@@ -112,7 +112,7 @@ class EmbeddingsSide final : public Side {
           openai_error(404, fmt::format("The model '{}' does not exist.", question.model),
                        "invalid_request_error", "model_not_found"));
     }
-    if (auto wrong = read_inputs(*body, question)) return std::unexpected(*wrong);
+    if (auto wrong = read_inputs(*body, rules.embed, question)) return std::unexpected(*wrong);
     if (auto wrong = read_form(*body, rules, question)) return std::unexpected(*wrong);
     for (const auto& text : question.inputs) question.user += text;
     return question;

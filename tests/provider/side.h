@@ -104,10 +104,18 @@ inline constexpr auto kActions = std::to_array<ActionName>({
 std::string_view to_string(Action action);
 std::optional<Action> parse_action(std::string_view name);
 
+// What /v1/embeddings takes in one request: OpenAI's own. Other servers take less.
+struct EmbedBounds {
+  std::uint64_t inputs = 2'048;
+  std::uint64_t input_tokens = 8'192;
+  std::uint64_t request_tokens = 300'000;
+};
+
 // What the stand-in's models can do.
 struct ModelRules {
   std::set<std::string> models = {"stand-in", "gpt-4o-mini", "claude-sonnet-4-5"};
   std::uint64_t context_tokens = 128'000;
+  EmbedBounds embed = {};
   // With the length of their vectors.
   std::map<std::string, std::size_t> embedding_models = {{"text-embedding-3-small", 1'536},
                                                          {"text-embedding-3-large", 3'072},

@@ -96,6 +96,7 @@ class StandIn::Core final : public std::enable_shared_from_this<Core>, public Co
   }
   void set_window(std::chrono::milliseconds window) override { ledger_.set_window(window); }
   void add_model(std::string model) override { options_.models.models.insert(std::move(model)); }
+  void set_embed_bounds(EmbedBounds bounds) override { options_.models.embed = bounds; }
   void set_context(std::uint64_t tokens) override { options_.models.context_tokens = tokens; }
   void reset() override {
     script_.clear();

@@ -84,6 +84,30 @@ TEST_F(StandInTest, RefusesWhatOpenAiRefuses) {
             400);
 }
 
+// INTEGRATIONS §1.1: each bound, with the last that is taken and the first that is not.
+TEST_F(StandInTest, RefusesWhatEmbeddingsRefuse) {
+  const auto ask = [&](std::size_t texts, std::size_t bytes) {
+    std::string body = R"({"model":"stand-in-embed","input":[)";
+    const auto text = '"' + std::string(bytes, 'x') + '"';
+    for (std::size_t i = 0; i < texts; ++i) body += (i == 0 ? "" : ",") + text;
+    return raw("/v1/embeddings", body + "]}", {{"Authorization", "Bearer " + std::string(kKey)}});
+  };
+  EXPECT_EQ(ask(2'048, 4).status, 200);
+  const auto many = ask(2'049, 4);
+  EXPECT_EQ(many.status, 400);
+  EXPECT_THAT(many.body, HasSubstr("array_above_max_length"));
+  EXPECT_EQ(ask(1, std::size_t{4} * 8'192).status, 200);
+  const auto longer = ask(1, std::size_t{4} * 8'192 + 1);
+  EXPECT_EQ(longer.status, 400);
+  EXPECT_THAT(longer.body, HasSubstr("maximum context length is 8192 tokens"));
+  EXPECT_EQ(ask(50, std::size_t{4} * 6'000).status, 200);
+  const auto sum = ask(51, std::size_t{4} * 6'000);
+  EXPECT_EQ(sum.status, 400);
+  EXPECT_THAT(sum.body, HasSubstr("max_tokens_per_request"));
+  EXPECT_EQ(ask(1, 0).status, 400);
+  EXPECT_EQ(ask(0, 0).status, 400);
+}
+
 TEST_F(StandInTest, RefusesWhatAnthropicRefuses) {
   const std::string messages = R"("messages":[{"role":"user","content":"q"}])";
   EXPECT_EQ(anthropic(R"({"model":"stand-in","max_tokens":9,)" + messages + "}").status, 200);

@@ -24,8 +24,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// As clients call a request that their service found too large.
-constexpr std::string_view kTooLarge = "too_large";
 // A pause at the limiter that is worth keeping the slot for.
 constexpr milliseconds kWaitMax{2'000};
 
@@ -115,12 +113,20 @@ class Embedding {
       }
     }
     if (!answer) {
-      if (call) co_await end_paid_call(job_, *call, &answer.error(), {}, service_.price);
-      // The service counts otherwise than we do: half of it, and no more from now on.
-      if (answer.error().error_type == kTooLarge && batch.texts.size() > 1) {
+      const bool too_large = answer.error().error_type == provider::kTooLarge;
+      CallEnd end;
+      // Refused unread: none of the tokens that were taken for it is used up.
+      if (too_large) end.capacity = std::move(capacity);
+      if (call) {
+        co_await end_paid_call(job_, *call, &answer.error(), std::move(end), service_.price);
+      }
+      // The service counts otherwise than we do: half of it, and no more from now on. What was
+      // answered before is stored already, so nothing is paid for twice.
+      if (too_large && batch.texts.size() > 1) {
         budget_.inputs_max = batch.texts.size() / 2;
         co_return std::optional<Outcome>();
       }
+      if (too_large) co_return refused(waiting.front(), std::move(answer).error());
       co_return provider::to_outcome(answer.error(), provider_.name());
     }
     MR_FAULT("embed.answered");
@@ -136,8 +142,13 @@ class Embedding {
     });
     std::optional<store::CallSettled> settled;
     if (call) {
-      settled = store::CallSettled{.call = call->call, .end = answered_call(usage, *answer)};
-      if (!capacity.empty()) settled->end["capacity"] = capacity;
+      settled = store::CallSettled{.call = call->call,
+                                   .end = call_end(nullptr,
+                                                   {.usage = usage,
+                                                    .finish = {},
+                                                    .response_id = answer->response_id,
+                                                    .capacity = capacity},
+                                                   service_.price)};
     }
     auto put = co_await steadily(*job_.context, [&] {
       return job_.services.ingest->put_vectors(held(), generation_.id, sent, settled);
@@ -146,7 +157,10 @@ class Embedding {
       // The money is spent whoever may keep the vectors.
       if (call) {
         co_await end_paid_call(job_, *call, nullptr,
-                               {.usage = usage, .finish = {}, .response_id = answer->response_id},
+                               {.usage = usage,
+                                .finish = {},
+                                .response_id = answer->response_id,
+                                .capacity = capacity},
                                service_.price);
       }
       if (put.error().sqlstate == "MR045") {
@@ -164,22 +178,18 @@ class Embedding {
     co_return std::optional<Outcome>();
   }
 
+  // Of a batch that cannot be made smaller: the error says which text it is about.
+  Outcome refused(const store::PendingChunk& chunk, provider::CallFailure failure) const {
+    failure.kind = provider::CallFailure::Kind::permanent;
+    failure.message = fmt::format("{}: {}", chunk_name(chunk), failure.message);
+    return provider::to_outcome(failure, provider_.name());
+  }
+
   // The same batch has the same id when it is asked for again.
   Uuid batch_id(const EmbedBatch& batch, const std::vector<store::PendingChunk>& waiting) const {
     auto name = "batch:" + generation_.id.to_string();
     for (std::size_t i = 0; i < batch.chunks(); ++i) name += waiting[i].id.to_string();
     return chunk::name_id(name);
-  }
-
-  json::Object answered_call(const provider::Usage& usage,
-                             const provider::EmbedAnswer& answer) const {
-    json::Object end;
-    end["state"] = "answered";
-    end["cost_micros"] = provider::cost_of(usage, service_.price);
-    end["input_tokens"] = usage.input;
-    end["output_tokens"] = usage.output;
-    end["response_id"] = storable_text(answer.response_id, 200);
-    return end;
   }
 
   // Room at the provider's limits, then the intent on record; a smaller batch where there is less.
@@ -188,7 +198,7 @@ class Embedding {
     Permit permit;
     permit.batch = co_await planned(waiting, budget);
     if (auto wrong = provider::check_embed_request(provider_, permit.batch.texts)) {
-      co_return std::variant<Permit, Outcome>(provider::to_outcome(*wrong, provider_.name()));
+      co_return std::variant<Permit, Outcome>(refused(waiting.front(), *std::move(wrong)));
     }
     if (!provider_.paid()) co_return std::variant<Permit, Outcome>(std::move(permit));
     for (;;) {
@@ -210,7 +220,7 @@ class Embedding {
       }
       if (grant.retry > kWaitMax) {
         co_return std::variant<Permit, Outcome>(
-            Outcome::throttled("no room at the provider's limits", grant.retry));
+            Outcome::held_up("no room at the provider's limits", grant.retry));
       }
       co_await wait(grant.retry);
       if (job_.context->cancelled()) {
@@ -270,7 +280,7 @@ Task<Outcome> run_embed(StageJob job) {
   const auto& model = service->provider->info();
   if (model.model != generation->model || model.version != generation->version) {
     // Another worker, or this one before it was configured anew, cut the text for its own model.
-    co_return Outcome::throttled(
+    co_return Outcome::held_up(
         fmt::format("the chunks are cut for {} {}, this worker has {} {}", generation->model,
                     generation->version, model.model, model.version),
         std::chrono::seconds(30));
