@@ -36,9 +36,9 @@ struct JailFeature {
 };
 using JailDescription = std::vector<JailFeature>;
 
-// How much a task gives way: while others want the processor it gets about a tenth of what one of
-// them gets, and all of it otherwise.
-inline constexpr int kTaskNice = 10;
+// How much a task gives way: while others want the processor it gets about a hundredth of it, so
+// that what it reads cannot slow them down, and all of it otherwise.
+inline constexpr int kTaskNice = 19;
 
 struct JailLimits {
   std::uint64_t memory_bytes = 0;  // On top of what is mapped now.

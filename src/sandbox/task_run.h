@@ -63,6 +63,7 @@ class TaskRun : public std::enable_shared_from_this<TaskRun> {
   Descriptor pipe_;
   UniqueFd pidfd_;
   boost::asio::steady_timer timer_;
+  Steady::time_point begun_;
   Steady::time_point wall_end_;
   std::optional<TaskStop> stop_;
   std::optional<Error> error_;
