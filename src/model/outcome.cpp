@@ -56,6 +56,21 @@ Outcome Outcome::blocked(std::string_view provider, std::string_view message) {
   return outcome;
 }
 
+// By these two words millrace.release_claims knows that the provider is not meant.
+Outcome Outcome::not_here(std::string_view provider, std::string_view message) {
+  auto outcome = failed(Kind::blocked, "not_here", message);
+  outcome.provider = provider;
+  outcome.retry_after = std::chrono::seconds(30);
+  outcome.actual_tokens = 0;
+  return outcome;
+}
+
+Outcome Outcome::held_up(std::string_view message, std::chrono::milliseconds after) {
+  auto outcome = failed(Kind::throttled, "held_up", message);
+  outcome.retry_after = after;
+  return outcome;
+}
+
 Outcome Outcome::permanent(std::string_view error_type, std::string_view message) {
   return failed(Kind::permanent, error_type, message);
 }

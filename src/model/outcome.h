@@ -50,6 +50,10 @@ struct Outcome {
   static Outcome throttled(std::string_view message,
                            std::optional<std::chrono::milliseconds> after = std::nullopt);
   static Outcome blocked(std::string_view provider, std::string_view message);
+  // For reasons of our own: the provider, if the job has one, was not asked, and nothing is said of
+  // it. `not_here`: this worker cannot, another may; `held_up`: not now.
+  static Outcome not_here(std::string_view provider, std::string_view message);
+  static Outcome held_up(std::string_view message, std::chrono::milliseconds after);
   static Outcome permanent(std::string_view error_type, std::string_view message);
   static Outcome partial(std::string parts, std::string_view message);
   static Outcome cancelled(std::string_view reason);

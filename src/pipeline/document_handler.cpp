@@ -139,7 +139,7 @@ Task<store::DocumentWork> DocumentHandler::find_work(worker::JobContext& context
 Task<Outcome> DocumentHandler::run_stage(std::shared_ptr<worker::JobContext> context) {
   MR_CO_TRY(auto work, co_await find_work(*context));
   if (!work.document) {
-    co_return Outcome::throttled(
+    co_return Outcome::held_up(
         fmt::format("pipeline {} is not among those of this worker", work.file.pipeline),
         kElsewhere);
   }
@@ -147,7 +147,7 @@ Task<Outcome> DocumentHandler::run_stage(std::shared_ptr<worker::JobContext> con
   auto pipeline = co_await steadily(*context, [&] { return cache_->find(services_, hash); });
   if (!pipeline && pipeline.error().kind == ErrorKind::invalid_argument) {
     // A newer worker wrote it, and can do it.
-    co_return Outcome::throttled(pipeline.error().message, kElsewhere);
+    co_return Outcome::held_up(pipeline.error().message, kElsewhere);
   }
   if (!pipeline) co_return fail(pipeline.error());
   const auto* stage = (*pipeline)->find(job_type_);

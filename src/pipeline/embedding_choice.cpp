@@ -38,7 +38,7 @@ awaitable<std::expected<EmbeddingService, Outcome>> embedding_of(StageJob& job) 
   }
   const auto found = job.services.embeddings.find(stage->provider);
   if (found == job.services.embeddings.end()) {
-    co_return std::unexpected(Outcome::blocked(
+    co_return std::unexpected(Outcome::not_here(
         stage->provider,
         fmt::format("provider {} does not embed on this worker: it is not configured",
                     stage->provider)));
@@ -47,7 +47,7 @@ awaitable<std::expected<EmbeddingService, Outcome>> embedding_of(StageJob& job) 
   auto service = co_await found->second(
       model != nullptr && model->is_string() ? std::string(model->get_string()) : std::string());
   if (!service) {
-    co_return std::unexpected(Outcome::blocked(stage->provider, service.error().message));
+    co_return std::unexpected(Outcome::not_here(stage->provider, service.error().message));
   }
   co_return *service;
 }

@@ -40,7 +40,7 @@ std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
   const auto found = job.services.models.find(name);
   if (found == job.services.models.end()) {
     return std::unexpected(
-        Outcome::blocked(name, fmt::format("provider {} is not configured on this worker", name)));
+        Outcome::not_here(name, fmt::format("provider {} is not configured on this worker", name)));
   }
   return &found->second;
 }
@@ -60,7 +60,7 @@ awaitable<std::expected<PassAnswers, Outcome>> ask_model(StageJob& job, const Mo
               .reserved_micros = provider::cost_of(estimate, service.price)});
     if (!permit) {
       co_return std::unexpected(
-          Outcome::throttled(permit.error().message, std::chrono::seconds(1)));
+          Outcome::held_up(permit.error().message, std::chrono::seconds(1)));
     }
     if (!permit->allowed) co_return std::unexpected(over_budget(service.provider, *permit));
     auto answer = co_await service.chat->chat(std::move(chat), job.context->token());

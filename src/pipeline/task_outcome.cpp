@@ -49,7 +49,7 @@ std::optional<Outcome> failed_task(const Result<TaskResult>& task, std::string_v
       return Outcome::cancelled(message);
     case TaskResult::End::cannot_confine:
       // Nothing was read. Another machine may be able to, or an operator mends this one.
-      return Outcome::throttled(message, 30s);
+      return Outcome::held_up(message, 30s);
   }
   return Outcome::retry("reader_failed", message);
 }
@@ -60,7 +60,7 @@ Outcome outcome_of(const Error& error, std::string_view what) {
     case ErrorKind::unavailable:
     case ErrorKind::throttled:
     case ErrorKind::in_doubt:
-      return Outcome::throttled(message, 1s);
+      return Outcome::held_up(message, 1s);
     case ErrorKind::cancelled:
     case ErrorKind::lease_lost:
       return Outcome::cancelled(message);

@@ -213,6 +213,32 @@ TEST_F(Budget, AUsedUpBudgetSaysNothingAboutTheProvider) {
   EXPECT_EQ(state(), "open");
 }
 
+// E13: who was not asked has refused nothing.
+TEST_F(Budget, WhatWaitsForReasonsOfOurOwnSaysNothingAboutTheProvider) {
+  sql.run("select millrace.bind_providers('{\"noop\": \"openai:gpt\"}')");
+  const auto state = [&] {
+    return sql.value(
+        "select concat_ws(' ', breaker_state, breaker_failures, throttled_until > millrace.now()) "
+        "from millrace.api_rate_limits where provider_name = 'openai' and api_endpoint = 'gpt'");
+  };
+  enqueue(sql);
+  EXPECT_EQ(worker.settle(worker.take(), "blocked",
+                          R"({"error": {"error_type": "not_here", "message": "no key"}})"),
+            "settled");
+  enqueue(sql);
+  EXPECT_EQ(
+      worker.settle(
+          worker.take(), "throttled",
+          R"({"error": {"error_type": "held_up", "message": "no room"}, "retry_after_ms": 600000})"),
+      "settled");
+  EXPECT_EQ(state(), "closed 0");
+  enqueue(sql);
+  EXPECT_EQ(worker.settle(worker.take(), "throttled",
+                          R"({"error": {"error_type": "throttled", "message": "429"}})"),
+            "settled");
+  EXPECT_EQ(state(), "closed 0 t");
+}
+
 TEST_F(Budget, JobTypesAreBoundToTheProvidersThatPipelinesName) {
   const auto bound = [&] {
     return sql.value(

@@ -644,5 +644,32 @@ TEST_F(IngestVectors, l17_calls_of_one_job_share_the_limit_of_the_provider) {
   EXPECT_EQ(ask(1, 1), "false 0 t");
 }
 
+// A job that was let in goes on in its own slot, however many others there are: it would wait for
+// itself.
+TEST_F(IngestVectors, l17_a_further_call_of_a_job_needs_no_further_slot) {
+  sql.run(
+      "insert into millrace.api_rate_limits (provider_name, api_endpoint) values ('openai', 'm') "
+      "on conflict do nothing");
+  sql.run("select millrace.set_limit('openai', 'm', '{\"concurrent_requests\": 1}')");
+  sql.run("select millrace.bind_providers('{\"ingest_embed\": \"openai:m\"}')");
+  const auto provider = sql.value(
+      "select provider_id from millrace.api_rate_limits where provider_name = 'openai' and "
+      "api_endpoint = 'm'");
+  sql.run(
+      "select millrace.capacity_take($1::int, array[$2::uuid], array[$3::uuid], 'w', "
+      "array[1::bigint], null)",
+      pg::params(provider, job_.id, job_.token));
+  const auto ask = [&] {
+    return sql.value(
+        "select concat_ws(' ', a ->> 'granted', (a ->> 'retry_ms')::numeric <= 2000) from "
+        "millrace.take_capacity($1::uuid, $2::uuid, 1, 10) a",
+        pg::params(job_.id, job_.token));
+  };
+  EXPECT_EQ(ask(), "true");
+  sql.run("select millrace.set_breaker($1::int, 'half_open', millrace.now(), 1, 1, 'broken')",
+          pg::params(provider));
+  EXPECT_EQ(ask(), "false t") << "asked again soon, not in minutes";
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -9,6 +9,7 @@ declare
   v_room record;
   v_charge record;
   v_cost bigint;
+  v_requests boolean;
 begin
   perform from millrace.lease l where l.job_id = p_job_id and l.token = p_token for key share;
   if not found then
@@ -22,9 +23,12 @@ begin
   end if;
   v_cost := greatest(1, least(p_tokens, millrace.token_limit(v_provider)));
   select r.* into v_room from millrace.capacity_room(v_provider) r;
-  if v_room.requests < p_requests or v_room.tokens < v_cost then
-    return jsonb_build_object('granted', false, 'tokens_room', case when v_room.requests < p_requests then 0 else v_room.tokens end,
-      'retry_ms', greatest(50, ceil(extract(epoch from least(v_room.retry_at, millrace.now() + interval '10 minutes') - millrace.now()) * 1000)));
+  -- The slot is the job's own: where only slots are used up (time alone would bring no room), it needs no other one. A breaker that is not closed lets nobody through but its probe.
+  v_requests := v_room.requests >= p_requests or (v_room.retry_at is null and exists (select from millrace.api_rate_limits a where a.provider_id = v_provider and a.breaker_state = 'closed'));
+  if not v_requests or v_room.tokens < v_cost then
+    return jsonb_build_object('granted', false, 'tokens_room', case when v_requests then v_room.tokens else 0 end,
+      -- Without a time it is a settlement that brings room: asked again soon.
+      'retry_ms', greatest(50, ceil(extract(epoch from least(coalesce(v_room.retry_at, millrace.now() + interval '1 second'), millrace.now() + interval '10 minutes') - millrace.now()) * 1000)));
   end if;
   select c.* into v_charge from millrace.capacity_charge(v_provider, p_requests, v_cost) c;
   return jsonb_build_object('granted', true, 'capacity', jsonb_build_object('provider_id', v_provider, 'minute_bucket', v_charge.minute_bucket, 'hour_bucket', v_charge.hour_bucket,

@@ -60,7 +60,7 @@ worker::ExecOptions exec_options(const StageJob& job, std::vector<std::string> a
 awaitable<Outcome> ask_author(const StageJob& job, std::string input) {
   auto& authors = job.services.authors;
   if (job.stage->kind == RunKind::http) {
-    if (authors.client == nullptr) co_return Outcome::throttled("no network here", 30s);
+    if (authors.client == nullptr) co_return Outcome::held_up("no network here", 30s);
     co_return co_await worker::post_job(
         *authors.client, job.context,
         {.url = job.stage->run, .headers = {}, .result_max_bytes = kResultMaxBytes},
@@ -72,7 +72,7 @@ awaitable<Outcome> ask_author(const StageJob& job, std::string input) {
   }
   // Another worker may have it; the document is not to blame.
   if (const auto why = cannot_start(authors, argv->front()); !why.empty()) {
-    co_return Outcome::throttled(why, 30s);
+    co_return Outcome::held_up(why, 30s);
   }
   co_return co_await worker::run_program(job.context, exec_options(job, *std::move(argv)),
                                          std::move(input));

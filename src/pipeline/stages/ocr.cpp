@@ -135,32 +135,41 @@ struct Picture {
   layout::VisionImage size;
 };
 
-// The page as the service takes it: to turn it upright is the service's business.
-Task<Picture> picture(StageJob& job) {
+// The page as the service takes it: to turn it upright is the service's business. A page that kills
+// whoever draws it is poison as one that kills its reader.
+awaitable<std::expected<Picture, Outcome>> picture(StageJob& job) {
   json::Object request;
   request["op"] = "image";
   request["kind"] = job.work.document->kind;
   request["page"] = job.page();
   request["width_px_max"] = 2'200;
   request["format"] = "jpeg";
-  MR_CO_TRY(auto file, co_await job.services.contents.open(job.work.file.content));
+  auto opened = co_await steadily(
+      *job.context, [&] { return job.services.contents.open(job.work.file.content); });
+  if (!opened) {
+    co_return std::unexpected(outcome_of(opened.error(), "the file cannot be fetched"));
+  }
   Picture drawn;
   auto& bytes = drawn.bytes;
   sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
-  task.files.push_back(std::move(file));
+  task.files.push_back(*std::move(opened));
   task.limits.output_max_bytes = std::uint64_t{7} * 1000 * 1000;
   task.on_output = [&bytes](std::span<const std::byte> piece) -> Task<void> {
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     co_return ok();
   };
-  MR_CO_TRY(const auto done,
-            co_await job.services.children.run(std::move(task), job.context->token()));
-  if (done.end != sandbox::TaskResult::End::ok) {
-    co_return fail(ErrorKind::internal, "the page could not be drawn: " + done.message);
+  const auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  if (auto failed = failed_task(done, fmt::format("picture of page {}", job.page()))) {
+    co_return std::unexpected(*std::move(failed));
   }
-  MR_CO_TRY(const auto size, parse_json_object(done.result));
+  const auto size = parse_json_object(done->result);
+  if (!size) {
+    auto outcome = Outcome::retry("reader_protocol", size.error().message);
+    outcome.crash = true;
+    co_return std::unexpected(std::move(outcome));
+  }
   const auto pixels = [&size](std::string_view name) {
-    const auto* value = size.if_contains(name);
+    const auto* value = size->if_contains(name);
     return value != nullptr && value->is_int64() && value->get_int64() > 0 &&
                    value->get_int64() < 1'000'000
                ? static_cast<std::uint32_t>(value->get_int64())
@@ -172,9 +181,10 @@ Task<Picture> picture(StageJob& job) {
 }
 
 Task<Outcome> read_by_vision(StageJob& job) {
-  MR_CO_TRY(auto image, co_await picture(job));
-  const auto size = image.size;
-  const auto request_hash = sha256_hex(image.bytes);
+  auto image = co_await picture(job);
+  if (!image) co_return std::move(image).error();
+  const auto size = image->size;
+  const auto request_hash = sha256_hex(image->bytes);
   MR_CO_TRY(auto permit,
             co_await begin_paid_call(job, {.provider = job.services.vision_provider,
                                            .model = "vision",
@@ -184,7 +194,7 @@ Task<Outcome> read_by_vision(StageJob& job) {
   if (!permit.allowed) co_return over_budget(job.services.vision_provider, permit);
   provider::VisionRequest request{.correlation_id = job.context->job().correlation_id};
   if (job.stage->call_timeout) request.timeout = *job.stage->call_timeout;
-  request.images.push_back(std::move(image.bytes));
+  request.images.push_back(std::move(image->bytes));
   auto answer = co_await job.services.vision->annotate(std::move(request), job.context->token());
   if (answer && !answer->images.empty() && !answer->images.front()) {
     answer = std::unexpected(answer->images.front().error());
@@ -247,7 +257,7 @@ Task<Outcome> run_ocr(StageJob job) {
   const bool outside = job.stage->provider != kLocalProvider && job.stage->provider != kNoProvider;
   if (!outside) co_return co_await read_locally(job, job.option("mode", "auto"));
   if (job.services.vision == nullptr) {
-    co_return Outcome::blocked(job.stage->provider, "provider is not configured on this worker");
+    co_return Outcome::not_here(job.stage->provider, "provider is not configured on this worker");
   }
   // A page that brings its own text costs nothing: only pictures go to a service.
   if (job.work.page->text_chars >= kOwnTextChars && job.option("mode", "auto") != "ocr") {

@@ -319,7 +319,7 @@ Task<Outcome> run_parse_remote(StageJob job) {
     RemoteParse parse(job, *parsers);
     if (parse.configured()) co_return co_await parse.run();
   }
-  co_return Outcome::blocked(name,
+  co_return Outcome::not_here(name,
                              fmt::format("provider {} is not configured on this worker", name));
 }
 
