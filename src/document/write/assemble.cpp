@@ -1,4 +1,6 @@
-// assemble: a document and the words of its pages → a PDF that can be searched.
+// assemble: a document and the words of its pages → a PDF that can be searched. Pages that were not
+// read are in it without words. `unread: blank`: their pictures are not decoded, since to do so may
+// be what kills the reader.
 #include "document/office/office.h"
 #include "document/op.h"
 #include "document/read/request.h"
@@ -13,10 +15,12 @@ Result<json::Object> assemble(const json::Object& request, const OpFiles& files,
     return fail(ErrorKind::invalid_argument, "there must be a document and a file of pages");
   }
   MR_TRY(const auto pages, PageLines::open(files.fds[1]));
-  if (pages.size() == 0)
-    return fail(ErrorKind::invalid_argument, "pages: there must be at least one");
+  MR_TRY(const auto unread, string_member(request, "unread", "shown"));
+  if (unread != "shown" && unread != "blank") {
+    return fail(ErrorKind::invalid_argument, "unread must be shown or blank");
+  }
   if (kind == "pdf") return assemble_pdf(pages, files.fds[0], title, sink);
-  if (kind == "image") return assemble_image(pages, files.fds[0], title, sink);
+  if (kind == "image") return assemble_image(pages, files.fds[0], title, unread == "shown", sink);
   if (is_office_kind(kind)) return assemble_office(pages, title, sink);
   return fail(ErrorKind::invalid_argument, "kind must be one that inspect answers");
 }

@@ -149,51 +149,102 @@ PdfSpace size_of(const StoredImage& image, double dpi) {
   return {.width = image.width * scale, .height = image.height * scale};
 }
 
-Result<void> add_page(QPDF& pdf, const PageLines& pages, std::size_t index, std::string_view bytes,
-                      QPDFObjectHandle font, const TextCodes& codes,
-                      const std::shared_ptr<LateStreams>& streams) {
-  MR_TRY(const auto map, pages.page(index));
-  const auto frame = static_cast<std::uint32_t>(index + 1);
-  MR_TRY(const auto image, stored_form(bytes, map.info));
-  const auto space = size_of(image, map.info.dpi);
-  const auto picture = image_object(pdf, bytes, frame, image, streams);
-  auto content =
-      streams->add(pdf, streams, [&pages, &codes, index, space]() -> Result<std::string> {
-        MR_TRY(const auto page, pages.page(index));
-        return text_stream(page, space, codes, kTextFontName) +
-               fmt::format("q {:.3f} 0 0 {:.3f} 0 0 cm /Im Do Q\n", space.width, space.height);
-      });
+struct Parts {
+  QPDF& pdf;
+  const PageLines& pages;
+  std::string_view bytes;  // Of the image file.
+  QPDFObjectHandle font;
+  const TextCodes& codes;
+  const std::shared_ptr<LateStreams>& streams;
+};
+
+void add_page(Parts& to, const PdfSpace& space, int rotation_deg, QPDFObjectHandle content,
+              QPDFObjectHandle resources) {
   auto page = QPDFObjectHandle::newDictionary();
   page.replaceKey("/Type", QPDFObjectHandle::newName("/Page"));
   page.replaceKey("/MediaBox", QPDFObjectHandle::parse(
                                    fmt::format("[0 0 {:.3f} {:.3f}]", space.width, space.height)));
-  page.replaceKey("/Rotate", QPDFObjectHandle::newInteger(map.info.rotation_deg));
+  page.replaceKey("/Rotate", QPDFObjectHandle::newInteger(rotation_deg));
   page.replaceKey("/Contents", content);
-  auto fonts = QPDFObjectHandle::newDictionary();
-  fonts.replaceKey(std::string(kTextFontName), font);
+  page.replaceKey("/Resources", resources);
+  QPDFPageDocumentHelper(to.pdf).addPage(to.pdf.makeIndirectObject(page), false);
+}
+
+QPDFObjectHandle resources_of(QPDFObjectHandle picture) {
   auto images = QPDFObjectHandle::newDictionary();
   images.replaceKey("/Im", picture);
   auto resources = QPDFObjectHandle::newDictionary();
-  resources.replaceKey("/Font", fonts);
   resources.replaceKey("/XObject", images);
-  page.replaceKey("/Resources", resources);
-  QPDFPageDocumentHelper(pdf).addPage(pdf.makeIndirectObject(page), false);
+  return resources;
+}
+
+std::string drawing_of(const PdfSpace& space) {
+  return fmt::format("q {:.3f} 0 0 {:.3f} 0 0 cm /Im Do Q\n", space.width, space.height);
+}
+
+Result<void> add_read_page(Parts& to, std::size_t index) {
+  MR_TRY(const auto map, to.pages.page(index));
+  const auto frame = static_cast<std::uint32_t>(index + 1);
+  MR_TRY(const auto image, stored_form(to.bytes, map.info));
+  const auto space = size_of(image, map.info.dpi);
+  auto resources = resources_of(image_object(to.pdf, to.bytes, frame, image, to.streams));
+  auto content = to.streams->add(
+      to.pdf, to.streams,
+      [&pages = to.pages, &codes = to.codes, index, space]() -> Result<std::string> {
+        MR_TRY(const auto page, pages.page(index));
+        return text_stream(page, space, codes, kTextFontName) + drawing_of(space);
+      });
+  auto fonts = QPDFObjectHandle::newDictionary();
+  fonts.replaceKey(std::string(kTextFontName), to.font);
+  resources.replaceKey("/Font", fonts);
+  add_page(to, space, map.info.rotation_deg, content, resources);
   return ok();
+}
+
+void add_blank_page(Parts& to) {
+  add_page(to, {.width = 595, .height = 842}, 0, to.pdf.newStream(""),
+           QPDFObjectHandle::newDictionary());
+}
+
+// Nobody knows its size but its pixels. What cannot be decoded keeps its place, with nothing on it.
+void add_unread_page(Parts& to, std::size_t index) {
+  const auto frame = static_cast<std::uint32_t>(index + 1);
+  const auto picture = decode_colour_picture(to.bytes, frame);
+  auto image = stored_form(to.bytes, {.page = frame});
+  if (!picture.has_value() || !image.has_value()) return add_blank_page(to);
+  if (image->form != Form::jpeg) {
+    image->width = pixGetWidth(picture->pix.get());
+    image->height = pixGetHeight(picture->pix.get());
+  }
+  const auto space = size_of(*image, picture->dpi);
+  const auto stored = image_object(to.pdf, to.bytes, frame, *image, to.streams);
+  add_page(to, space, 0, to.pdf.newStream(drawing_of(space)), resources_of(stored));
 }
 
 }  // namespace
 
 Result<json::Object> assemble_image(const PageLines& pages, int fd, const std::string& title,
-                                    OpSink& sink) {
+                                    bool show_unread, OpSink& sink) {
   MR_TRY(const auto file, MappedFile::open(fd));
   const auto codes = TextCodes::of(pages.bytes());
   const auto streams = std::make_shared<LateStreams>();
   QPDF pdf;
   pdf.emptyPDF();
   try {
-    const auto font = make_text_font(pdf, codes);
+    Parts to{.pdf = pdf,
+             .pages = pages,
+             .bytes = file.bytes(),
+             .font = make_text_font(pdf, codes),
+             .codes = codes,
+             .streams = streams};
     for (std::size_t i = 0; i < pages.size(); ++i) {
-      MR_TRY_VOID(add_page(pdf, pages, i, file.bytes(), font, codes, streams));
+      if (pages.was_read(i)) {
+        MR_TRY_VOID(add_read_page(to, i));
+      } else if (show_unread) {
+        add_unread_page(to, i);
+      } else {
+        add_blank_page(to);
+      }
       sink.progress(static_cast<int>(i + 1), static_cast<int>(pages.size()));
     }
     if (!title.empty()) {

@@ -50,12 +50,15 @@ Result<json::Object> assemble_office(const PageLines& pages, const std::string& 
   }
   const std::unique_ptr<cairo_t, CairoFree> cairo(cairo_create(surface.get()));
   for (std::size_t i = 0; i < pages.size(); ++i) {
-    MR_TRY(const auto page, pages.page(i));
-    const double dpi = page.info.dpi > 0 ? page.info.dpi : kUsualDpi;
-    const double width = page.info.width_px / dpi * kPointsPerInch;
-    const double height = page.info.height_px / dpi * kPointsPerInch;
-    cairo_pdf_surface_set_size(surface.get(), width, height);
-    paint_words(cairo.get(), page, width, height);
+    // What stands on a page that was not read is not known: it keeps its place, with nothing on it.
+    if (pages.was_read(i)) {
+      MR_TRY(const auto page, pages.page(i));
+      const double dpi = page.info.dpi > 0 ? page.info.dpi : kUsualDpi;
+      const double width = page.info.width_px / dpi * kPointsPerInch;
+      const double height = page.info.height_px / dpi * kPointsPerInch;
+      cairo_pdf_surface_set_size(surface.get(), width, height);
+      paint_words(cairo.get(), page, width, height);
+    }
     cairo_show_page(cairo.get());
     sink.progress(static_cast<int>(i + 1), static_cast<int>(pages.size()));
   }

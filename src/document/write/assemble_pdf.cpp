@@ -1,5 +1,5 @@
 // A PDF gets the words of its scans: pages stay as they are, and under those that were read by
-// recognition lies invisible text.
+// recognition lies invisible text. Those that were not read stay as they are, too.
 #include "document/bounded/mapped_file.h"
 #include "document/bounded/refusal.h"
 #include "document/write/pdf_writer.h"
@@ -68,6 +68,7 @@ struct Wanted {
 Result<Wanted> pages_wanting_words(const PageLines& pages) {
   Wanted out;
   for (std::size_t i = 0; i < pages.size(); ++i) {
+    if (!pages.was_read(i)) continue;
     MR_TRY(const auto page, pages.page(i));
     if (!needs_words(page.info)) continue;
     out.pages.push_back(i);

@@ -48,11 +48,19 @@ Result<Made> run(Operation operation, const json::Object& request,
   return Made{.result = *std::move(result), .bytes = std::move(sink.text)};
 }
 
+// A page without a size was not read.
+const layout::PageMap kUnread = {};
+
 std::string assembled_of(std::string_view kind, std::string_view document,
-                         const std::vector<layout::PageMap>& pages) {
+                         const std::vector<layout::PageMap>& pages,
+                         std::string_view unread = "shown") {
   std::string lines;
-  for (const auto& page : pages) lines += layout::page_json(page) + "\n";
-  auto made = run(&assemble, {{"kind", kind}, {"title", "Letter"}}, {document, lines});
+  for (const auto& page : pages) {
+    if (page.info.width_px > 0) lines += layout::page_json(page);
+    lines += "\n";
+  }
+  auto made =
+      run(&assemble, {{"kind", kind}, {"title", "Letter"}, {"unread", unread}}, {document, lines});
   EXPECT_TRUE(made.has_value()) << (made.has_value() ? "" : made.error().message);
   if (!made.has_value()) return {};
   EXPECT_EQ(made->result.at("pages").to_number<std::size_t>(), pages.size());
@@ -178,6 +186,39 @@ TEST(Assemble, FramesArePages) {
   }
 }
 
+// Pages of three, each as it comes out when another is not read: its words, or none.
+void expect_gap(std::string_view kind, std::string_view document,
+                const std::vector<layout::PageMap>& maps, std::size_t shown) {
+  for (std::size_t gap = 0; gap < maps.size(); ++gap) {
+    auto pages = maps;
+    pages[gap] = kUnread;
+    auto pdf = opened(assembled_of(kind, document, pages));
+    ASSERT_EQ(pdf.pdf.page_count(), maps.size()) << kind << gap;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const auto page = static_cast<std::uint32_t>(i + 1);
+      const auto words = i == gap ? shown : maps[i].words.size();
+      EXPECT_EQ(pdf.words(page).words.size(), words) << kind << gap << i;
+    }
+  }
+}
+
+TEST(Assemble, FramesThatWereNotReadStayInTheirPlacesWithoutWords) {
+  const auto small = [](std::uint32_t page) { return letter_map(page, 0, 64, 64); };
+  expect_gap("image", made_tiff(64, 64, 3), {small(1), small(2), small(3)}, 0);
+  auto pdf = opened(assembled_of("image", made_tiff(64, 48, 2), {kUnread, letter_map(2)}));
+  const auto size = pdf.pdf.size(1).value();
+  EXPECT_NEAR(size.height_pt / size.width_pt, 0.75, 0.01);
+}
+
+// Whoever could not read the picture does not have to decode it.
+TEST(Assemble, FramesThatWereNotReadAreLeftBlankWhenAskedFor) {
+  auto pdf = opened(
+      assembled_of("image", made_tiff(64, 48, 2), {letter_map(1, 0, 64, 48), kUnread}, "blank"));
+  ASSERT_EQ(pdf.pdf.page_count(), 2U);
+  EXPECT_EQ(pdf.pdf.content(1).value().images, 1U);
+  EXPECT_EQ(pdf.pdf.content(2).value().images, 0U);
+}
+
 std::string scanned_pdf(std::string_view extra) {
   MadePdf pdf;
   const auto image =
@@ -203,6 +244,39 @@ TEST(Assemble, OnlyScannedPagesOfAPdfGetWords) {
   ASSERT_EQ(printed.words.size(), 7U);
   EXPECT_EQ(printed.words[0].text, "Printed");
   EXPECT_TRUE(is_white(pdf.pdf.render(1, 72).value().gray));
+}
+
+std::string scans_pdf(int pages) {
+  MadePdf pdf;
+  const auto image =
+      pdf.add(pdf_stream("/Type /XObject /Subtype /Image /Width 10 /Height 10 /BitsPerComponent 8 "
+                         "/ColorSpace /DeviceGray",
+                         std::string(100, '\xff')));
+  for (int i = 0; i < pages; ++i) {
+    const auto content = pdf.add(pdf_stream("", "q 612 0 0 792 0 0 cm /Im Do Q"));
+    pdf.page_of(content, fmt::format("/Resources << /XObject << /Im {} 0 R >> >>", image));
+  }
+  return pdf.bytes();
+}
+
+TEST(Assemble, ScansOfAPdfThatWereNotReadStayAsTheyAre) {
+  expect_gap("pdf", scans_pdf(3), {letter_map(1), letter_map(2), letter_map(3)}, 0);
+}
+
+TEST(Assemble, APdfWithTrustedTextComesOutAsItWentInWhicheverPageWasNotRead) {
+  const auto bytes = MadePdf().page("One").page("Two").page("Three").bytes();
+  for (std::uint32_t gap = 1; gap <= 3; ++gap) {
+    std::vector<layout::PageMap> maps;
+    for (std::uint32_t page = 1; page <= 3; ++page) {
+      maps.push_back(page == gap ? kUnread : printed_map());
+      if (page != gap) maps.back().info.page = page;
+    }
+    EXPECT_EQ(assembled_of("pdf", bytes, maps), bytes) << gap;
+  }
+}
+
+TEST(Assemble, PagesOfAnOfficeFileThatWereNotReadKeepTheirPlaces) {
+  expect_gap("text", "x", {letter_map(1), letter_map(2), letter_map(3)}, 0);
 }
 
 TEST(Assemble, PagesWithAVisiblePartAndATurnKeepTheirPlaces) {
@@ -327,6 +401,7 @@ TEST(Assemble, WhatDoesNotFitIsRefusedByName) {
   const auto line = layout::page_json(letter_map()) + "\n";
   EXPECT_EQ(message_of("pdf", scanned_pdf(""), line), "pages: there are 1, and the document has 2");
   EXPECT_EQ(message_of("image", made_png(8, 8), ""), "pages: there must be at least one");
+  EXPECT_EQ(message_of("image", made_png(8, 8), "\n\n"), "pages: there must be at least one");
   EXPECT_EQ(message_of("image", made_png(8, 8), line + line), "pages: line 2 must be page 2");
   EXPECT_EQ(message_of("song", made_png(8, 8), line), "kind must be one that inspect answers");
   EXPECT_TRUE(message_of("image", made_png(8, 8), "{}\n").starts_with("pages: line 1"));

@@ -22,12 +22,15 @@ Result<PageLines> PageLines::open(int fd) {
   auto rest = out.file_.bytes();
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());
-    if (end > 0) out.lines_.push_back(rest.substr(0, end));
+    out.lines_.push_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (out.lines_.size() > kPagesMax) {
       return fail(ErrorKind::invalid_argument,
                   fmt::format("pages: more lines than the limit of {}", kPagesMax));
     }
+  }
+  if (std::ranges::all_of(out.lines_, &std::string_view::empty)) {
+    return fail(ErrorKind::invalid_argument, "pages: there must be at least one");
   }
   return out;
 }

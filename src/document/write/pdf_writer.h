@@ -39,7 +39,7 @@ Result<std::uint64_t> write_pdf(QPDF& pdf, OpSink& sink, const LateStreams& stre
 Result<json::Object> assemble_pdf(const PageLines& pages, int fd, const std::string& title,
                                   OpSink& sink);
 Result<json::Object> assemble_image(const PageLines& pages, int fd, const std::string& title,
-                                    OpSink& sink);
+                                    bool show_unread, OpSink& sink);
 Result<json::Object> assemble_office(const PageLines& pages, const std::string& title,
                                      OpSink& sink);
 

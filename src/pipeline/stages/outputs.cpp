@@ -36,10 +36,6 @@
 namespace millrace::pipeline {
 namespace {
 
-struct Texts {
-  std::string text, words, hocr, alto, line;
-};
-
 output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
   output::DocumentInfo info;
   info.document_id = job.work.file.id.to_string();
@@ -52,16 +48,6 @@ output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
   info.page_count = static_cast<std::uint32_t>(job.work.document->page_count);
   info.processed_at = std::chrono::floor<std::chrono::milliseconds>(job.services.clock.wall());
   return info;
-}
-
-Texts texts_of(const layout::PageMap& page, const output::DocumentInfo& info, bool with_line) {
-  Texts texts;
-  texts.text = output::page_text(page, {.page_count = info.page_count});
-  texts.words = output::words_json(page);
-  texts.hocr = output::hocr_page(page, info);
-  texts.alto = output::alto_page(page, info);
-  if (with_line) texts.line = layout::page_json(page) + '\n';
-  return texts;
 }
 
 Result<void> append(int fd, std::string_view text) {
@@ -81,37 +67,56 @@ struct Writing {
   output::DocumentInfo info;
   output::EvidenceTable evidence = {};
   bool source_is_pdf = false;  // There is nothing to add to it.
-  sandbox::UniqueFd lines;     // Else: pages for the writer of the PDF, one JSON a line.
+  sandbox::UniqueFd lines;     // Else: pages for the writer of the PDF, line N is page N.
 };
+
+// A page as text and as a map, and in the largest of its forms, one after the other.
+constexpr std::uint64_t kPageFactor = 5;
+// The tree of its entities.
+constexpr std::uint64_t kEntitiesFactor = 10;
+
+Task<void> write_forms(Writing& out, const layout::PageMap& page) {
+  const auto& info = out.info;
+  const auto write = [&out](std::string_view kind, auto make) -> Task<void> {
+    auto text = co_await blob::on_disk(out.job.services.threads, std::move(make));
+    co_return co_await out.files.write(kind, std::move(text));
+  };
+  MR_CO_TRY_VOID(co_await write(
+      "text", [&] { return output::page_text(page, {.page_count = info.page_count}); }));
+  MR_CO_TRY_VOID(co_await write("words", [&] { return output::words_json(page); }));
+  MR_CO_TRY_VOID(co_await write("hocr", [&] { return output::hocr_page(page, info); }));
+  MR_CO_TRY_VOID(co_await write("alto", [&] { return output::alto_page(page, info); }));
+  if (out.source_is_pdf) co_return ok();
+  const int fd = out.lines.get();
+  co_return co_await blob::on_disk(out.job.services.threads,
+                                   [&] { return append(fd, layout::page_json(page) + '\n'); });
+}
 
 Task<void> write_page(Writing& out, int number, const store::StageResult& map,
                       const store::StageResult* entities) {
   auto& job = out.job;
-  MR_CO_TRY(const auto page,
-            co_await load_page(job.services, map, static_cast<std::uint32_t>(number)));
-  auto texts = co_await blob::on_disk(job.services.threads,
-                                      [&] { return texts_of(page, out.info, !out.source_is_pdf); });
-  MR_CO_TRY_VOID(co_await out.files.write("text", std::move(texts.text)));
-  MR_CO_TRY_VOID(co_await out.files.write("words", std::move(texts.words)));
-  MR_CO_TRY_VOID(co_await out.files.write("hocr", std::move(texts.hocr)));
-  MR_CO_TRY_VOID(co_await out.files.write("alto", std::move(texts.alto)));
-  if (!out.source_is_pdf) {
-    const int fd = out.lines.get();
-    MR_CO_TRY_VOID(
-        co_await blob::on_disk(job.services.threads, [&] { return append(fd, texts.line); }));
-  }
+  const auto bytes = [](const store::StageResult& result) {
+    return static_cast<std::uint64_t>(result.content.size_bytes);
+  };
+  MR_CO_TRY(const auto share,
+            co_await take_memory(
+                job, kPageFactor * bytes(map) +
+                         (entities == nullptr ? 0 : kEntitiesFactor * bytes(*entities))));
+  MR_CO_TRY(auto page, co_await load_page(job.services, map, static_cast<std::uint32_t>(number)));
+  MR_CO_TRY_VOID(co_await write_forms(out, page));
   if (entities == nullptr) co_return ok();
   MR_CO_TRY(const auto text,
             co_await read_content(job.services.blobs, entities->content, kPassBytesMax));
   MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
   // Entities are kept for a page without a number.
   layout::SpatialMap kept;
-  kept.pages.push_back(page);
+  kept.pages.push_back(std::move(page));
   kept.pages.front().info.page = kKeptPage;
   MR_CO_TRY(auto detection,
             layout::clinical::detection_from_json(value, layout::clinical::Form::stored, kept));
   number_page(detection, static_cast<std::uint32_t>(number));
-  out.evidence.add_page(page, detection);
+  kept.pages.front().info.page = static_cast<std::uint32_t>(number);
+  out.evidence.add_page(kept.pages.front(), detection);
   co_return ok();
 }
 
@@ -131,6 +136,12 @@ Task<void> write_pages(Writing& out, const Stage& reading, const RunRecord& reco
       MR_CO_TRY_VOID(co_await out.files.write(
           "text", output::missing_page_text(static_cast<std::uint32_t>(number),
                                             {.page_count = out.info.page_count})));
+      if (!out.source_is_pdf) {
+        // Its line is empty: the writer keeps the page as it is.
+        const int fd = out.lines.get();
+        MR_CO_TRY_VOID(
+            co_await blob::on_disk(job.services.threads, [fd] { return append(fd, "\n"); }));
+      }
       continue;
     }
     const auto* entities = detect == nullptr ? nullptr : record.find(number, detect->name);
@@ -164,6 +175,9 @@ Task<std::optional<Outcome>> write_pdf(Writing& out) {
   request["op"] = "assemble";
   request["kind"] = job.work.document->kind;
   request["title"] = job.work.file.name;
+  // A picture that killed its reader may kill the writer, too: that costs a delivery, and not the
+  // document.
+  if (job.context->job().delivery_count > 1) request["unread"] = "blank";
   MR_CO_TRY_VOID(co_await out.files.open("pdf", "document.pdf", "application/pdf"));
   MR_CO_TRY(auto file, co_await job.services.contents.open(job.work.file.content));
   MR_CO_TRY(auto lines, ContentFiles::reopened(out.lines));
@@ -179,7 +193,7 @@ Task<std::optional<Outcome>> write_pdf(Writing& out) {
   task.on_output = [&writer](std::span<const std::byte> bytes) -> Task<void> {
     co_return co_await writer.write(bytes);
   };
-  const auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  const auto done = co_await run_child(job, std::move(task));
   co_return failed_task(done, "searchable PDF");
 }
 
