@@ -1,4 +1,4 @@
--- millrace.end_document: the last word on a document that the caller holds, for those who read the file and those who follow it.
+-- millrace.end_document: the last word on a document that the caller holds, for those who read the file and those who follow it. One that is refused or has failed hands out nothing of earlier runs.
 create or replace function millrace.end_document(p_document millrace.document, p_state text, p_job_id uuid) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -9,6 +9,8 @@ begin
   update millrace.document d set state = p_state, finished_at = v_now, updated_at = v_now, job_id = null, batch_id = null where d.file_id = p_document.file_id;
   if p_state in ('completed', 'partial') then
     update millrace.page p set state = 'completed' where p.file_id = p_document.file_id and p.state = 'pending';
+  else
+    perform millrace.clear_document(p_document, p_state, p_job_id);
   end if;
   update millrace.shell_files f
      set status = p_state, updated_at = v_now,

@@ -1,10 +1,13 @@
--- millrace.settle_image: a picture of a page that somebody asked for, in the transaction that settles its job. Changes nothing else of the document.
+-- millrace.settle_image: a picture of a page that somebody asked for, in the transaction that settles its job. Changes nothing else of the document. One that was refused meanwhile is not shown.
 create or replace function millrace.settle_image(p_job_id uuid, p_output jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_document millrace.document := millrace.lock_document(p_job_id);
 begin
+  if v_document.state = 'rejected' then
+    return;
+  end if;
   perform millrace.put_outputs(v_document, jsonb_build_array(p_output), p_job_id);
   insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, new_values, reason, category, patient_id)
   select millrace.now(), v_document.tenant_id, millrace.actor(), 'document_output', v_document.file_id || '/image/' || (p_output ->> 'page'), 'UPDATE', 'output_written', array[p_job_id],
