@@ -1,5 +1,5 @@
 -- millrace.document_work: what a stage needs to know to do a job: the file and where its content is, the document, and for the job of a page that page with what earlier
--- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. MR039 where the file is gone.
+-- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. `quarantined`: the file, or the page of the job. MR039 where the file is gone.
 create or replace function millrace.document_work(p_job_id uuid) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -8,10 +8,12 @@ declare
 begin
   select jsonb_build_object(
       'file', jsonb_build_object('id', f.id, 'tenant_id', f.tenant_id, 'patient_id', f.patient_id, 'owner_id', f.owner_id, 'file_name', f.file_name, 'pipeline', f.pipeline,
-        'size_bytes', f.size_bytes, 'sha256', encode(f.sha256, 'hex'), 'store_key', b.store_key, 'created_at', f.created_at),
+        'size_bytes', f.size_bytes, 'sha256', encode(f.sha256, 'hex'), 'store_key', b.store_key, 'created_at', f.created_at,
+        'charset', (select c.charset from millrace.file_charset c where c.file_id = f.id)),
       'document', case when d.file_id is not null then jsonb_build_object('run', d.run, 'state', d.state, 'stage', d.stage, 'kind', d.kind, 'mime', d.mime,
         'page_count', d.page_count, 'findings', d.findings, 'summary', d.summary, 'pipeline_hash', encode(d.pipeline_hash, 'hex')) end,
-      'quarantined', exists (select from millrace.quarantine q where q.tenant_id = f.tenant_id and q.sha256 = f.sha256 and q.released_at is null),
+      'quarantined', exists (select from millrace.quarantine q where q.tenant_id = f.tenant_id and q.released_at is null and (q.sha256 = f.sha256
+        or q.sha256 = (select p.content_sha256 from millrace.page p where p.file_id = f.id and p.page = (j.payload ->> 'page')::integer))),
       'whole', case when j.payload ? 'page' then millrace.results_json(f.id, 0) else '{}' end)
       || case when j.payload ? 'pages' then jsonb_build_object('group', (
            select jsonb_agg(jsonb_build_object('page', millrace.page_json(f.id, u.page), 'results', millrace.results_json(f.id, u.page),

@@ -22,10 +22,10 @@ begin
       from new_rows n join millrace.job_fact j on j.job_id = n.job_id and j.pipeline is not null and j.payload ? 'shell_file_id'
       join millrace.job_type t on t.type_id = j.type_id
       join millrace.shell_files f on f.id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and f.tenant_id = j.tenant_id
-     where t.job_type <> 'document_image'
      order by f.id, n.attempt_seq
   loop
-    if v_row.dead is not null or v_row.outcome not in ('throttled', 'blocked', 'cancelled', 'rescheduled') then
+    -- A picture that somebody asked for is no part of what the file went through; what crashes the drawer is poison all the same.
+    if v_row.job_type <> 'document_image' and (v_row.dead is not null or v_row.outcome not in ('throttled', 'blocked', 'cancelled', 'rescheduled')) then
       update millrace.shell_files f
          set updated_at = v_row.ended_at, processing_error = millrace.add_error(f.processing_error, jsonb_build_object(
                'job_type', v_row.job_type, 'error_type', millrace.error_class(v_row.job_type, v_row.outcome, v_row.error),
