@@ -52,12 +52,15 @@ void add_documents(SchemaMap& schemas) {
       "progress": {
         "type": ["object", "null"],
         "description": "Of one that is ingested: chunks that were cut and that have vectors.",
-        "required": ["chunks_total", "chunks_done", "embeds_done"],
+        "required": ["chunks_total", "chunks_done", "embeds_done", "chunks_in_buffer",
+                     "vectors_in_buffer"],
         "properties": {
           "chunks_total": {"type": ["integer", "null"],
                            "description": "null until all are cut."},
           "chunks_done": {"type": ["integer", "null"]},
-          "embeds_done": {"type": ["integer", "null"]}
+          "embeds_done": {"type": ["integer", "null"]},
+          "chunks_in_buffer": {"type": "integer", "description": "Not yet where they are read."},
+          "vectors_in_buffer": {"type": "integer"}
         }
       },
       "job_id": {"$ref": "#/components/schemas/NullableUuid",
@@ -98,8 +101,20 @@ void add_documents(SchemaMap& schemas) {
   schemas["Document"] = R"({
     "allOf": [{"$ref": "#/components/schemas/DocumentSummary"}],
     "type": "object",
-    "required": ["outputs"],
+    "required": ["waiting", "outputs"],
     "properties": {
+      "waiting": {
+        "type": ["object", "null"],
+        "description": "Why it does not go on: what its jobs could not be done for.",
+        "required": ["reason", "until", "stage", "jobs"],
+        "properties": {
+          "reason": {"type": "string"},
+          "until": {"$ref": "#/components/schemas/NullableTime",
+                    "description": "When it is tried again; null: when its turn comes."},
+          "stage": {"type": "string"},
+          "jobs": {"type": "integer", "description": "How many wait."}
+        }
+      },
       "outputs": {"type": "array", "items": {"$ref": "#/components/schemas/DocumentOutput"}}
     }
   })";

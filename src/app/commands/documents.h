@@ -24,6 +24,8 @@ bool has_ended(const json::Object& document);
 Cell show_document_state(const json::Value& value, const json::Object& document);
 // Its name, state, and how far its stage is or what became of it, and its id; one line.
 std::string describe_document(const Context& context, const json::Object& document);
+// Why it does not go on; empty where nothing keeps it.
+std::string waiting_reason(const json::Object& document);
 // "12.3 MB".
 std::string format_size(std::int64_t bytes);
 

@@ -85,6 +85,11 @@ void print_head(Context& context, const json::Object& document) {
     stage += fmt::format(", {} of {} pages", int_member(document, "stage_done"), total);
   }
   print_line(context, "stage", stage);
+  if (const auto why = waiting_reason(document); !why.empty()) {
+    const auto until = text_member(value("waiting").get_object(), "until");
+    print_line(context, "waiting",
+               {until.empty() ? why : fmt::format("{} (until {})", why, until), Style::yellow});
+  }
   const auto failed = int_member(document, "pages_failed");
   auto pages = show_value(value("page_count")).text;
   if (failed > 0) pages += fmt::format(", {} failed", failed);

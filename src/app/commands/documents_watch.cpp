@@ -161,6 +161,12 @@ Cell show_document_state(const json::Value& value, const json::Object&) {
   return {state, Style::plain};
 }
 
+std::string waiting_reason(const json::Object& document) {
+  const auto* waiting = member(document, "waiting");
+  if (waiting == nullptr || !waiting->is_object()) return {};
+  return text_member(waiting->get_object(), "reason");
+}
+
 std::string describe_document(const Context& context, const json::Object& document) {
   const auto state = text_member(document, "state");
   const auto cell = show_document_state(json::Value(state), document);
@@ -179,6 +185,8 @@ std::string describe_document(const Context& context, const json::Object& docume
   const auto failed = int_member(document, "pages_failed");
   if (state == "processing") {
     out += "  " + stage_of(context, document);
+    if (const auto why = waiting_reason(document); !why.empty())
+      out += "  waits: " + printable(why);
   } else if (state == "rejected") {
     out += "  " + printable(rules_of(document));
   } else if (pages > 0) {

@@ -33,6 +33,18 @@ TEST(DocumentLines, SayHowFarAStageIs) {
   EXPECT_THAT(line, HasSubstr("3/12 pages"));
 }
 
+TEST(DocumentLines, SayWhyADocumentWaits) {
+  const Context context;
+  auto one = document("processing");
+  one["stage"] = "ai_queue_pass1";
+  one["waiting"] = nullptr;
+  EXPECT_THAT(describe_document(context, one), Not(HasSubstr("waits")));
+  one["waiting"] = json::Object{
+      {"reason", "provider is not configured on this worker"}, {"until", nullptr}, {"jobs", 1}};
+  EXPECT_THAT(describe_document(context, one),
+              HasSubstr("ai_queue_pass1  waits: provider is not configured on this worker"));
+}
+
 // B-24
 TEST(DocumentLines, SayHowManyChunksHaveVectors) {
   const Context context;
