@@ -60,11 +60,12 @@ struct Embedded {
   std::optional<std::string> notice = {};  // Why there is none.
 };
 
-Task<Embedded> embed(SearchServices services, const std::string& query, const std::string& mode) {
+Task<Embedded> embed(SearchServices services, store::CallContext caller, const std::string& query,
+                     const std::string& mode) {
   Embedded out;
   if (mode == "text") co_return out;
   const auto begin = services.clock.now();
-  auto vector = co_await services.embedder.embed_query(query);
+  auto vector = co_await services.embedder.embed_query(std::move(caller), query);
   services.metrics.durations.histogram({"embed"}).observe(
       seconds_between(begin, services.clock.now()));
   if (vector) {
@@ -151,7 +152,7 @@ SearchMetrics::SearchMetrics(MetricRegistry& registry)
 Task<SearchFound> answer_search(SearchServices services, store::CallContext caller,
                                 store::SearchQuestion question) {
   MR_CO_TRY_VOID(check_query(question.query));
-  MR_CO_TRY(auto embedded, co_await embed(services, question.query, question.mode));
+  MR_CO_TRY(auto embedded, co_await embed(services, caller, question.query, question.mode));
   SearchFound found{.mode = embedded.vector ? question.mode : "text"};
   json::Object answer;
   answer["mode"] = found.mode;

@@ -33,13 +33,15 @@ class MemorySearch final : public store::SearchStore {
 
 class MemoryEmbedder final : public QueryEmbedder {
  public:
-  Task<store::SearchVector> embed_query(std::string query) override {
+  Task<store::SearchVector> embed_query(store::CallContext caller, std::string query) override {
+    last_caller = std::move(caller);
     last = std::move(query);
     ++asked;
     if (missing) co_return fail(*missing);
     co_return store::SearchVector{.values = {0.5F, -1.0F}, .model = "m", .version = "1"};
   }
   std::string last;
+  store::CallContext last_caller;
   int asked = 0;
   std::optional<Error> missing;
 };
@@ -66,6 +68,7 @@ TEST_F(SearchRoutes, AskAsTheCallerWithTheVectorOfTheQuestion) {
   EXPECT_THAT(reply.body, HasSubstr(R"("model":{"name":"m","version":"1"})"));
   EXPECT_THAT(reply.body, HasSubstr(R"("passages":[])"));
   EXPECT_EQ(embedder.last, "home office");
+  EXPECT_EQ(embedder.last_caller.tenant, kTenant);  // Who pays for it.
   EXPECT_EQ(search.last.query, "home office");
   EXPECT_EQ(search.last.limit, 10);
   EXPECT_EQ(search.last.vector->values, (std::vector<float>{0.5F, -1.0F}));

@@ -61,7 +61,8 @@ Result<int> run_search(Context& context, const Arguments& arguments) {
                 {.connections_max = 1}, context.random);
   store::ApiSession session{pool};
   const auto search = store::make_search_store(session);
-  MR_TRY(const auto embedder, make_query_embedder(context, client));
+  const auto questions = store::make_question_store(session);
+  MR_TRY(const auto embedder, make_query_embedder(context, client, *questions));
   api::SearchMetrics metrics(context.metrics);
   store::CallContext caller{.role = "millrace_api", .actor = "cli"};
   if (context.global.tenant) {

@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/either.h"
 #include "embed/text/utf8.h"
+#include "pipeline/paid_call.h"
 #include "pipeline/stage_plan.h"
 
 #include <boost/asio/thread_pool.hpp>
@@ -57,8 +58,11 @@ std::string cut_to(std::string text, const provider::EmbeddingProvider& provider
 
 class PipelineEmbedder final : public api::QueryEmbedder {
  public:
-  PipelineEmbedder(Clock& clock, std::string provider, std::string model, std::string missing)
+  PipelineEmbedder(Clock& clock, Logger log, store::QuestionStore& questions, std::string provider,
+                   std::string model, std::string missing)
       : clock_(clock),
+        log_(std::move(log)),
+        questions_(questions),
         provider_(std::move(provider)),
         model_(std::move(model)),
         missing_(std::move(missing)) {}
@@ -70,7 +74,7 @@ class PipelineEmbedder final : public api::QueryEmbedder {
     openers_ = services_->openers();
   }
 
-  Task<store::SearchVector> embed_query(std::string query) override {
+  Task<store::SearchVector> embed_query(store::CallContext caller, std::string query) override {
     if (!missing_.empty()) co_return fail(ErrorKind::not_found, missing_);
     const auto opener = openers_.find(provider_);
     if (opener == openers_.end()) {
@@ -84,17 +88,15 @@ class PipelineEmbedder final : public api::QueryEmbedder {
     }
     MR_CO_TRY(const auto service, co_await opener->second(model_));
     auto& provider = *service.provider;
-    CancelSource cancel;
-    using namespace either;
-    std::vector<std::string> texts;
-    texts.push_back(cut_to(std::move(query), provider));
-    auto ended =
-        co_await (provider.embed(std::move(texts), cancel.token()) || clock_.sleep_for(kTimeMax));
-    if (ended.index() == 1) {
-      co_return fail(ErrorKind::unavailable,
-                     fmt::format("{} did not answer in time", provider.name()));
+    auto text = cut_to(std::move(query), provider);
+    const provider::Usage estimate{.input = provider.count_tokens(text)};
+    std::optional<Uuid> paid;
+    if (provider.paid()) {
+      MR_CO_TRY(paid, co_await pay(caller, service, estimate, text));
     }
-    auto& answer = std::get<0>(ended);
+    auto answer = co_await ask(provider, std::move(text));
+    if (answer && !answer->usage.reported) answer->usage = estimate;
+    if (paid) co_await settle(std::move(caller), *paid, answer, service.price);
     if (!answer) co_return fail(kind_of(answer.error().kind), answer.error().message);
     co_return store::SearchVector{.values = std::move(answer->vectors.at(0)),
                                   .model = provider.info().model,
@@ -102,6 +104,71 @@ class PipelineEmbedder final : public api::QueryEmbedder {
   }
 
  private:
+  using Answer = provider::Answer<provider::EmbedAnswer>;
+
+  // The call that the question is paid with, on record.
+  Task<std::optional<Uuid>> pay(store::CallContext caller, pipeline::EmbeddingService service,
+                                provider::Usage estimate, std::string text) {
+    const auto& provider = *service.provider;
+    MR_CO_TRY(
+        const auto permit,
+        co_await questions_.begin_question(
+            std::move(caller), {.provider = std::string(provider.name()),
+                                .model = provider.info().model,
+                                .request_sha256 = pipeline::sha256_hex(text),
+                                .estimated_tokens = estimate.total(),
+                                .reserved_micros = provider::cost_of(estimate, service.price)}));
+    switch (permit.answer) {
+      case store::QuestionPermit::Answer::granted:
+        co_return std::optional(permit.call);
+      case store::QuestionPermit::Answer::no_room:
+        co_return fail(
+            ErrorKind::throttled,
+            fmt::format("there is no room at the limits of {} for {:.1f} s", provider.name(),
+                        static_cast<double>(permit.retry.count()) / 1e3));
+      case store::QuestionPermit::Answer::over_budget:
+        co_return fail(ErrorKind::throttled,
+                       fmt::format("the budget of the day for {} is used up", provider.name()));
+    }
+    std::unreachable();
+  }
+
+  awaitable<Answer> ask(provider::EmbeddingProvider& provider, std::string text) {
+    CancelSource cancel;
+    using namespace either;
+    std::vector<std::string> texts;
+    texts.push_back(std::move(text));
+    auto ended =
+        co_await (provider.embed(std::move(texts), cancel.token()) || clock_.sleep_for(kTimeMax));
+    if (ended.index() == 0) co_return std::move(std::get<0>(ended));
+    co_return std::unexpected(
+        provider::CallFailure{.kind = provider::CallFailure::Kind::unknown,
+                              .error_type = "timeout",
+                              .message = fmt::format("{} did not answer in time", provider.name()),
+                              .maybe_charged = true});
+  }
+
+  // What cannot be told to the database stays reserved.
+  awaitable<void> settle(store::CallContext caller, Uuid call, const Answer& answer,
+                         provider::Price price) {
+    auto end = answer ? pipeline::call_end(nullptr,
+                                           {.usage = answer->usage,
+                                            .finish = {},
+                                            .response_id = answer->response_id,
+                                            .capacity = {}},
+                                           price)
+                      : pipeline::call_end(&answer.error(), {}, price);
+    if (!answer && answer.error().kind == provider::CallFailure::Kind::throttled &&
+        answer.error().retry_after) {
+      end["retry_ms"] = answer.error().retry_after->count();
+    }
+    const auto told = co_await questions_.end_question(std::move(caller), call, std::move(end));
+    if (!told) {
+      log_.warn("question_not_settled",
+                {{"call_id", call.to_string()}, {"error", told.error().message}});
+    }
+  }
+
   // One question among those that wait.
   struct Place {
     explicit Place(std::atomic<int>& of) : count(of) { ++count; }
@@ -112,6 +179,8 @@ class PipelineEmbedder final : public api::QueryEmbedder {
   };
 
   Clock& clock_;
+  Logger log_;
+  store::QuestionStore& questions_;
   std::string provider_;
   std::string model_;
   std::string missing_;  // Why no question can be embedded; empty: they can.
@@ -124,7 +193,8 @@ class PipelineEmbedder final : public api::QueryEmbedder {
 }  // namespace
 
 Result<std::unique_ptr<api::QueryEmbedder>> make_query_embedder(Context& context,
-                                                                http::Client& client) {
+                                                                http::Client& client,
+                                                                store::QuestionStore& questions) {
   std::string provider;
   std::string model;
   std::string missing;
@@ -141,8 +211,9 @@ Result<std::unique_ptr<api::QueryEmbedder>> make_query_embedder(Context& context
     const auto* named = stage->options.if_contains("model");
     if (named != nullptr && named->is_string()) model = std::string(named->get_string());
   }
-  auto made = std::make_unique<PipelineEmbedder>(context.clock, std::move(provider),
-                                                 std::move(model), std::move(missing));
+  auto made =
+      std::make_unique<PipelineEmbedder>(context.clock, context.log, questions, std::move(provider),
+                                         std::move(model), std::move(missing));
   MR_TRY(auto services, EmbeddingServices::make(context.settings, {.client = client,
                                                                    .clock = context.clock,
                                                                    .threads = made->threads()}));

@@ -6,17 +6,17 @@
 
 namespace millrace::app {
 
-SearchParts::SearchParts(Context& context, store::ApiSession& session,
-                         std::unique_ptr<api::QueryEmbedder> embedder)
+SearchParts::SearchParts(Context& context, store::ApiSession& session)
     : context_(context),
       store_(store::make_search_store(session)),
-      embedder_(std::move(embedder)),
+      questions_(store::make_question_store(session)),
       metrics_(context.metrics) {}
 
 Result<std::unique_ptr<SearchParts>> SearchParts::make(Context& context, store::ApiSession& session,
                                                        http::Client& client) {
-  MR_TRY(auto embedder, make_query_embedder(context, client));
-  return std::unique_ptr<SearchParts>(new SearchParts(context, session, std::move(embedder)));
+  std::unique_ptr<SearchParts> parts(new SearchParts(context, session));
+  MR_TRY(parts->embedder_, make_query_embedder(context, client, *parts->questions_));
+  return parts;
 }
 
 std::vector<api::Operation> SearchParts::operations() {

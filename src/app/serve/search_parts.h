@@ -7,6 +7,7 @@
 #include "api/routes/search.h"
 #include "app/context.h"
 #include "http/client.h"
+#include "store/api/questions.h"
 #include "store/api/session.h"
 
 #include <memory>
@@ -22,11 +23,11 @@ class SearchParts {
   std::vector<api::Operation> operations();
 
  private:
-  SearchParts(Context& context, store::ApiSession& session,
-              std::unique_ptr<api::QueryEmbedder> embedder);
+  SearchParts(Context& context, store::ApiSession& session);
 
   Context& context_;
   std::unique_ptr<store::SearchStore> store_;
+  std::unique_ptr<store::QuestionStore> questions_;
   std::unique_ptr<api::QueryEmbedder> embedder_;
   api::SearchMetrics metrics_;
 };

@@ -30,6 +30,7 @@
 -- function millrace.begin_call(p_call jsonb) returns jsonb volatile security definer
 -- function millrace.begin_document(p_job_id uuid, p_pipeline jsonb) returns jsonb volatile security definer
 -- function millrace.begin_generation(p_job_id uuid, p_token uuid, p_generation jsonb) returns jsonb volatile security definer
+-- function millrace.begin_question(p_question jsonb) returns jsonb volatile security definer
 -- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
 -- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
 -- function millrace.bind_providers(p_bindings jsonb) returns integer volatile security definer
@@ -148,6 +149,7 @@
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
 -- function millrace.end_document(p_document millrace.document, p_state text, p_job_id uuid) returns void volatile
 -- function millrace.end_parse(p_job_id uuid) returns void volatile security definer
+-- function millrace.end_question(p_call_id uuid, p_end jsonb) returns void volatile security definer
 -- function millrace.end_removals(p_removal_ids uuid[]) returns integer volatile security definer
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
@@ -424,6 +426,7 @@
 -- function millrace.require_version(p_noun text, p_key text, p_versions text[]) returns void volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.reserve_call(p_tenant_id uuid, p_call jsonb) returns jsonb volatile
 -- function millrace.reserve_export(p_job_id uuid, p_bytes bigint) returns jsonb volatile security definer
 -- function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void volatile
 -- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer

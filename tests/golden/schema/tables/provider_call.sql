@@ -1,7 +1,7 @@
 create table millrace.provider_call (
   call_id uuid not null,
   tenant_id uuid not null,
-  job_id uuid not null,
+  job_id uuid,
   generation integer not null,
   delivery_count integer not null,
   stage text not null,
