@@ -326,6 +326,50 @@ TEST_F(ApiExports, ABatchIsFetchedAsOneZipFile) {  // H-07, H-08, X-10, X-12, X-
   EXPECT_EQ(world().get(path + "/download", stranger).status, 404);
 }
 
+// X-18: one for each file that an archive holds, each time that one is sent; refusals count
+// nothing.
+TEST_F(ApiExports, x18_AnArchiveCountsAsADownloadOfEachOfItsFiles) {
+  const auto counts = [&] {
+    return std::string(
+        must(sql_.query("select coalesce(string_agg(download_count::text, ' ' order by file_path), "
+                        "'none') from millrace.export_history where user_id = $1",
+                        pg::params(user_)))[0]
+            .text(0));
+  };
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto path = "/api/v1/export/batch/" +
+                    std::string(made.json().at("data").at("batchId").as_string()) + "/download";
+  const auto finish = [&](const std::string& name) {
+    const auto held = claim();
+    const auto file = store(name, "%PDF-1.7 " + name);
+    complete(held, file);
+    must(
+        sql_.query("select millrace.create_export_history(jsonb_build_object('user_id', $1::text, "
+                   "'file_name', 'CV.pdf', 'file_path', $2::text, 'file_size', 12, 'job_id', "
+                   "$3::text))",
+                   pg::params(user_.to_string(), file, held.first)));
+  };
+  finish("one.pdf");
+  EXPECT_EQ(world().get(path, token_).status, 409);
+  EXPECT_EQ(counts(), "0");
+  EXPECT_EQ(world().get(path + "?partial=true", token_).status, 200);
+  EXPECT_EQ(counts(), "1");
+  finish("two.pdf");
+  EXPECT_EQ(world().get(path, token_).status, 200);
+  EXPECT_EQ(counts(), "2 1");
+  const auto stranger = world().jwt(Role::authenticated, tenant_, world().new_user());
+  EXPECT_EQ(world().get(path, stranger).status, 404);
+  EXPECT_EQ(counts(), "2 1");
+  // Whoever may read everything counts too.
+  EXPECT_EQ(world().get(path, world().key(Role::reader)).status, 200);
+  EXPECT_EQ(counts(), "3 2");
+  // Who only looks at the head has downloaded nothing.
+  world().ask({.method = "HEAD", .path = path, .token = token_});
+  EXPECT_EQ(counts(), "3 2");
+}
+
 // X-17: instead of an archive, a link for each file, made on the spot.
 TEST_F(ApiExports, TheFilesOfABatchAreLinkedOneByOne) {
   const auto made = post("/api/v1/export/batch",

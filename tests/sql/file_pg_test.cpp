@@ -329,6 +329,44 @@ TEST_F(Exports, x18_downloads_are_counted_atomically) {
   EXPECT_EQ(ada.value("select download_count from millrace.export_history"), "3");
 }
 
+// the files of an archive, each once; those of others, and expired ones, not.
+TEST_F(Exports, x18_files_that_are_fetched_together_are_counted_once_each) {
+  const auto first = history(kAda, "a");
+  const auto second = history(kAda, "b");
+  const auto other = history(kBob, "c");
+  sql.run("update millrace.export_history set job_id = id");
+  const auto count = [&](Session& session) {
+    return session.number("select millrace.count_downloads(array[$1, $2, $1, $3]::uuid[])",
+                          pg::params(first, second, other));
+  };
+  const auto counts = [&] {
+    return sql.value(
+        "select string_agg(download_count::text, ' ' order by file_path) from "
+        "millrace.export_history");
+  };
+  EXPECT_EQ(count(ada), 2);
+  EXPECT_EQ(counts(), "1 1 0");
+  EXPECT_EQ(count(bob), 1);
+  EXPECT_EQ(counts(), "1 1 1");
+  // Two archives at once, with the same files in another order: one waits, none is lost.
+  User again{database, kAda};
+  ada.script("begin");
+  count(ada);
+  std::jthread waiting([&] {
+    again.run("select millrace.count_downloads(array[$1, $2]::uuid[])", pg::params(second, first));
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  ada.script("commit");
+  waiting.join();
+  EXPECT_EQ(counts(), "3 3 1");
+  pass(sql, "8 days");
+  EXPECT_EQ(count(ada), 0);
+  EXPECT_EQ(counts(), "3 3 1");
+}
+
 // denied when used >= limit; expired ones do not count.
 TEST_F(Exports, x19_quota_is_over_unexpired_history) {
   const auto quota = [&] {

@@ -98,6 +98,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"update_export_history", {R"(array['@export'::uuid], '{"download_count": 9}')"}},
       {"delete_export_history", {"array['@export'::uuid]"}},
       {"count_download", {"'@export'"}},
+      {"count_downloads", {"array['@job'::uuid]"}},
       {"check_storage_quota", {"'@user'"}},
       {"export_files", {"array['@job'::uuid]"}},
       {"export_batch_jobs", {"'@batch'"}},

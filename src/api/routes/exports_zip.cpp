@@ -47,6 +47,7 @@ Task<void> send_entry(Call& call, ExportServices services, ZipWriter& zip,
 }
 
 struct Packed {
+  JobId job;
   store::StoredObject object;
   std::string name;
 };
@@ -68,9 +69,20 @@ Task<std::vector<Packed>> files_of(Call& call, ExportServices services,
       co_return fail(std::move(object).error());
     }
     if (file.name.empty()) file.name = file.path.substr(file.path.rfind('/') + 1);
-    files.push_back({.object = *std::move(object), .name = std::move(file.name)});
+    files.push_back({.job = file.job, .object = *std::move(object), .name = std::move(file.name)});
   }
   co_return files;
+}
+
+// When the archive begins, as a single file counts when its link is handed out: nobody knows what
+// becomes of bytes that were sent. Nothing is sent that could not be counted.
+Task<void> count(Call& call, ExportServices services, const std::vector<Packed>& files) {
+  std::vector<JobId> jobs;
+  for (const auto& file : files) jobs.push_back(file.job);
+  // Readers of the installation may look at every file, and count like everybody else.
+  auto context = call.context();
+  if (call.caller.role == identity::Role::reader) context = context.by_server();
+  co_return co_await services.exports.count_downloads(std::move(context), std::move(jobs));
 }
 
 Task<Reply> download_batch(Call& call, ExportServices services) {
@@ -82,6 +94,9 @@ Task<Reply> download_batch(Call& call, ExportServices services) {
   }
   MR_CO_TRY(auto files, co_await files_of(call, services, std::move(completed)));
   if (files.empty()) co_return fail(ErrorKind::not_found, std::string(kNoExportBatch));
+  if (call.request.method != "HEAD") {
+    MR_CO_TRY_VOID(co_await count(call, services, files));
+  }
   call.response.header("Content-Disposition",
                        fmt::format("attachment; filename=\"resumes-{}.zip\"", batch));
   call.response.header("Cache-Control", "private, no-store");

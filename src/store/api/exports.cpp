@@ -49,6 +49,17 @@ class PgExportStore final : public ExportStore {
     co_return files;
   }
 
+  Task<void> count_downloads(CallContext caller, std::vector<JobId> jobs) override {
+    pg::Params params;
+    params.add_id_array(std::span<const JobId>(jobs));
+    MR_CO_TRY_VOID(co_await session_.as(std::move(caller), MR_POINT("api_count_downloads"),
+                                        Access::write,
+                                        {.sql = "select millrace.count_downloads($1)",
+                                         .params = std::move(params),
+                                         .name = "mr_api_count_downloads"}));
+    co_return ok();
+  }
+
   Task<ExportPreview> export_preview(CallContext caller, JobId job) override {
     MR_CO_TRY(const auto rows,
               co_await session_.as(std::move(caller), MR_POINT("api_export_read"), Access::read,

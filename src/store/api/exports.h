@@ -66,6 +66,8 @@ class ExportStore {
   // Of those jobs that have made one, in their order.
   virtual Task<std::vector<ExportFile>> export_files(CallContext caller,
                                                      std::vector<JobId> jobs) = 0;
+  // The files of these exports are about to be sent: each counts as downloaded once.
+  virtual Task<void> count_downloads(CallContext caller, std::vector<JobId> jobs) = 0;
   // MR031 where there is none, or none any more.
   virtual Task<ExportPreview> export_preview(CallContext caller, JobId job) = 0;
   // An array of jobs as JobReader::job_status has them, without results; empty: no such batch.

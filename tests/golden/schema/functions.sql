@@ -99,6 +99,7 @@
 -- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
 -- function millrace.config_integer(p_key text, p_default integer) returns integer stable
 -- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
+-- function millrace.count_downloads(p_job_ids uuid[]) returns integer volatile security definer
 -- function millrace.count_objects() returns trigger volatile
 -- function millrace.count_operations(p_tenant uuid, p_user_id uuid, p_count integer) returns void volatile
 -- function millrace.count_parts() returns trigger volatile
