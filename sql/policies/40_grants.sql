@@ -48,7 +48,8 @@ begin
         ('reschedule_job', 'S'), ('complete_job', 'S'), ('fail_job', 'S'), ('cancel_job', 'AS'), ('create_export_job', 'AS'), ('put_export_jobs', 'AS'), ('update_export_jobs', 'AS'),
         ('fetch_next_export_job', 'S'), ('pgmq_create', 'S'), ('pgmq_send', 'S'), ('pgmq_read', 'S'), ('pgmq_delete', 'S'), ('pgmq_archive', 'S'), ('calculate_retry_delay', 'ARS'), ('get_job_status', 'AS'), ('update_job_progress', 'S'),
         ('reset_stuck_jobs', 'S'), ('can_process_more_jobs', 'AS'), ('acquire_api_capacity', 'S'), ('release_api_capacity', 'S'),
-        ('log_audit_event', 'WAS'),
+        ('process_job', 'S'), ('submit_parse_job', 'S'), ('chunk_id', 'S'), ('parse_id', 'S'), ('promote_buffers_to_production', 'S'), ('cleanup_completed_buffers', 'S'), ('check_webhook_replay', 'S'),
+        ('verify_signature', 'S'), ('verify_timestamp', 'S'), ('verify_webhook_origin', 'S'), ('sanitize_log_data', 'S'), ('log_audit_event', 'WAS'),
         -- Producers.
         ('enqueue_job', 'AS'), ('enqueue_jobs', 'AS'), ('enqueue_singles', 'AS'), ('enqueue_each', 'AS'), ('enqueue_array', 'AS'), ('cancel_jobs', 'AS'), ('create_batch', 'AS'),
         ('open_batch', 'AS'), ('seal_batch', 'AS'), ('get_batch', 'ARS'), ('list_batches', 'ARS'), ('get_job', 'ARS'),

@@ -30,6 +30,13 @@ begin
       raise exception '% must be a whole number of at least 0', new.config_key using errcode = 'MR020';
     end if;
   end if;
+  if new.config_key = 'webhook.allowed_addresses' and btrim(new.config_value) <> '' then
+    begin
+      perform btrim(n.network)::inet from unnest(string_to_array(new.config_value, ',')) n(network);
+    exception when invalid_text_representation then
+      raise exception '% must be addresses and networks with commas between them', new.config_key using errcode = 'MR020';
+    end;
+  end if;
   new.updated_at := millrace.now();
   return new;
 end;
