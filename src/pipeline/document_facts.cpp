@@ -1,7 +1,8 @@
+#include "pipeline/document_facts.h"
+
 #include "base/json_members.h"
 #include "layout/clinical/merge.h"
 #include "layout/clinical/pass.h"
-#include "pipeline/document_facts.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
