@@ -10,6 +10,8 @@ declare
   v_row record;
   v_kept text[] := '{}';
   v_scope constant text := '(select millrace.tenant_scope()) is null or tenant_id = (select millrace.tenant_scope())';
+  -- Rows of a generation that is being put in place, or was replaced.
+  v_seen constant text := 'not exists (select from millrace.generation g where g.generation_id = millrace.document_chunks.generation_id and g.state <> ''published'')';
   v_own constant text := 'tenant_id = (select millrace.current_tenant()) and owner_id = (select millrace.current_user_id())';
 begin
   for v_row in
@@ -38,7 +40,8 @@ begin
       select t.name, 'owner_all' as policy, 'all' as command, array[current_user::text] as roles, 'true' as rule
         from (select name from tenant_table union values ('api_rate_limits'), ('system_configuration')) t(name)
       union all
-      select t.name, 'tenant_scope_select', 'select', array['millrace_api', 'millrace_reader'], v_scope from tenant_table t
+      select t.name, 'tenant_scope_select', 'select', array['millrace_api', 'millrace_reader'],
+             case t.name when 'document_chunks' then '(' || v_scope || ') and ' || v_seen else v_scope end from tenant_table t
       union all
       select t.name, case t.name when 'job_fact' then 'job_queue_service_role_only' else t.name || '_service_role_only' end, 'select',
              array['service_role'], '(select millrace.is_service_role()) and (' || v_scope || ')'

@@ -97,7 +97,7 @@ begin
         ('ask_parse', 'W'), ('note_parse', 'W'), ('end_parse', 'W'), ('parse_awaited', 'A'), ('receive_parse', 'A'), ('wake_parse', 'A'), ('expire_webhooks', 'KA'),
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),
         ('begin_generation', 'W'), ('find_generation', 'W'), ('put_chunks', 'W'), ('settle_chunks', 'W'), ('pending_chunks', 'W'), ('reuse_vectors', 'W'), ('put_vectors', 'W'),
-        ('publish_generation', 'W'), ('list_chunks', 'W'), ('find_parsed', 'W'), ('take_capacity', 'W'), ('ingest_state', 'ARSC'), ('expire_generations', 'KA'),
+        ('place_chunks', 'W'), ('publish_generation', 'W'), ('list_chunks', 'W'), ('find_parsed', 'W'), ('take_capacity', 'W'), ('ingest_state', 'ARSC'), ('expire_generations', 'KA'),
         ('search_chunks', 'ARSC'),
         ('list_quarantine', 'AR'), ('release_quarantine', 'A'), ('set_budget', 'A'), ('list_spend', 'AR'), ('reconcile_documents', 'KA'),
         -- The keeper.

@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <iterator>
@@ -38,6 +39,8 @@ Result<Generation> read_generation(std::string_view text) {
   generation.chunks_total = int_of(object, "chunks_total");
   generation.chunks_done = int_of(object, "chunks_done").value_or(0);
   generation.embeds_done = int_of(object, "embeds_done").value_or(0);
+  generation.placed =
+      generation.chunks_done - int_of(object, "chunks_in_buffer").value_or(generation.chunks_done);
   return generation;
 }
 
@@ -122,6 +125,13 @@ class PgIngestStore final : public IngestStore {
     co_return ok();
   }
 
+  Task<int> place_chunks(Held held, Uuid generation) override {
+    MR_CO_TRY(auto rows,
+              co_await call(MR_POINT("place_chunks"), "select millrace.place_chunks($1, $2, $3)",
+                            pg::params(held.job, held.token, generation)));
+    co_return rows[0].i32(0);
+  }
+
   Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens) override {
     MR_CO_TRY(const auto text, co_await ask(MR_POINT("take_capacity"),
                                             "select millrace.take_capacity($1, $2, $3, $4)",
@@ -169,6 +179,8 @@ json::Object Generation::progress() const {
   object["chunks_total"] = chunks_total ? json::Value(*chunks_total) : json::Value(nullptr);
   object["chunks_done"] = chunks_done;
   object["embeds_done"] = embeds_done;
+  object["chunks_in_buffer"] = std::max(0, chunks_done - placed);
+  object["vectors_in_buffer"] = std::max(0, embeds_done - placed);
   return object;
 }
 

@@ -44,6 +44,7 @@ struct Generation {
   std::optional<int> chunks_total = {};  // Nothing while they are being cut.
   int chunks_done = 0;
   int embeds_done = 0;
+  int placed = 0;  // Of both: no longer in the buffers.
 
   bool building() const { return state == "building"; }
   json::Object progress() const;  // B-24
@@ -99,6 +100,9 @@ class IngestStore {
   // invalid_argument with MR045 when they do not fit.
   virtual Task<void> put_vectors(Held held, Uuid generation, VectorBatch batch,
                                  std::optional<CallSettled> call) = 0;
+  // Puts the next chunks where they will be read once the generation is published. How many; 0: all
+  // of them are in place.
+  virtual Task<int> place_chunks(Held held, Uuid generation) = 0;
   // Room at the provider's limits for a call; `requests` is 0 for the call that the claim took.
   virtual Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens) = 0;
   // Published chunks as JSON, behind `after`.

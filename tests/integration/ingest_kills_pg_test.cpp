@@ -120,6 +120,39 @@ TEST_F(KilledIngest, v24_ADeathAtAnyPointOfAnyStageCostsNoChunk) {
   expect_sound();
 }
 
+// B-20, B-24: between the batch that put the chunks in place and the switch. Until then all of it
+// is told to be in the buffers, by the document and by the job.
+TEST_F(KilledIngest, v24_ADeathBeforeTheSwitchShowsNothingAndLosesNothing) {
+  worker_.reset();
+  const auto id = ingest(made_markdown("Switched Mill", 6));
+  kill_at("place_chunks.before=kill");
+  const auto progress = document(id).at("progress").as_object();
+  const auto total = progress.at("chunks_total").to_number<int>();
+  EXPECT_GT(total, 6);
+  EXPECT_EQ(progress.at("chunks_in_buffer"), total);
+  EXPECT_EQ(progress.at("vectors_in_buffer"), total);
+  kill_at("place_chunks.before=kill@2");
+  EXPECT_EQ(count("select count(*) from millrace.document_chunks where document_id = $1::uuid",
+                  pg::params(id)),
+            total);
+  EXPECT_EQ(value("select count(*) from millrace.list_chunks($1::uuid)", pg::params(id)), "0");
+  EXPECT_EQ(document(id).at("progress").at("chunks_in_buffer"), 0);
+  heal();
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  // H-21: of the job that embedded them.
+  const auto job = value(
+      "select job_id from millrace.job_fact where job_type = 'ingest_embed' and payload ->> "
+      "'shell_file_id' = $1",
+      pg::params(id));
+  const auto answered = api().get("/api/v1/jobs/" + job, who_.token);
+  ASSERT_EQ(answered.status, 200) << answered.body;
+  const auto told = must(parse_json_object(answered.body)).at("progress_data").as_object();
+  EXPECT_EQ(told.at("vectors_in_buffer"), total) << answered.body;
+  EXPECT_EQ(told.at("chunks_in_buffer"), total) << answered.body;
+  expect_sound_money();
+}
+
 // The settlement of each stage, at each of its three points.
 TEST_F(KilledIngest, v24_ADeathAtTheSettlementOfAnyStageCostsNothing) {
   worker_.reset();

@@ -213,6 +213,11 @@ class IngestTest : public EngineTest {
                               pg::params(job.id, generation)},
                              stage_statement(job, "ingest_publish", "{}")});
   }
+  // A batch of what will be published, as the stage does before its settlement.
+  std::string place(const Delivery& job, const std::string& generation, int limit) {
+    return sql.value("select millrace.place_chunks($1::uuid, $2::uuid, $3::uuid, $4::int)",
+                     pg::params(job.id, job.token, generation, limit));
+  }
   void end() {
     const auto job = take("document_outputs");
     expect_settled(settle_with(job, {stage_statement(job, "document_outputs", "{}")}));
@@ -249,6 +254,21 @@ class IngestTest : public EngineTest {
         "select coalesce(string_agg(text, ' ' order by chunk_ord), '') from "
         "millrace.document_chunks where document_id = $1::uuid",
         pg::params(file));
+  }
+  // The same as the outputs have it, and as a question finds it, in the order of the text.
+  std::string listed(const std::string& file) {
+    return sql.value(
+        "select coalesce(string_agg(c ->> 'text', ' ' order by (c ->> 'ord')::int), '') from "
+        "millrace.list_chunks($1::uuid) c",
+        pg::params(file));
+  }
+  std::string found(std::string_view query, std::string_view more = "") {
+    ServerSession api{database, kTenant};
+    return api.value(
+        fmt::format("select coalesce(string_agg(s ->> 'text', ' ' order by (s ->> 'chunk_ord')::"
+                    "int), '') from millrace.search_chunks(p_query => $1{}) s",
+                    more),
+        pg::params(query));
   }
   std::string buffered(const std::string& generation) {
     return sql.value(

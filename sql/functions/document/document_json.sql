@@ -12,7 +12,8 @@ begin
     'page_count', v_document.page_count, 'run', v_document.run, 'findings', coalesce(v_document.findings, '[]'), 'summary', coalesce(v_document.summary, '{}'),
     'pages_failed', (select count(*) from millrace.page p where p.file_id = p_file.id and p.state = 'failed')
        + case when jsonb_typeof(v_document.summary -> 'pages_failed') = 'array' then jsonb_array_length(v_document.summary -> 'pages_failed') else 0 end,
-    'progress', (select jsonb_build_object('chunks_total', j -> 'chunks_total', 'chunks_done', j -> 'chunks_done', 'embeds_done', j -> 'embeds_done')
+    'progress', (select jsonb_build_object('chunks_total', j -> 'chunks_total', 'chunks_done', j -> 'chunks_done', 'embeds_done', j -> 'embeds_done',
+         'chunks_in_buffer', j -> 'chunks_in_buffer', 'vectors_in_buffer', j -> 'vectors_in_buffer')
        from (select millrace.generation_json(row(g.*)::millrace.generation) as j from millrace.generation g
               where g.file_id = p_file.id and g.state in ('building', 'published') order by (g.state = 'building') desc limit 1) x), 'job_id', coalesce(v_document.job_id, p_file.job_id),
     'processing_error', p_file.processing_error, 'pipeline', (select jsonb_build_object('name', v.name, 'version', v.version, 'hash', encode(v.hash, 'hex'))

@@ -13,6 +13,7 @@ declare
   v_size integer := coalesce(cardinality(p_chunk_ids), 0);
   v_bad text;
   v_count integer;
+  v_new integer;
 begin
   if v_size not between 1 and 256 or v_size <> coalesce(cardinality(p_vectors), 0) or v_size <> coalesce(cardinality(p_shas), 0) or v_size <> coalesce(cardinality(p_signatures), 0) then
     raise exception 'a batch has 1 to 256 chunks and a vector for each: % chunks, % vectors', v_size, coalesce(cardinality(p_vectors), 0) using errcode = 'MR045';
@@ -35,13 +36,19 @@ begin
   if v_bad is not null then
     raise exception '%', v_bad using errcode = 'MR045';
   end if;
-  insert into millrace.document_vector_buffer as x (buffer_id, generation_id, chunk_id, tenant_id, document_id, embed_model, embed_version, vector, vector_sha, signature, batch_id, created_at)
-  select millrace.new_id(), p_generation_id, u.chunk_id, v_row.tenant_id, v_row.file_id, v_row.embed_model, v_row.embed_version, u.v::real[], u.sha, u.bits::bit varying, p_batch_id, v_now
-    from unnest(p_chunk_ids, p_vectors, p_shas, p_signatures) u(chunk_id, v, sha, bits)
-  on conflict (generation_id, chunk_id, embed_model, embed_version) do update
-     set vector = excluded.vector, vector_sha = excluded.vector_sha, signature = excluded.signature, batch_id = excluded.batch_id, created_at = excluded.created_at
-   where x.vector_sha <> excluded.vector_sha;
-  get diagnostics v_count = row_count;
+  with written as (
+    insert into millrace.document_vector_buffer as x (buffer_id, generation_id, chunk_id, tenant_id, document_id, embed_model, embed_version, vector, vector_sha, signature, batch_id, created_at)
+    select millrace.new_id(), p_generation_id, u.chunk_id, v_row.tenant_id, v_row.file_id, v_row.embed_model, v_row.embed_version, u.v::real[], u.sha, u.bits::bit varying, p_batch_id, v_now
+      from unnest(p_chunk_ids, p_vectors, p_shas, p_signatures) u(chunk_id, v, sha, bits)
+    on conflict (generation_id, chunk_id, embed_model, embed_version) do update
+       set vector = excluded.vector, vector_sha = excluded.vector_sha, signature = excluded.signature, batch_id = excluded.batch_id, created_at = excluded.created_at
+     where x.vector_sha <> excluded.vector_sha
+    returning (x.xmax = 0) as new)
+  select count(*), count(*) filter (where w.new) into v_count, v_new from written w;
+  -- One that was replaced counts once (K03).
+  if v_new > 0 then
+    update millrace.generation g set vectors_done = g.vectors_done + v_new where g.generation_id = p_generation_id;
+  end if;
   if p_call_id is not null then
     perform millrace.end_call(p_call_id, p_end);
   end if;

@@ -25,6 +25,9 @@ begin
                         and v.embed_model = v_row.embed_model and v.embed_version = v_row.embed_version)
    order by b.chunk_ord limit least(greatest(coalesce(p_limit, 1000), 1), 1000);
   get diagnostics v_count = row_count;
+  if v_count > 0 then
+    update millrace.generation g set vectors_done = g.vectors_done + v_count where g.generation_id = p_generation_id;
+  end if;
   return v_count;
 end;
 $$;

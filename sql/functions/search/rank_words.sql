@@ -8,6 +8,7 @@ create or replace function millrace.rank_words(p_tenant_id uuid, p_owner_id uuid
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set max_parallel_workers_per_gather = 0 set jit = off
 as $$
 declare
+  v_hidden uuid[] := millrace.hidden_generations(p_tenant_id);
   v_candidates_max constant integer := 3000;
   v_terms tsquery[] := millrace.search_terms(p_config::regconfig, p_query);
   v_demands tsquery := millrace.search_demands(p_config::regconfig, p_query);
@@ -27,12 +28,12 @@ begin
    where g.tenant_id = p_tenant_id and g.state = 'published' and (p_owner_id is null or exists (select from millrace.shell_files f where f.id = g.file_id and f.owner_id = p_owner_id));
   with sampled as materialized (
     select t.term, case when v_total > v_sample_from then (select count(*) from millrace.document_chunks c
-                     where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && v_sample && t.term)) else 0 end as chunks
+                     where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && v_sample && t.term) and c.generation_id <> all (v_hidden)) else 0 end as chunks
       from unnest(v_terms) t(term)),
   counted as materialized (
     select s.term, case when s.chunks >= 200 then 16 * s.chunks
                         else (select count(*) from millrace.document_chunks c
-                               where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && s.term)) end as chunks
+                               where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && s.term) and c.generation_id <> all (v_hidden)) end as chunks
       from sampled s),
   weighed as (
     select c.term, c.chunks, ln(1 + (greatest(v_total, max(c.chunks) over ()) - c.chunks + 0.5) / (c.chunks + 0.5)) as weight, sum(c.chunks) over (order by c.chunks, c.term::text) - c.chunks as before from counted c)
@@ -53,7 +54,7 @@ begin
     select c.document_id, c.chunk_id, c.words from millrace.document_chunks c
      where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)]))
            @@ (v_scope && coalesce(v_any, v_demands) && coalesce(v_demands, v_scope))
-       and c.tenant_id = p_tenant_id and (p_owner_id is null or c.owner_id = p_owner_id) and (p_documents is null or c.document_id = any (p_documents))
+       and c.tenant_id = p_tenant_id and (p_owner_id is null or c.owner_id = p_owner_id) and (p_documents is null or c.document_id = any (p_documents)) and c.generation_id <> all (v_hidden)
      limit 2 * v_candidates_max),
   ranked as materialized (
     select r.document_id, r.chunk_id, r.share
@@ -66,6 +67,6 @@ begin
   union
   select c.document_id, c.chunk_id, (select sum(t.weight * ts_rank('{0.1, 0.2, 0.6, 1.0}', c.words, t.term)) from unnest(v_terms, v_weights) t(term, weight)) / v_weight
     from unnest(p_also_documents, p_also_chunks) a(document_id, chunk_id)
-    join millrace.document_chunks c on c.document_id = a.document_id and c.chunk_id = a.chunk_id and c.config = p_config;
+    join millrace.document_chunks c on c.document_id = a.document_id and c.chunk_id = a.chunk_id and c.config = p_config and c.generation_id <> all (v_hidden);
 end;
 $$;

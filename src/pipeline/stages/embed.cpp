@@ -265,6 +265,25 @@ class Embedding {
   std::int64_t cost_micros_ = 0;
 };
 
+// Batch by batch, each a short transaction: what is left for the settlement is the switch, whatever
+// the size of the document. A delivery that died left some in place, and this one goes on.
+Task<void> place_all(StageJob& job, store::Generation& generation) {
+  const store::Held held{.job = job.id(), .token = job.context->job().token};
+  const int total = generation.chunks_total.value_or(0);
+  for (;;) {
+    MR_CO_TRY(const auto count, co_await steadily(*job.context, [&] {
+                return job.services.ingest->place_chunks(held, generation.id);
+              }));
+    if (count == 0) co_return ok();
+    generation.placed += count;
+    job.context->progress(total == 0 ? 0 : std::min(99, 99 * generation.placed / total),
+                          fmt::format("{} of {} chunks in place", generation.placed, total),
+                          to_json(generation.progress()));
+    if (job.context->cancelled())
+      co_return fail(ErrorKind::cancelled, job.context->cancel_reason());
+  }
+}
+
 }  // namespace
 
 Task<Outcome> run_embed(StageJob job) {
@@ -303,6 +322,7 @@ Task<Outcome> run_publish(StageJob job) {
           fmt::format("{} of {} chunks have vectors", generation->embeds_done,
                       generation->chunks_total.value_or(0)));
     }
+    MR_CO_TRY_VOID(co_await place_all(job, *generation));
     job.context->in_settlement({store::publish_generation_statement(job.id(), generation->id)});
   }
   json::Object summary;

@@ -70,6 +70,9 @@ export interface DocumentSummary {
     chunks_total: number | null;
     chunks_done: number | null;
     embeds_done: number | null;
+    /** Not yet where they are read. */
+    chunks_in_buffer: number;
+    vectors_in_buffer: number;
   } | null;
   /** What it waits for. */
   job_id: S.NullableUuid;
