@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,7 +25,10 @@ namespace {
 constexpr std::size_t kPieceBytes = 1024 * 1024;
 constexpr std::size_t kBatchChunks = 500;
 constexpr std::size_t kBatchBytes = 1024 * 1024;
-constexpr std::uint64_t kChunksMax = 1'000'000;
+// 1 GiB of text has about 3.6 million in the default pipeline, and room for four times that. The
+// bound keeps ordinals, and 99 times their number (progress in percent), within an int.
+constexpr std::uint64_t kChunksMax = 16'000'000;
+static_assert(99 * kChunksMax <= std::numeric_limits<int>::max());
 
 Result<chunk::Sha256Digest> digest_of(std::string_view hex) {
   MR_TRY(const auto digest, blob::Digest::parse(hex));
