@@ -94,6 +94,7 @@ Result<DocumentWork> read_work(std::string_view text) {
   MR_TRY(out.file.patient, Uuid::parse(text_member(*file, "patient_id")));
   out.file.name = text_member(*file, "file_name");
   out.file.pipeline = text_member(*file, "pipeline");
+  out.file.charset = text_member(*file, "charset");
   out.file.created_at = text_member(*file, "created_at");
   out.file.content = content_of(*file);
   out.document = state_of(work);

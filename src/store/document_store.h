@@ -53,6 +53,7 @@ struct DocumentWork {
     Uuid patient;
     std::string name;
     std::string pipeline;  // That it was sent into.
+    std::string charset;   // That its sender declared; empty: none.
     std::string created_at;
     ContentRef content;
   } file;

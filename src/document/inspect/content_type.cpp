@@ -2,6 +2,7 @@
 
 #include "document/bounded/byte_reader.h"
 #include "document/bounded/zip_file.h"
+#include "document/office/charset_guess.h"
 #include "document/office/text_encoding.h"
 #include "layout/code_points.h"
 
@@ -211,7 +212,7 @@ ContentType detect_type(std::string_view bytes, const Limits& limits) {
   }
   if (bytes.substr(0, 262).ends_with("ustar"))
     return {"other", "application/x-tar", "a TAR archive"};
-  if (!bytes.empty() && detect_encoding(bytes).has_value()) return type_of_text(bytes);
+  if (!bytes.empty() && is_text(bytes)) return type_of_text(bytes);
   // Bytes of no type with a header of PDF in reach: readers of PDF will take it for one.
   if (pdf_at != bytes.npos) return kPdf;
   return {};

@@ -1,6 +1,7 @@
 #include "document/markdown/charset.h"
 
 #include "document/markdown/html_tokens.h"
+#include "document/office/charset_guess.h"
 #include "document/office/text_encoding.h"
 #include "layout/code_points.h"
 
@@ -160,9 +161,20 @@ std::optional<TextEncoding> marked_encoding(std::string_view bytes) {
   return std::nullopt;
 }
 
+// encoding="…" of an XML declaration.
+std::string xml_charset(std::string_view bytes) {
+  const auto head = bytes.substr(0, std::min(bytes.find("?>"), kPrescanBytes));
+  const auto at = head.find("encoding");
+  const auto open = at == head.npos ? at : head.find_first_of("\"'", at);
+  if (open == head.npos) return {};
+  const auto close = head.find(head[open], open + 1);
+  return close == head.npos ? std::string() : std::string(head.substr(open + 1, close - open - 1));
+}
+
 }  // namespace
 
 void warm_up_charsets() {
+  guess_charset("\xcf\xf0\xe8\xe2\xe5\xf2");
   for (const auto& charset : kCharsets) {
     if (charset.iconv_name != nullptr) converter_of(charset);
   }
@@ -182,36 +194,48 @@ std::optional<std::string> decode(std::string_view bytes, std::string_view label
 
 std::optional<DecodedText> decode_text(std::string_view bytes, std::string_view label) {
   if (const auto marked = marked_encoding(bytes)) return made_of(bytes, *marked);
-  bool unknown = false;
-  bool wrong = false;
-  if (!label.empty()) {
-    const auto* charset = find_charset(label);
-    const auto ours = charset == nullptr ? std::nullopt : encoding_of(*charset);
-    // Who says UTF-8 and writes something else is not believed; nor is UTF-16 in a label that
-    // could be read as ASCII.
-    if (ours == TextEncoding::utf8) {
-      wrong = !layout::is_utf8(bytes);
-      if (!wrong) return made_of(bytes, TextEncoding::utf8);
-    } else if (ours == TextEncoding::latin1 && layout::is_utf8(bytes)) {
-      return made_of(bytes, TextEncoding::utf8);  // ASCII, or a label that was never true.
-    } else if (ours == TextEncoding::latin1) {
-      return made_of(bytes, TextEncoding::latin1);
-    } else if (charset != nullptr && !ours.has_value()) {
-      if (auto text = convert(bytes, *charset)) {
-        return DecodedText{.text = *std::move(text), .encoding = std::string(charset->name)};
-      }
-    }
-    unknown = charset == nullptr;
+  const auto* charset = label.empty() ? nullptr : find_charset(label);
+  const bool unknown = !label.empty() && charset == nullptr;
+  const auto ours = charset == nullptr ? std::nullopt : encoding_of(*charset);
+  // Hardly any text of another charset is UTF-8 by chance, and many labels were never true. One in
+  // escape sequences is ASCII all through; in UTF-16 every other byte of a Western text is 0.
+  const bool escaped =
+      charset != nullptr && charset->name == "iso-2022-jp" && bytes.contains('\x1b');
+  const bool believed = ours == TextEncoding::utf8 || ours == TextEncoding::latin1;
+  if (!escaped && layout::is_utf8(bytes) && (believed || is_plain(bytes))) {
+    auto out = made_of(bytes, TextEncoding::utf8);
+    out.label_unknown = unknown;
+    return out;
   }
-  const auto found = detect_encoding(bytes);
-  if (!found.has_value()) return std::nullopt;
-  auto out = made_of(bytes, *found);
-  out.label_unknown = unknown;
-  out.label_wrong = wrong;
+  if (ours == TextEncoding::latin1) return made_of(bytes, TextEncoding::latin1);
+  if (charset != nullptr && !ours.has_value()) {
+    if (auto text = convert(bytes, *charset)) {
+      return DecodedText{.text = *std::move(text), .encoding = std::string(charset->name)};
+    }
+  }
+  const auto wide = detect_encoding(bytes);
+  const bool is_wide = wide == TextEncoding::utf16_le || wide == TextEncoding::utf16_be;
+  const auto* const guess =
+      is_wide || !is_plain(bytes) ? nullptr : find_charset(guess_charset(bytes));
+  std::optional<DecodedText> out;
+  if (guess != nullptr && !encoding_of(*guess).has_value()) {
+    if (auto text = convert(bytes, *guess)) {
+      out = DecodedText{.text = *std::move(text), .encoding = std::string(guess->name)};
+    }
+  }
+  if (!out.has_value() && wide.has_value()) out = made_of(bytes, *wide);
+  if (!out.has_value()) return std::nullopt;
+  out->label_unknown = unknown;
+  // Who says UTF-8 and writes something else is not believed.
+  out->label_wrong = ours == TextEncoding::utf8 || (ours.has_value() && !is_wide);
+  out->guessed = !is_wide || !ours.has_value();
   return out;
 }
 
 std::string html_charset(std::string_view bytes) {
+  if (bytes.starts_with("<?xml")) {
+    if (auto charset = xml_charset(bytes); !charset.empty()) return charset;
+  }
   HtmlTokens tokens(bytes.substr(0, kPrescanBytes));
   for (;;) {
     const auto token = tokens.next();

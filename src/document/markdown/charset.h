@@ -24,13 +24,14 @@ struct DecodedText {
   std::string encoding = {};   // "utf-8", "windows-1252", "iso-8859-2"
   bool label_unknown = false;  // There was a label and nobody knows it.
   bool label_wrong = false;    // There was a label and the bytes are something else.
+  bool guessed = false;        // Nobody said it, and the bytes do not show it for certain.
 };
 
-// By byte order mark, then by label (a header's or the document's own), then by the bytes. Nothing
-// when the bytes are no text.
+// By byte order mark, then as UTF-8 where the bytes are that, then by label (a header's or the
+// document's own), then by a guess. Nothing when the bytes are no text.
 std::optional<DecodedText> decode_text(std::string_view bytes, std::string_view label);
 
-// The charset that an HTML document declares in its first bytes; empty when it does not.
+// The charset that an HTML or XML document declares in its first bytes; empty when it does not.
 std::string html_charset(std::string_view bytes);
 
 }  // namespace millrace::document

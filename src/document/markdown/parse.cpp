@@ -118,12 +118,16 @@ Result<std::string> text_of(std::string_view bytes, const ParseRequest& asked, b
   if (bytes.size() > context.limits.text_bytes_max) {
     return refuse("text_bytes", "the document has more text than is allowed");
   }
-  const auto label = asked.charset.empty() && html ? html_charset(bytes) : asked.charset;
+  const bool declares = html || bytes.starts_with("<?xml");
+  const auto label = asked.charset.empty() && declares ? html_charset(bytes) : asked.charset;
   auto decoded = decode_text(bytes, label);
   if (!decoded.has_value()) return refuse("unsupported_type", "the file is no text");
   context.report.encoding = decoded->encoding;
   if (decoded->label_unknown) context.report.warn("charset", "the charset is not known");
   if (decoded->label_wrong) context.report.warn("charset", "the text is not in its charset");
+  if (decoded->guessed) {
+    context.report.warn("charset_guess", "nobody says the charset; read as " + decoded->encoding);
+  }
   return std::move(decoded->text);
 }
 

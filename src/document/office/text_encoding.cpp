@@ -3,6 +3,7 @@
 #include "layout/code_points.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace::document {
 
@@ -13,11 +14,6 @@ constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 bool is_text_byte(unsigned char byte) {
   // Tab, line ends, form feed, escape (terminals leave it in logs); nothing else below the blank.
   return byte >= 0x20 ? byte != 0x7f : (byte >= 0x08 && byte <= 0x0d) || byte == 0x1b;
-}
-
-bool is_plain(std::string_view bytes) {
-  return std::ranges::all_of(bytes,
-                             [](char c) { return is_text_byte(static_cast<unsigned char>(c)); });
 }
 
 char16_t unit_at(std::string_view bytes, std::size_t at, TextEncoding encoding) {
@@ -43,6 +39,32 @@ bool is_utf16(std::string_view bytes, TextEncoding encoding) {
   return true;
 }
 
+bool is_usual(char16_t unit) {
+  constexpr std::pair<char16_t, char16_t> kUsual[] = {
+      {0x0009, 0x000d}, {0x0020, 0x024f}, {0x0370, 0x06ff}, {0x0900, 0x0e7f}, {0x2010, 0x2044},
+      {0x20a0, 0x20bf}, {0x3000, 0x30ff}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0xff00, 0xffef}};
+  return std::ranges::any_of(
+      kUsual, [unit](const auto& range) { return unit >= range.first && unit <= range.second; });
+}
+
+// Of another script: letters of scripts that are written, and as many blanks, line ends and stops
+// as a text has; read with its bytes swapped it has none of these.
+bool reads_as_utf16(std::string_view bytes, TextEncoding encoding, TextEncoding swapped) {
+  if (!is_utf16(bytes, encoding)) return false;
+  std::size_t usual = 0;
+  std::size_t between = 0;
+  std::size_t swapped_between = 0;
+  constexpr std::u16string_view kBetween = u" \n\r\t.,\u3001\u3002\uff0c";
+  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
+    const auto unit = unit_at(bytes, at, encoding);
+    usual += is_usual(unit) ? 1 : 0;
+    between += kBetween.contains(unit) ? 1 : 0;
+    swapped_between += kBetween.contains(unit_at(bytes, at, swapped)) ? 1 : 0;
+  }
+  const auto units = bytes.size() / 2;
+  return between >= 2 && between * 50 >= units && usual * 100 >= units * 95 && swapped_between == 0;
+}
+
 // Without a mark only what is clear: every other byte is 0 in a Western text.
 std::optional<TextEncoding> unmarked_utf16(std::string_view bytes) {
   std::size_t even = 0;
@@ -59,6 +81,9 @@ std::optional<TextEncoding> unmarked_utf16(std::string_view bytes) {
   if (odd == 0 && even * 10 >= units * 8 && is_utf16(bytes, TextEncoding::utf16_be)) {
     return TextEncoding::utf16_be;
   }
+  using enum TextEncoding;
+  if (reads_as_utf16(bytes, utf16_le, utf16_be)) return utf16_le;
+  if (reads_as_utf16(bytes, utf16_be, utf16_le)) return utf16_be;
   return std::nullopt;
 }
 
@@ -97,6 +122,11 @@ std::string from_utf16(std::string_view bytes, TextEncoding encoding) {
 }
 
 }  // namespace
+
+bool is_plain(std::string_view bytes) {
+  return std::ranges::all_of(bytes,
+                             [](char c) { return is_text_byte(static_cast<unsigned char>(c)); });
+}
 
 std::string_view to_string(TextEncoding encoding) {
   switch (encoding) {

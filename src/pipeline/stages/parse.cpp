@@ -99,6 +99,7 @@ json::Object parse_request(const StageJob& job) {
   json::Object request;
   request["op"] = "parse";
   request["file_name"] = job.work.file.name;
+  if (!job.work.file.charset.empty()) request["charset"] = job.work.file.charset;
   return request;
 }
 
