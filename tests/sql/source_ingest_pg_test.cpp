@@ -289,6 +289,67 @@ TEST_F(SourceIngest, b20_what_was_not_promoted_is_never_cleaned_up) {
             "MR041");
 }
 
+// V-23: one document by the stages of our worker, one with the verbs of the source called beside
+// it: the same chunks, and the same states on the way.
+TEST_F(SourceIngest, v23_the_sources_verbs_beside_our_worker_give_the_same_chunks_and_states) {
+  const std::string text = "one two three";
+  const auto states_of = [&](const std::string& file, bool by_verbs) {
+    std::vector<std::string> states;
+    const auto note = [&] { states.push_back(stage_of(file)); };
+    const auto nudge = [&] {
+      if (by_verbs) client.run("select millrace.process_job($1::uuid)", pg::params(job_of(file)));
+      note();
+    };
+    nudge();
+    parse(file, text);
+    nudge();
+    validate();
+    nudge();
+    const auto generation = chunked(file, text);
+    nudge();
+    embed(file, generation, text);
+    nudge();
+    const auto job = take("ingest_publish");
+    if (by_verbs) {
+      const auto promote = [&] {
+        return client.value("select millrace.promote_buffers_to_production($1::uuid)",
+                            pg::params(file));
+      };
+      EXPECT_EQ(promote(), "3");
+      EXPECT_EQ(promote(), "3") << "and again";
+    } else {
+      EXPECT_EQ(place(job, generation, 2), "2");
+      EXPECT_EQ(place(job, generation, 2), "1");
+    }
+    expect_settled(publish(job, generation));
+    note();
+    end();
+    note();
+    if (by_verbs) {
+      EXPECT_EQ(
+          client.value("select millrace.cleanup_completed_buffers($1::uuid)", pg::params(file)),
+          "0");
+    }
+    return fmt::format("{}", fmt::join(states, " "));
+  };
+  const auto chunks_of = [&](const std::string& file) {
+    return sql.value(
+        "select string_agg(concat_ws('|', chunk_ord, content_id, chunk_sha, text, heading_path, "
+        "start_byte, end_byte, embedding, vector_sha, signature, embed_model, words), ' ' order by "
+        "chunk_ord) from millrace.document_chunks where document_id = $1::uuid",
+        pg::params(file));
+  };
+  const auto ours = upload("ours");
+  const auto our_states = states_of(ours, false);
+  EXPECT_EQ(our_states,
+            "uploaded parsed parse_validated chunks_stored embeddings_stored embeddings_stored "
+            "complete");
+  const auto theirs = upload("theirs");
+  EXPECT_EQ(states_of(theirs, true), our_states);
+  EXPECT_EQ(chunks_of(theirs), chunks_of(ours));
+  EXPECT_EQ(listed(theirs), text);
+}
+
 TEST_F(SourceIngest, users_have_none_of_these) {
   User user{database, kAda};
   for (const auto* call :
