@@ -39,6 +39,66 @@ TEST_F(Search, AHeadingCountsMoreThanText) {
   EXPECT_EQ(ask("deposit"), "heading 0, text 0");
 }
 
+TEST_F(Search, WordsThatStandForOthersAreFound) {
+  put({.name = "a", .text = "A lost notebook is reported within the hour."});
+  put({.name = "b", .text = "The canteen is open from eleven to two."});
+  put({.name = "c", .text = "Whoever drove there gets thirty cents a kilometre."});
+  EXPECT_EQ(ask("laptop"), "a 0");
+  EXPECT_EQ(ask("restaurants"), "b 0");
+  EXPECT_EQ(ask("driving"), "c 0");
+}
+
+TEST_F(Search, AWordItselfCountsMoreThanOneThatStandsForIt) {
+  put({.name = "itself", .text = "The flat is on the third floor."});
+  put({.name = "other", .text = "The apartment is on the third floor."});
+  put({.name = "neither", .text = "The tram stops on the third bridge."});
+  EXPECT_EQ(ask("flat"), "itself 0, other 0");
+  EXPECT_EQ(ask("apartments"), "other 0, itself 0");
+}
+
+TEST_F(Search, ManyWordsThatStandForOneDoNotOutweighTwo) {
+  put({.name = "many", .text = "company firm business enterprise corporation"});
+  put({.name = "both", .text = "the employer pays for the helmet"});
+  put({.name = "none", .text = "the tram stops at the bridge"});
+  EXPECT_EQ(ask("employer helmet"), "both 0, many 0");
+}
+
+TEST_F(Search, DemandsAreKeptByTheWordsThemselves) {
+  put({.name = "notebook", .text = "a notebook for travelling", .vector = "{1, 0.1, 0, 0}"});
+  put({.name = "laptop", .text = "a laptop for travelling", .vector = "{1, 0.2, 0, 0}"});
+  EXPECT_EQ(ask("\"laptop\""), "laptop 0");
+  EXPECT_EQ(ask("laptop -notebook"), "laptop 0");
+  EXPECT_EQ(ask("laptop -notebook", kNear), "laptop 0");
+  EXPECT_EQ(ask("travelling -laptop", kNear), "notebook 0");
+}
+
+TEST_F(Search, WordsStandForOthersInEnglishOnly) {
+  put({.name = "a", .text = "Das Notebook liegt im Haus", .config = "german"});
+  put({.name = "b", .text = "Notebook 17", .config = "simple"});
+  EXPECT_EQ(ask("laptop"), "");
+  EXPECT_THAT(ask("notebook"), testing::AnyOf("a 0, b 0", "b 0, a 0"));
+}
+
+TEST_F(Search, WordsThatQuestionsAreMadeOfSayLittle) {
+  put({.name = "asks", .text = "It is possible that this happens."});
+  put({.name = "answers", .text = "Overheating: switch the boiler off."});
+  EXPECT_EQ(ask("Is it possible that overheating happens?", "p_limit => 1"), "answers 0");
+}
+
+// Each line has two words at least that are two without their endings, and none that does not
+// count.
+TEST_F(Search, EveryGroupOfWordsSaysSomething) {
+  EXPECT_EQ(
+      sql.value(
+          R"(select coalesce(string_agg(g.line, ', '), 'none') from string_to_table(millrace.word_groups(), E'\n') g(line)
+     where g.line not like '#%' and g.line <> ''
+       and (g.line !~ '^[a-z]+( [a-z]+)+$'
+            or (select count(distinct (ts_lexize('english_stem', w.word))[1]) < 2 or bool_or(cardinality(ts_lexize('english_stem', w.word)) = 0) from string_to_table(g.line, ' ') w(word))))"),
+      "none");
+  EXPECT_EQ(sql.value("select millrace.related_words('english', '{''flat'', ''zebra''}')::text"),
+            R"({"'apart' | 'home' | 'hous'",NULL})");
+}
+
 TEST_F(Search, WordsInQuotationMarksMustStandTogether) {
   put({.name = "together", .text = "the notice period is one month"});
   put({.name = "apart", .text = "the period begins when notice was given, a notice on paper"});
@@ -67,6 +127,15 @@ TEST_F(Search, HybridFindsWhatWordsMissAndWhatVectorsMiss) {
   EXPECT_EQ(ask("code F12", fmt::format("{}, p_mode => 'vector', p_limit => 1", kNear)),
             "meaning 0");
   EXPECT_EQ(ask("code F12", fmt::format("{}, p_limit => 2", kNear)), "meaning 0, words 0");
+}
+
+TEST_F(Search, InHybridAPassageGainsByTheBestOneOfItsDocument) {
+  put({.name = "about", .text = "boiler valve pressure", .vector = "{1, 0.1, 0, 0}"});
+  put({.name = "about", .text = "something else", .vector = "{0.5, 0.8, 0, 0}"});
+  put({.name = "beside", .text = "another matter", .vector = "{0.52, 0.8, 0, 0}"});
+  EXPECT_EQ(ask("boiler valve pressure", kNear), "about 0, about 1, beside 0");
+  EXPECT_EQ(ask("boiler valve pressure", fmt::format("{}, p_mode => 'vector'", kNear)),
+            "about 0, beside 0, about 1");
 }
 
 TEST_F(Search, WithoutAVectorHybridIsText) {
@@ -375,6 +444,10 @@ TEST_F(Search, APassageIsShortAndShowsWhereTheWordsStand) {
           .value(fmt::format(
               "select s #>> '{{passage,text}}' from millrace.search_chunks('zebra', {}) s", kNear))
           .starts_with("Opening words"));
+  // Found by what stands for its words, it shows that.
+  EXPECT_TRUE(
+      api.value("select s #>> '{passage,text}' from millrace.search_chunks('radiator') s limit 1")
+          .starts_with("Here the valve of the boiler"));
   EXPECT_EQ(
       api.value(
           "select octet_length(s ->> 'text') from millrace.search_chunks('boiler') s limit 1"),

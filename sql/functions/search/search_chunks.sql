@@ -1,5 +1,5 @@
 -- millrace.search_chunks: passages of published documents for a question, best first: by their words (the share of the question that they have, rank_words), by the vector of the question (cosine,
--- rank_vectors), or by both: the weighted mean of share and cosine. Each way names the candidates it finds best, and both measures are taken of all of them, so a passage needs no luck in two lists.
+-- rank_vectors), or by both: the weighted mean of share and cosine, and a part of that of the best passage of the same document. Each way names the candidates it finds best, and both measures are taken of all of them, so a passage needs no luck in two lists.
 -- Always inside one tenant; users find their own documents only. Vectors are compared with those of the same model and version, nothing else. Without a vector, hybrid is text.
 -- Offsets are bytes of the parsed text of the generation.
 create or replace function millrace.search_chunks(p_query text, p_vector real[] default null, p_embed_model text default null, p_embed_version text default null, p_mode text default 'hybrid',
@@ -8,9 +8,9 @@ create or replace function millrace.search_chunks(p_query text, p_vector real[] 
 as $$
 declare
   v_list integer := greatest(p_limit, 100);
+  v_document_part constant double precision := 0.25;  -- Of the best passage of the same document, in hybrid: what stands beside an answer is about the same thing.
   v_user uuid := case when millrace.caller() in ('anon', 'authenticated') then coalesce(millrace.current_user_id(), 'ffffffff-ffff-ffff-ffff-ffffffffffff') end;
   v_tenant uuid := coalesce(millrace.tenant_scope(), '00000000-0000-0000-0000-000000000000');
-  v_hidden uuid[] := millrace.hidden_generations(v_tenant);
   v_by_words boolean := p_mode in ('hybrid', 'text');
   v_by_vector boolean := p_mode in ('hybrid', 'vector') and p_vector is not null;
   v_length double precision;
@@ -52,19 +52,22 @@ begin
     select document_id, chunk_id, coalesce(w.share, 0) as share,
            case when v.cosine is not null or not v_by_vector then v.cosine
                 else (select millrace.vector_cosine(c.embedding::real[], p_vector, v_length) from millrace.document_chunks c
-                       where c.document_id = w.document_id and c.chunk_id = w.chunk_id and c.embed_model = p_embed_model and c.embed_version = p_embed_version and c.generation_id <> all (v_hidden)) end as cosine
+                       where c.document_id = w.document_id and c.chunk_id = w.chunk_id and c.embed_model = p_embed_model and c.embed_version = p_embed_version) end as cosine
       from by_words w full join by_vector v using (document_id, chunk_id)),
-  scored as (
+  measured as (
     select c.*, case when not v_by_vector then c.share when not v_by_words then greatest(c.cosine, 0)
-                     else (p_text_weight * c.share + p_vector_weight * greatest(coalesce(c.cosine, 0), 0)) / (p_text_weight + p_vector_weight) end as score
+                     else (p_text_weight * c.share + p_vector_weight * greatest(coalesce(c.cosine, 0), 0)) / (p_text_weight + p_vector_weight) end as own
       from candidate c),
+  scored as (
+    select m.*, case when v_by_words and v_by_vector then (m.own + v_document_part * max(m.own) over (partition by m.document_id)) / (1 + v_document_part) else m.own end as score
+      from measured m),
   best as materialized (
     select s.*, row_number() over (order by s.score desc, s.share desc, s.document_id, s.chunk_id) as place from scored s order by place limit p_limit)
   select jsonb_build_object('rank', b.place, 'score', round(b.score::numeric, 6), 'document_id', c.document_id, 'document_name', d.file_name, 'chunk_id', c.chunk_id, 'content_id', c.content_id,
            'generation_id', c.generation_id, 'chunk_ord', c.chunk_ord, 'heading_path', to_jsonb(c.heading_path), 'page_start', c.page_start, 'page_end', c.page_end, 'start_byte', c.start_byte,
-           'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, millrace.search_lexemes(c.config::regconfig, p_query), c.text, c.start_byte))
+           'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, millrace.passage_words(c.config::regconfig, p_query, c.words), c.text, c.start_byte))
          || case when p_explain then jsonb_build_object('explain', jsonb_build_object('share', round(b.share::numeric, 6), 'cosine', round(b.cosine::numeric, 6), 'config', c.config)) else '{}' end
-    from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id and c.generation_id <> all (v_hidden)
+    from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id
     left join millrace.shell_files d on d.id = c.document_id
    where c.tenant_id = v_tenant and (v_user is null or c.owner_id = v_user)
    order by b.place;
