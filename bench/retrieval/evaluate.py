@@ -8,7 +8,7 @@ ends within.
 Questions are of three kinds. `direct` ones use words of the passage; `paraphrase` ones say it otherwise; `other` ones are in German and French, which
 the default model was not made for, and stand apart. Defaults (sizes of chunks, weights) were chosen on the questions of every other document, by name;
 the rest is `held out`, and was not looked at meanwhile. `new` documents, of kinds that the others are not, and their questions were written after that, and
-before any of them was asked; nothing is chosen by them.
+before any of them was asked; no weight is chosen by them. Groups of words (millrace.word_groups) were written by somebody who knew questions of all three.
 
   python3 bench/retrieval/evaluate.py [--build build/release] [--distractors] [--misses tuning|all] [--json FILE]
 
