@@ -9,6 +9,7 @@ create or replace function millrace.rank_words(p_tenant_id uuid, p_owner_id uuid
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set max_parallel_workers_per_gather = 0 set jit = off
 as $$
 declare
+  v_hidden uuid[] := millrace.hidden_generations(p_tenant_id);
   v_candidates_max constant integer := 3000;
   v_ranks constant real[] := '{0.1, 0.2, 0.6, 1.0}';
   v_own_part constant double precision := 0.4;  -- Of the weight of related words: how rare the word itself is, the rest being how rare all of them are.
@@ -38,12 +39,12 @@ begin
     select a.term as query from asked a union select a.wide from asked a where a.wide is not null),
   sampled as materialized (
     select q.query, case when v_total > v_sample_from then (select count(*) from millrace.document_chunks c
-                     where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && v_sample && q.query)) else 0 end as chunks
+                     where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && v_sample && q.query) and c.generation_id <> all (v_hidden)) else 0 end as chunks
       from query q),
   counted as materialized (
     select s.query, case when s.chunks >= 200 then 16 * s.chunks
                          else (select count(*) from millrace.document_chunks c
-                                where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && s.query)) end as chunks
+                                where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)])) @@ (v_scope && s.query) and c.generation_id <> all (v_hidden)) end as chunks
       from sampled s),
   weighed as materialized (
     select c.query, c.chunks, ln(1 + (greatest(v_total, max(c.chunks) over ()) - c.chunks + 0.5) / (c.chunks + 0.5)) as weight, sum(c.chunks) over (order by c.chunks, c.query::text) - c.chunks as before from counted c),
@@ -72,7 +73,7 @@ begin
     select c.document_id, c.chunk_id, c.words from millrace.document_chunks c
      where (c.words || array_to_tsvector(array[E'\x01t' || c.tenant_id::text, E'\x01o' || c.owner_id::text, E'\x01c' || c.config, E'\x01b' || right(c.chunk_id::text, 1)]))
            @@ (v_scope && coalesce(v_any, v_demands) && coalesce(v_demands, v_scope))
-       and c.tenant_id = p_tenant_id and (p_owner_id is null or c.owner_id = p_owner_id) and (p_documents is null or c.document_id = any (p_documents))
+       and c.tenant_id = p_tenant_id and (p_owner_id is null or c.owner_id = p_owner_id) and (p_documents is null or c.document_id = any (p_documents)) and c.generation_id <> all (v_hidden)
      limit 2 * v_candidates_max),
   ranked as materialized (
     select r.document_id, r.chunk_id, r.share
@@ -87,6 +88,6 @@ begin
   select c.document_id, c.chunk_id, (select sum(greatest(t.weight * ts_rank(v_ranks, c.words, t.term), t.wide_weight * least(t.wide_words * ts_rank(v_ranks, c.words, t.wide), v_rank_max)))
                       from unnest(v_terms, v_weights, v_wide, v_wide_weights, v_wide_words) t(term, weight, wide, wide_weight, wide_words)) / v_weight
     from unnest(p_also_documents, p_also_chunks) a(document_id, chunk_id)
-    join millrace.document_chunks c on c.document_id = a.document_id and c.chunk_id = a.chunk_id and c.config = p_config;
+    join millrace.document_chunks c on c.document_id = a.document_id and c.chunk_id = a.chunk_id and c.config = p_config and c.generation_id <> all (v_hidden);
 end;
 $$;

@@ -11,6 +11,7 @@ declare
   v_document_part constant double precision := 0.25;  -- Of the best passage of the same document, in hybrid: what stands beside an answer is about the same thing.
   v_user uuid := case when millrace.caller() in ('anon', 'authenticated') then coalesce(millrace.current_user_id(), 'ffffffff-ffff-ffff-ffff-ffffffffffff') end;
   v_tenant uuid := coalesce(millrace.tenant_scope(), '00000000-0000-0000-0000-000000000000');
+  v_hidden uuid[] := millrace.hidden_generations(v_tenant);
   v_by_words boolean := p_mode in ('hybrid', 'text');
   v_by_vector boolean := p_mode in ('hybrid', 'vector') and p_vector is not null;
   v_length double precision;
@@ -52,7 +53,7 @@ begin
     select document_id, chunk_id, coalesce(w.share, 0) as share,
            case when v.cosine is not null or not v_by_vector then v.cosine
                 else (select millrace.vector_cosine(c.embedding::real[], p_vector, v_length) from millrace.document_chunks c
-                       where c.document_id = w.document_id and c.chunk_id = w.chunk_id and c.embed_model = p_embed_model and c.embed_version = p_embed_version) end as cosine
+                       where c.document_id = w.document_id and c.chunk_id = w.chunk_id and c.embed_model = p_embed_model and c.embed_version = p_embed_version and c.generation_id <> all (v_hidden)) end as cosine
       from by_words w full join by_vector v using (document_id, chunk_id)),
   measured as (
     select c.*, case when not v_by_vector then c.share when not v_by_words then greatest(c.cosine, 0)
@@ -67,7 +68,7 @@ begin
            'generation_id', c.generation_id, 'chunk_ord', c.chunk_ord, 'heading_path', to_jsonb(c.heading_path), 'page_start', c.page_start, 'page_end', c.page_end, 'start_byte', c.start_byte,
            'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, millrace.passage_words(c.config::regconfig, p_query, c.words), c.text, c.start_byte))
          || case when p_explain then jsonb_build_object('explain', jsonb_build_object('share', round(b.share::numeric, 6), 'cosine', round(b.cosine::numeric, 6), 'config', c.config)) else '{}' end
-    from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id
+    from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id and c.generation_id <> all (v_hidden)
     left join millrace.shell_files d on d.id = c.document_id
    where c.tenant_id = v_tenant and (v_user is null or c.owner_id = v_user)
    order by b.place;

@@ -30,6 +30,7 @@
 -- function millrace.begin_call(p_call jsonb) returns jsonb volatile security definer
 -- function millrace.begin_document(p_job_id uuid, p_pipeline jsonb) returns jsonb volatile security definer
 -- function millrace.begin_generation(p_job_id uuid, p_token uuid, p_generation jsonb) returns jsonb volatile security definer
+-- function millrace.begin_question(p_question jsonb) returns jsonb volatile security definer
 -- function millrace.begin_request(p_scope text, p_key text, p_fingerprint bytea, p_lease interval DEFAULT '00:01:00'::interval, p_keep interval DEFAULT '1 day'::interval) returns TABLE(answer text, token uuid, status integer, headers jsonb, body bytea, effect jsonb) volatile security definer
 -- function millrace.begin_upload(p_upload jsonb) returns jsonb volatile security definer
 -- function millrace.bind_providers(p_bindings jsonb) returns integer volatile security definer
@@ -67,6 +68,8 @@
 -- function millrace.check_tenant(p_tenant uuid) returns void stable
 -- function millrace.check_time_zone(p_time_zone text) returns void stable
 -- function millrace.check_trim() returns trigger volatile
+-- function millrace.check_webhook_replay(p_webhook_id text, p_timestamp bigint) returns boolean volatile security definer
+-- function millrace.chunk_id(p_document_id uuid, p_chunker_name text, p_chunker_version text, p_chunk_ord integer) returns uuid immutable security definer
 -- function millrace.chunk_passage(p_config regconfig, p_words tsquery, p_text text, p_start_byte bigint, p_length integer DEFAULT 320) returns jsonb immutable
 -- function millrace.chunk_words(p_config regconfig, p_headings text[], p_text text) returns tsvector immutable
 -- function millrace.claim_core(p_worker_id text, p_process uuid, p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_owner uuid, p_limit integer, p_lease interval, p_take_capacity boolean, p_marks jsonb, p_alone boolean, p_ranges boolean, p_bare boolean) returns SETOF millrace.delivery volatile
@@ -85,6 +88,7 @@
 -- function millrace.claim_suspects(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, mark bigint, ready_at timestamp with time zone) stable
 -- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
+-- function millrace.cleanup_completed_buffers(p_document_id uuid) returns integer volatile security definer
 -- function millrace.clear_exports(p_before timestamp with time zone, p_limit integer) returns integer volatile
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
 -- function millrace.clear_removal(p_store_key text, p_removal_id uuid) returns boolean volatile security definer
@@ -98,6 +102,7 @@
 -- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
 -- function millrace.config_integer(p_key text, p_default integer) returns integer stable
 -- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
+-- function millrace.count_downloads(p_job_ids uuid[]) returns integer volatile security definer
 -- function millrace.count_objects() returns trigger volatile
 -- function millrace.count_operations(p_tenant uuid, p_user_id uuid, p_count integer) returns void volatile
 -- function millrace.count_parts() returns trigger volatile
@@ -148,6 +153,7 @@
 -- function millrace.end_claims(p_claim_ids uuid[]) returns millrace.moving[] volatile
 -- function millrace.end_document(p_document millrace.document, p_state text, p_job_id uuid) returns void volatile
 -- function millrace.end_parse(p_job_id uuid) returns void volatile security definer
+-- function millrace.end_question(p_call_id uuid, p_end jsonb) returns void volatile security definer
 -- function millrace.end_removals(p_removal_ids uuid[]) returns integer volatile security definer
 -- function millrace.enqueue_array(p_job_type text, p_payloads jsonb[], p_options jsonb DEFAULT '{}'::jsonb) returns SETOF uuid volatile security definer
 -- function millrace.enqueue_cron(p_tenant uuid, p_name text, p_job jsonb) returns uuid volatile
@@ -229,6 +235,7 @@
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.has_profile_access(p_profile_id uuid) returns boolean stable security definer
 -- function millrace.health_counts() returns jsonb stable security definer
+-- function millrace.hmac_sha256(p_key bytea, p_message bytea) returns bytea immutable
 -- function millrace.hold_generation(p_job_id uuid, p_token uuid, p_generation_id uuid) returns millrace.generation volatile
 -- function millrace.hold_stage(p_job_id uuid, p_token uuid) returns millrace.document volatile
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text) stable
@@ -321,6 +328,7 @@
 -- function millrace.metrics_snapshot() returns TABLE(metric text, label text, label_value text, value double precision) volatile security definer
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
 -- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
+-- function millrace.name_id(p_name text) returns uuid immutable
 -- function millrace.narrow_partitions(p_now timestamp with time zone, p_step interval, p_tables text[]) returns integer volatile
 -- function millrace.new_claim_id(p_jobs integer) returns uuid volatile
 -- function millrace.new_id() returns uuid volatile
@@ -342,6 +350,7 @@
 -- function millrace.pages_of(p_file_id uuid) returns TABLE(page integer, content_sha256 text, state text, failed_stage text, failed_reason text) stable security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
 -- function millrace.parse_awaited(p_job_id uuid) returns text stable security definer
+-- function millrace.parse_id(p_document_id uuid, p_parser_name text, p_parser_version text) returns uuid immutable security definer
 -- function millrace.parse_json(p_request millrace.parse_request) returns jsonb stable
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
 -- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
@@ -363,6 +372,8 @@
 -- function millrace.plain_options(p_options jsonb) returns boolean immutable
 -- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
 -- function millrace.position_of(p_token uuid) returns integer immutable
+-- function millrace.process_job(p_job_id uuid) returns text volatile security definer
+-- function millrace.promote_buffers_to_production(p_document_id uuid) returns integer volatile security definer
 -- function millrace.promote_due(p_limit integer) returns integer volatile security definer
 -- function millrace.promote_rows(p_job_ids uuid[]) returns integer volatile
 -- function millrace.provider_depth_exceeded(p_provider_id integer, p_adding integer) returns boolean stable
@@ -426,6 +437,7 @@
 -- function millrace.require_version(p_noun text, p_key text, p_versions text[]) returns void volatile security definer
 -- function millrace.reschedule_job(p_job_id uuid, p_delay_seconds integer, p_reason text, p_add_jitter boolean DEFAULT true, p_worker_id text DEFAULT NULL::text) returns boolean volatile security definer
 -- function millrace.reschedule_jobs(p_job_ids uuid[], p_due_at timestamp with time zone, p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.reserve_call(p_tenant_id uuid, p_call jsonb) returns jsonb volatile
 -- function millrace.reserve_export(p_job_id uuid, p_bytes bigint) returns jsonb volatile security definer
 -- function millrace.reserve_quota(p_tenant uuid, p_bytes bigint, p_files bigint, p_upload uuid) returns void volatile
 -- function millrace.reset_breaker(p_provider_name text, p_api_endpoint text) returns void volatile security definer
@@ -454,6 +466,7 @@
 -- function millrace.run_now(p_job_ids uuid[], p_reason text DEFAULT NULL::text) returns TABLE(job_id uuid, answer text) volatile security definer
 -- function millrace.safe_file_name(p_name text) returns text immutable
 -- function millrace.sample_rates() returns void volatile
+-- function millrace.sanitize_log_data(p_data jsonb) returns jsonb immutable security definer
 -- function millrace.scale_hint(p_queue text) returns bigint stable security definer
 -- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
 -- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
@@ -486,6 +499,7 @@
 -- function millrace.settle_tokens(p_provider_id integer, p_minute_bucket bigint, p_hour_bucket bigint, p_estimate bigint, p_actual bigint) returns void volatile
 -- function millrace.settle_with_effects(p_worker_id text, p_item millrace.moving[], p_effects jsonb) returns millrace.moving[] volatile
 -- function millrace.settlements_from_json(p_worker_id text, p_settlements jsonb) returns millrace.moving[] stable
+-- function millrace.sha1(p_bytes bytea) returns bytea immutable
 -- function millrace.show_capacity(p_provider_id integer, p_at timestamp with time zone, p_granted boolean) returns void volatile
 -- function millrace.source_lease(p_type_id smallint) returns interval stable
 -- function millrace.spaced_text(p_text text) returns text immutable
@@ -500,6 +514,7 @@
 -- function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text) returns millrace.shell_files volatile
 -- function millrace.start_stage(p_document millrace.document, p_plan jsonb, p_parent uuid) returns void volatile
 -- function millrace.submit_compute(p_app_id text, p_definition text, p_version text, p_inputs jsonb, p_inputs_hash text, p_key bytea, p_options jsonb DEFAULT '{}'::jsonb) returns TABLE(job_id uuid, answer text) volatile security definer
+-- function millrace.submit_parse_job(p_job_id uuid, p_document_path text) returns text volatile security definer
 -- function millrace.sweep_exports(p_limit integer) returns integer volatile
 -- function millrace.sweep_objects(p_limit integer) returns integer volatile security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
@@ -543,6 +558,9 @@
 -- function millrace.vector_signature(p_vector real[]) returns bit varying immutable
 -- function millrace.verify_audit(p_tenant uuid DEFAULT NULL::uuid, p_checkpoint jsonb DEFAULT NULL::jsonb) returns TABLE(tenant_id uuid, chain_seq bigint, audit_id bigint, problem text) stable security definer
 -- function millrace.verify_audit_page(p_after jsonb DEFAULT NULL::jsonb, p_limit integer DEFAULT 10000) returns jsonb stable security definer
+-- function millrace.verify_signature(p_payload bytea, p_signature text, p_secret text) returns boolean immutable security definer
+-- function millrace.verify_timestamp(p_timestamp bigint, p_tolerance integer DEFAULT 300) returns boolean stable
+-- function millrace.verify_webhook_origin(p_request_ip text) returns boolean stable security definer
 -- function millrace.version_of(p_noun text, p_key text) returns text stable security definer
 -- function millrace.visible_file(p_file_id uuid) returns millrace.shell_files stable
 -- function millrace.wake_job(p_job_id uuid, p_reason text) returns boolean volatile
