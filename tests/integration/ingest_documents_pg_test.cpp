@@ -150,6 +150,32 @@ TEST_F(IngestedDocuments, f07_AParseWithAnotherTextReplacesAllChunks) {
             "0");
 }
 
+// The Content-Type of an upload says in what its letters are written, also when it is begun anew;
+// where nobody says it, it is guessed, and the document tells so.
+TEST_F(IngestedDocuments, TheCharsetThatTheSenderDeclaresIsBelieved) {
+  const std::string water_wheel = "\x90\x85\x8e\xd4";  // 水車, in Shift_JIS: too short to guess.
+  auto ask = UploadWorld::raw(who_, water_wheel, {}, "wheel.txt");
+  ask.path += "&pipeline=ingest";
+  ask.content_type = "text/plain; charset=Shift_JIS";
+  const auto made = api().ask(ask);
+  ASSERT_EQ(made.status, 201) << made.body;
+  const auto id = text_of(made, "id");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(output(id, "markdown"), "水車\n");
+  EXPECT_EQ(document(id).at("summary").at("warnings").as_array().size(), 0U);
+  ASSERT_EQ(api().post("/api/v1/documents/" + id + "/retry", who_.token, "").status / 100, 2);
+  ASSERT_EQ(ended(id), "completed");
+  EXPECT_EQ(output(id, "markdown"), "水車\n");
+
+  const auto guessed = ingest(
+      "M\xb3yn wodny stoi nad rzek\xb1. Ko\xb3o m\xb3y\xf1skie ma dwana\xb6"
+      "cie \xb3opatek, a woda p\xb3ynie przez \xb6luz\xea; m\xb3ynarz otwiera j\xb1 rano.\n",
+      "mill.txt");
+  ASSERT_EQ(ended(guessed), "completed") << to_json(document(guessed));
+  EXPECT_THAT(output(guessed, "markdown"), HasSubstr("Koło młyńskie ma dwanaście łopatek"));
+  EXPECT_EQ(document(guessed).at("summary").at("warnings").at(0).at("rule"), "charset_guess");
+}
+
 TEST_F(IngestedDocuments, AFileWithoutTextFailsAndSaysSo) {
   const auto id = ingest("   \n\n \n", "empty.txt");
   EXPECT_THAT(ended(id), testing::AnyOf("failed", "rejected")) << to_json(document(id));

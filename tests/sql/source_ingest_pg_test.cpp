@@ -1,5 +1,6 @@
 // The operations of the BaseWorker RFC under their own names (S-29): ids, webhooks, logs, and what
 // is asked of the ingest of a document.
+#include "sql/import_world.h"
 #include "sql/ingest_world.h"
 
 #include <fmt/ranges.h>
@@ -348,6 +349,56 @@ TEST_F(SourceIngest, v23_the_sources_verbs_beside_our_worker_give_the_same_chunk
   EXPECT_EQ(states_of(theirs, true), our_states);
   EXPECT_EQ(chunks_of(theirs), chunks_of(ours));
   EXPECT_EQ(listed(theirs), text);
+}
+
+// V-23: a job that stands in the source's own table is moved here, beside one that began here: the
+// same states and the same chunks, under the id that its client knows.
+TEST_F(SourceIngest, v23_an_imported_job_ends_with_the_chunks_of_one_that_began_here) {
+  const std::string text = "one two three";
+  const auto run = [&](const std::string& file) {
+    std::vector<std::string> states{stage_of(file)};
+    parse(file, text);
+    states.push_back(stage_of(file));
+    validate();
+    const auto generation = chunked(file, text);
+    states.push_back(stage_of(file));
+    embed(file, generation, text);
+    expect_settled(publish(generation));
+    states.push_back(stage_of(file));
+    end();
+    states.push_back(stage_of(file));
+    return fmt::format("{}", fmt::join(states, " "));
+  };
+  const auto chunks_of = [&](const std::string& file) {
+    return sql.value(
+        "select string_agg(concat_ws('|', chunk_ord, content_id, text, embedding, vector_sha), ' ' "
+        "order by chunk_ord) from millrace.document_chunks where document_id = $1::uuid",
+        pg::params(file));
+  };
+  const auto ours = upload("ours");
+  const auto states = run(ours);
+  // The file is here, under the document's id, and its job is still with the source.
+  const auto enqueue = [&](const char* enabled) {
+    sql.run(
+        "update millrace.system_configuration set config_value = $1 where config_key = "
+        "'system.enqueue_enabled'",
+        pg::params(enabled));
+  };
+  enqueue("false");
+  const auto theirs = upload("theirs");
+  enqueue("true");
+  sql.script(kBaseWorkerTables);
+  const auto id = sql.value(
+      "insert into public.upload_jobs (user_id, document_id, status, raw_path) values ($1::uuid, "
+      "$2::uuid, 'uploaded', 'raw/a') returning job_id",
+      pg::params(kAda, theirs));
+  as_tenant(sql, std::string(kTenant));
+  const auto moved = move_batch(sql, "baseworker", "public");
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].job_id, id);
+  EXPECT_EQ(run(theirs), states);
+  EXPECT_EQ(chunks_of(theirs), chunks_of(ours));
+  EXPECT_EQ(job_of(theirs), id);
 }
 
 TEST_F(SourceIngest, users_have_none_of_these) {
