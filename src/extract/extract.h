@@ -16,8 +16,10 @@
 #include "layout/clinical/extraction.h"
 #include "layout/clinical/narrative.h"
 #include "layout/clinical/pass.h"
+#include "layout/clinical/routing.h"
 #include "layout/spatial_map.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +51,12 @@ layout::clinical::Extraction extract(const layout::clinical::Detection& detectio
 // in English. Facts below the review threshold of routing are not told; those that a person has to
 // look at are among the uncertain ones.
 layout::clinical::Narrative narrate(const layout::clinical::Extraction& extraction,
+                                    std::string_view audience = "patient",
+                                    const layout::clinical::PassLimits& limits = {});
+// The same by routes that are known, one for each fact in their order: what was dropped is not
+// told, what is under review is uncertain, whatever its own confidence says.
+layout::clinical::Narrative narrate(const layout::clinical::Extraction& extraction,
+                                    std::span<const layout::clinical::RoutedFact> routed,
                                     std::string_view audience = "patient",
                                     const layout::clinical::PassLimits& limits = {});
 

@@ -171,17 +171,24 @@ layout::clinical::RoutedFact routed(const Fact& fact) {
 layout::clinical::Narrative narrate(const layout::clinical::Extraction& extraction,
                                     std::string_view audience,
                                     const layout::clinical::PassLimits& limits) {
+  std::vector<layout::clinical::RoutedFact> routes;
+  for (const auto& fact : extraction.facts) routes.push_back(routed(fact));
+  return narrate(extraction, routes, audience, limits);
+}
+
+layout::clinical::Narrative narrate(const layout::clinical::Extraction& extraction,
+                                    std::span<const layout::clinical::RoutedFact> routes,
+                                    std::string_view audience,
+                                    const layout::clinical::PassLimits& limits) {
   const auto known = layout::clinical::audiences();
   layout::clinical::Narrative out;
   if (std::ranges::find(known, audience) != known.end()) out.audience = audience;
   const bool patient = out.audience == "patient";
-  std::vector<layout::clinical::RoutedFact> routes;
   // People first, then what they have and take.
   static constexpr FactType kOrder[] = {
       FactType::Patient,     FactType::Practitioner,       FactType::Encounter,
       FactType::Condition,   FactType::AllergyIntolerance, FactType::MedicationStatement,
       FactType::Observation, FactType::Procedure,          FactType::Immunization};
-  for (const auto& fact : extraction.facts) routes.push_back(routed(fact));
   for (const auto type : kOrder) {
     for (std::size_t i = 0; i < extraction.facts.size(); ++i) {
       const auto& fact = extraction.facts[i];

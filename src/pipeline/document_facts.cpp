@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace millrace::pipeline {
@@ -36,33 +37,50 @@ Route route_named(std::string_view name) {
   return name == "reject" ? Route::reject : Route::review;
 }
 
+// Where a fact goes that several facts became. A page is as sure of it as the least sure of its own
+// occurrences: they rest on the same words. Another page is a witness of its own, so one that is
+// sure settles it. Dropped is only what every occurrence was dropped for: what has a row for review
+// stays for review.
+clinical::RoutedFact joined_route(const std::vector<StoredFacts>& pages,
+                                  std::span<const clinical::FactOrigin> origins) {
+  std::map<std::size_t, clinical::RoutedFact> by_page;
+  const clinical::RoutedFact* least_kept = nullptr;
+  for (const auto& origin : origins) {
+    const auto& one = pages[origin.part].routed[origin.fact];
+    if (one.route != Route::reject && (least_kept == nullptr || one.score < least_kept->score)) {
+      least_kept = &one;
+    }
+    const auto [at, is_new] = by_page.try_emplace(origin.part, one);
+    if (is_new) continue;
+    at->second.route = std::max(at->second.route, one.route);
+    at->second.score = std::min(at->second.score, one.score);
+  }
+  const clinical::RoutedFact* best = nullptr;
+  for (const auto& [page, routed] : by_page) {
+    const bool better = best == nullptr || routed.route < best->route ||
+                        (routed.route == best->route && routed.score > best->score);
+    if (better) best = &routed;
+  }
+  if (best == nullptr) return {};
+  if (best->route == Route::reject && least_kept != nullptr) {
+    return {.route = Route::review, .score = least_kept->score};
+  }
+  return {.route = best->route, .score = best->score};
+}
+
 }  // namespace
 
 DocumentFacts join_pages(std::vector<StoredFacts> pages) {
-  // How sure each piece of evidence made a fact; merging gives facts new ids but keeps evidence.
-  std::map<std::string, std::pair<Route, double>, std::less<>> by_evidence;
   std::vector<clinical::Extraction> parts;
-  for (auto& page : pages) {
-    for (std::size_t i = 0; i < page.extraction.facts.size(); ++i) {
-      const auto& routed = page.routed[i];
-      for (const auto& id : page.extraction.facts[i].evidence) {
-        auto& known = by_evidence.try_emplace(id, Route::reject, 0.0).first->second;
-        if (routed.score >= known.second) known = {routed.route, routed.score};
-      }
-    }
-    parts.push_back(std::move(page.extraction));
-  }
-  DocumentFacts facts;
-  facts.extraction = clinical::merge_extractions(std::move(parts));
+  parts.reserve(pages.size());
+  for (auto& page : pages) parts.push_back(std::move(page.extraction));
+  auto merged = clinical::merge_with_origins(std::move(parts));
+  DocumentFacts facts{.extraction = std::move(merged.extraction)};
   const auto references_max = clinical::PassLimits().references_max;
-  for (auto& fact : facts.extraction.facts) {
-    clinical::RoutedFact routed{.fact = fact.id, .route = Route::review};
-    for (const auto& id : fact.evidence) {
-      const auto known = by_evidence.find(id);
-      if (known == by_evidence.end() || known->second.second < routed.score) continue;
-      routed.route = known->second.first;
-      routed.score = known->second.second;
-    }
+  for (std::size_t i = 0; i < facts.extraction.facts.size(); ++i) {
+    auto& fact = facts.extraction.facts[i];
+    auto routed = joined_route(pages, merged.origins[i]);
+    routed.fact = fact.id;
     facts.routed.push_back(std::move(routed));
     if (fact.evidence.size() > references_max) fact.evidence.resize(references_max);
   }

@@ -23,7 +23,8 @@ struct DocumentFacts {
   std::string language = {};
 };
 
-// Facts that say the same become one, as sure as the surest of them.
+// Facts that say the same become one. On one page the most cautious route counts; a page that is
+// sure by itself settles it for the others. What no page kept is dropped, all else is for review.
 DocumentFacts join_pages(std::vector<StoredFacts> pages);
 
 std::string document_facts_json(const DocumentFacts& facts);  // Canonical.

@@ -2,11 +2,16 @@
 #include "pipeline/document_facts.h"
 
 #include "extract/trial.h"
+#include "output/facts.h"
+#include "output/fhir/bundle.h"
 
 #include <boost/json/array.hpp>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <map>
 #include <set>
+#include <string>
 
 namespace millrace::pipeline {
 namespace {
@@ -122,22 +127,111 @@ TEST(DocumentFacts, WhatTwoPagesSayIsOneFactWithMoreEvidence) {
   EXPECT_EQ(facts.routed.front().fact, facts.extraction.facts.front().id);
 }
 
-// As sure as the surest page that says it.
-TEST(DocumentFacts, AFactIsAsSureAsTheSurestOfItsPages) {
-  auto pages = numbered([] {
-    std::vector<Page> made;
-    made.push_back(page_of(kMetformin));
-    made.push_back(page_of(kMetformin));
-    return made;
-  }());
-  for (auto& routed : pages[0].routed)
-    routed = {.fact = routed.fact, .route = Route::review, .score = 0.6};
-  for (auto& routed : pages[1].routed)
-    routed = {.fact = routed.fact, .route = Route::accept, .score = 0.95};
-  const auto facts = join_pages(std::move(pages));
-  ASSERT_FALSE(facts.routed.empty());
-  EXPECT_EQ(facts.routed.front().route, Route::accept);
-  EXPECT_DOUBLE_EQ(facts.routed.front().score, 0.95);
+struct Joined {
+  Route route;
+  double score;
+  friend bool operator==(const Joined&, const Joined&) = default;
+};
+
+// One fact on several pages, twice on a page where two routes are given.
+Joined joined(const std::vector<std::vector<Joined>>& pages) {
+  std::vector<StoredFacts> stored_pages;
+  for (const auto& page : pages) {
+    auto facts = stored(page_of(kMetformin));
+    const auto one = facts.extraction.facts.front();
+    facts = {};
+    for (const auto& [route, score] : page) {
+      facts.extraction.facts.push_back(one);
+      facts.extraction.facts.back().id = "f" + std::to_string(facts.routed.size() + 1);
+      facts.routed.push_back(
+          {.fact = facts.extraction.facts.back().id, .route = route, .score = score});
+    }
+    stored_pages.push_back(std::move(facts));
+    number_page(stored_pages.back(), static_cast<std::uint32_t>(stored_pages.size()));
+  }
+  const auto facts = join_pages(std::move(stored_pages));
+  EXPECT_EQ(facts.routed.size(), 1U);
+  return {facts.routed.front().route, facts.routed.front().score};
+}
+
+TEST(DocumentFacts, AnotherPageThatIsSureSettlesIt) {
+  EXPECT_EQ(joined({{{Route::review, 0.6}}, {{Route::accept, 0.95}}}),
+            (Joined{Route::accept, 0.95}));
+  EXPECT_EQ(joined({{{Route::accept, 0.95}}, {{Route::reject, 0.2}}}),
+            (Joined{Route::accept, 0.95}));
+}
+
+TEST(DocumentFacts, OnOnePageTheMostCautiousRouteCounts) {
+  EXPECT_EQ(joined({{{Route::accept, 0.97}, {Route::review, 0.7}}}), (Joined{Route::review, 0.7}));
+  EXPECT_EQ(joined({{{Route::review, 0.7}, {Route::accept, 0.97}}}), (Joined{Route::review, 0.7}));
+  EXPECT_EQ(joined({{{Route::accept, 0.97}, {Route::reject, 0.2}}}).route, Route::review);
+}
+
+TEST(DocumentFacts, OnlyWhatNoPageKeptIsDropped) {
+  EXPECT_EQ(joined({{{Route::reject, 0.3}}, {{Route::reject, 0.2}}}).route, Route::reject);
+  EXPECT_EQ(joined({{{Route::reject, 0.3}}, {{Route::review, 0.6}}}), (Joined{Route::review, 0.6}));
+}
+
+// One date is evidence of every result of its line; the route of one is not that of another.
+TEST(DocumentFacts, FactsThatShareEvidenceKeepTheirOwnRoutesInEveryOutput) {
+  auto page =
+      page_of({"12 March 2024: Haemoglobin 14.2 g/dL (12.0 - 16.0), Potassium 45 mmol/L "
+               "(3.5 - 5.1), Sodium 140 mmol/L (135 - 145)"});
+  const auto& [map, detection, extraction, narrative] = page.trial;
+  ASSERT_EQ(extraction.facts.size(), 3U);
+  std::map<std::string, Joined, std::less<>> wanted = {{"Haemoglobin", {Route::accept, 0.97}},
+                                                       {"Potassium", {Route::review, 0.7}},
+                                                       {"Sodium", {Route::reject, 0.3}}};
+  std::set<std::string> shared(extraction.facts[0].evidence.begin(),
+                               extraction.facts[0].evidence.end());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& fact = extraction.facts[i];
+    const auto one = wanted.at(std::string(fact.name()));
+    page.routed[i] = {.fact = fact.id, .route = one.route, .score = one.score};
+    EXPECT_TRUE(std::ranges::any_of(fact.evidence, [&](auto& id) { return shared.contains(id); }));
+  }
+  page.made = page_facts(extraction, detection, map, page.routed);
+  std::map<std::string, std::string> rows;
+  for (const auto& row : page.made.rows) {
+    rows.emplace(row.at("name").as_string(), row.at("route").as_string());
+  }
+  EXPECT_EQ(rows, (std::map<std::string, std::string>{{"Haemoglobin", "accepted"},
+                                                      {"Potassium", "review"}}));
+  std::vector<Page> pages;
+  pages.push_back(page);
+  const auto facts = join_pages(numbered(std::move(pages)));
+  ASSERT_EQ(facts.extraction.facts.size(), 3U);
+  EXPECT_EQ(clinical::facts_with(facts.routed, Route::review).size(), 1U);
+  output::EvidenceTable evidence;
+  output::DocumentInfo info{.document_id = "6f1f4f0e-7d5c-4f0a-9f5e-2f1d3c4b5a69"};
+  info.source.sha256 = std::string(64, 'a');
+  info.processed_at = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::hours(1));
+  const auto told =
+      parse_json_object(output::facts_json(facts.extraction, facts.routed, evidence, info)).value();
+  for (const auto& fact : told.at("facts").as_array()) {
+    const auto& name = fact.at("value").at("name").as_string();
+    const auto& one = wanted.at(std::string(name));
+    EXPECT_EQ(fact.at("route").as_string(), clinical::to_string(one.route)) << name;
+    EXPECT_DOUBLE_EQ(fact.at("score").to_number<double>(), one.score) << name;
+  }
+  const auto bundle = output::fhir_bundle({.info = info,
+                                           .extraction = facts.extraction,
+                                           .evidence = evidence,
+                                           .routed = facts.routed,
+                                           .agents = {"local@1"}});
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  EXPECT_EQ(bundle->omitted.size(), 1U);
+  EXPECT_FALSE(bundle->bundle.contains("Sodium"));
+  const auto code = [&](std::string_view route) {
+    return bundle->bundle.contains(std::string(R"({"url":"route","valueCode":")") +
+                                   std::string(route) + R"("})");
+  };
+  EXPECT_TRUE(code("review"));
+  EXPECT_TRUE(code("accept"));
+  // And it is told as what it is.
+  const auto local = extract::narrate(facts.extraction, facts.routed);
+  EXPECT_EQ(local.sentences.size(), 2U);
+  EXPECT_EQ(local.uncertain, clinical::facts_with(facts.routed, Route::review));
 }
 
 TEST(DocumentFacts, NoPagesSayNothing) {

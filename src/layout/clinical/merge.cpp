@@ -173,10 +173,14 @@ class FactMerger {
  public:
   void add(Extraction part) {
     std::map<std::string, std::size_t> where;  // Ids of the part.
-    for (auto& fact : part.facts) {
+    for (std::size_t i = 0; i < part.facts.size(); ++i) {
+      auto& fact = part.facts[i];
       auto id = fact.id;
-      where.emplace(std::move(id), place(std::move(fact)));
+      const auto at = place(std::move(fact));
+      origins_[at].push_back({.part = parts_, .fact = i});
+      where.emplace(std::move(id), at);
     }
+    ++parts_;
     for (auto& relation : part.relations) {
       const auto from = where.find(relation.from);
       const auto to = where.find(relation.to);
@@ -190,13 +194,13 @@ class FactMerger {
     }
   }
 
-  Extraction finish() {
+  MergedExtraction finish() {
     Extraction out{.facts = std::move(facts_), .rejected = std::move(rejected_)};
     for (std::size_t i = 0; i < out.facts.size(); ++i) out.facts[i].id = fmt::format("f{}", i + 1);
     for (const auto& [from, to, type] : relations_) {
       out.relations.push_back({.from = out.facts[from].id, .to = out.facts[to].id, .type = type});
     }
-    return out;
+    return {.extraction = std::move(out), .origins = std::move(origins_)};
   }
 
  private:
@@ -209,10 +213,13 @@ class FactMerger {
     }
     group.push_back(facts_.size());
     facts_.push_back(std::move(fact));
+    origins_.emplace_back();
     return facts_.size() - 1;
   }
 
+  std::size_t parts_ = 0;
   std::vector<Fact> facts_;
+  std::vector<std::vector<FactOrigin>> origins_;  // Of facts_.
   std::map<Theme, std::vector<std::size_t>> groups_;
   std::set<std::tuple<std::size_t, std::size_t, std::string>> relations_;
   std::vector<Rejected> rejected_;
@@ -270,6 +277,10 @@ Detection merge_detections(std::vector<Detection> parts) {
 }
 
 Extraction merge_extractions(std::vector<Extraction> parts) {
+  return merge_with_origins(std::move(parts)).extraction;
+}
+
+MergedExtraction merge_with_origins(std::vector<Extraction> parts) {
   FactMerger merger;
   for (auto& part : parts) merger.add(std::move(part));
   return merger.finish();

@@ -22,6 +22,20 @@ Detection merge_detections(std::vector<Detection> parts);
 // the result knows what either knew. Relations and reasons follow.
 Extraction merge_extractions(std::vector<Extraction> parts);
 
+// The same, with what each fact was made of: what is known of the parts' facts beside what they say
+// (where they were sent, say) follows by this and by nothing else. Evidence would not do: one date
+// is evidence of every result beside it.
+struct FactOrigin {
+  std::size_t part = 0;  // Index of the part, and of the fact in it.
+  std::size_t fact = 0;
+  friend bool operator==(const FactOrigin&, const FactOrigin&) = default;
+};
+struct MergedExtraction {
+  Extraction extraction = {};
+  std::vector<std::vector<FactOrigin>> origins = {};  // One for each fact, none of them empty.
+};
+MergedExtraction merge_with_origins(std::vector<Extraction> parts);
+
 // Parts over the same facts, one after the other; what is said twice is said once.
 Narrative merge_narratives(std::vector<Narrative> parts);
 
