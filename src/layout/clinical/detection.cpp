@@ -74,6 +74,32 @@ Result<Entity> entity_of(const Fields& fields, const PassLimits& limits) {
   return entity;
 }
 
+constexpr auto kDoubts = std::to_array({Rule::evidence_approximate, Rule::unknown_page});
+constexpr auto kDoubtNames =
+    std::to_array<std::string_view>({"evidence_approximate", "unknown_page"});
+static_assert(kDoubts.size() == kDoubtNames.size());
+
+json::Array doubts_json(const Entity& entity) {
+  json::Array out;
+  for (const auto rule : entity.doubts) out.emplace_back(to_string(rule));
+  return out;
+}
+
+// Entities that were kept before doubts were have none.
+Result<std::vector<Rule>> doubts_of(const Fields& fields) {
+  std::vector<Rule> out;
+  MR_TRY(const auto* names, fields.optional_array("doubts", kDoubts.size()));
+  if (names == nullptr) return out;
+  for (const auto& name : *names) {
+    const auto at = name.is_string()
+                        ? std::ranges::find(kDoubtNames, std::string_view(name.get_string()))
+                        : kDoubtNames.end();
+    if (at == kDoubtNames.end()) return fields.wrong("doubts", "has one that is not known");
+    out.push_back(kDoubts[static_cast<std::size_t>(at - kDoubtNames.begin())]);
+  }
+  return out;
+}
+
 // Offsets of pages, made once for each page that is asked for.
 class Offsets {
  public:
@@ -153,6 +179,7 @@ std::vector<std::string_view> category_names() {
 
 std::span<const std::string_view> document_types() { return kDocumentTypes; }
 std::span<const std::string_view> section_kinds() { return kSectionKinds; }
+std::span<const std::string_view> doubt_names() { return kDoubtNames; }
 
 const Entity* Detection::entity(std::string_view id) const {
   const auto at = std::ranges::find(entities, id, &Entity::id);
@@ -182,7 +209,8 @@ json::Value detection_to_json(const Detection& detection, const SpatialMap& map)
                                     {"page", entity.at.page},
                                     {"char", std::move(chars)},
                                     {"words", words_json(entity.at.words)},
-                                    {"conf", entity.conf}});
+                                    {"conf", entity.conf},
+                                    {"doubts", doubts_json(entity)}});
   }
   json::Array illegible;
   for (const auto& area : detection.illegible) {
@@ -219,7 +247,8 @@ Result<Detection> detection_from_json(const json::Value& value, Form form, const
     MR_TRY(const auto part, Fields::of((*entities)[i], fields.path_of("entities", i)));
     MR_TRY(auto entity, entity_of(part, limits));
     if (form == Form::stored) {
-      MR_TRY_VOID(part.only({"id", "category", "text", "page", "char", "words", "conf"}));
+      MR_TRY_VOID(part.only({"id", "category", "text", "page", "char", "words", "conf", "doubts"}));
+      MR_TRY(entity.doubts, doubts_of(part));
       MR_TRY(entity.at.bytes, bytes_of(part, entity.at.page, offsets));
     } else {
       MR_TRY_VOID(part.only({"id", "category", "text", "page", "words", "conf"}));

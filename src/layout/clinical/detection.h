@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "layout/clinical/finding.h"
 #include "layout/clinical/pass.h"
 #include "layout/evidence.h"
 #include "layout/spatial_map.h"
@@ -66,6 +67,8 @@ struct Entity {
   std::string text;  // As it stands on the page, once it is grounded.
   Evidence at = {};  // Of an answer: page and words as claimed, no bytes.
   double conf = 0;
+  // What grounding found about it that a person has to look at; empty in an answer.
+  std::vector<Rule> doubts = {};
   friend bool operator==(const Entity&, const Entity&) = default;
 };
 
@@ -85,6 +88,9 @@ struct Detection {
   const Entity* entity(std::string_view id) const;
   friend bool operator==(const Detection&, const Detection&) = default;
 };
+
+// What may be doubted of an entity that was found.
+std::span<const std::string_view> doubt_names();
 
 // The stored form. Entities must be grounded in `map`.
 json::Value detection_to_json(const Detection& detection, const SpatialMap& map);

@@ -81,6 +81,7 @@ class FactChecker {
       }
       if (seen.insert(id).second) grounds.entities.push_back(at->second);
     }
+    check_doubts(grounds);
     read(grounds);
     check_name(fact, grounds);
     for (const auto& rule : fields_of(fact.type)) check_field(fact, rule, grounds);
@@ -93,6 +94,15 @@ class FactChecker {
   void add(Severity severity, Rule rule, std::string_view where) {
     out_.push_back(
         {.severity = severity, .rule = rule, .path = fmt::format("{}{}", path_, where), .id = id_});
+  }
+
+  // What an entity is doubted for, the facts that rest on it are too.
+  void check_doubts(const Grounds& grounds) {
+    std::set<Rule> doubts;
+    for (const auto* entity : grounds.entities) {
+      doubts.insert(entity->doubts.begin(), entity->doubts.end());
+    }
+    for (const auto rule : doubts) add(Severity::review, rule, ".evidence");
   }
 
   void read(Grounds& grounds) const {

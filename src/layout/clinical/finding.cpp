@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace millrace::layout::clinical {
 namespace {
@@ -49,6 +50,12 @@ std::string describe(const Finding& finding) {
 bool has_rejections(std::span<const Finding> findings) {
   return std::ranges::any_of(
       findings, [](const Finding& finding) { return finding.severity == Severity::reject; });
+}
+
+std::vector<std::pair<Rule, std::size_t>> count_rules(std::span<const Finding> findings) {
+  std::map<Rule, std::size_t> counts;
+  for (const auto& finding : findings) ++counts[finding.rule];
+  return {counts.begin(), counts.end()};
 }
 
 }  // namespace millrace::layout::clinical

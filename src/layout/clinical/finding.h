@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millrace::layout::clinical {
@@ -54,5 +55,7 @@ struct Finding {
 
 std::string describe(const Finding& finding);  // "facts[3].value.dose: number_not_in_evidence"
 bool has_rejections(std::span<const Finding> findings);
+// How many findings there are by rule, in the order of the rules.
+std::vector<std::pair<Rule, std::size_t>> count_rules(std::span<const Finding> findings);
 
 }  // namespace millrace::layout::clinical

@@ -105,9 +105,11 @@ class Grounder {
     }
     if (place->match.errors > 0) {
       add(Severity::review, Rule::evidence_approximate, path + ".text", entity.id);
+      entity.doubts.push_back(Rule::evidence_approximate);
       entity.conf *= 1 - place->match.error_share();
     } else if (place->at.page != claimed) {
       add(Severity::review, Rule::unknown_page, path + ".page", entity.id);
+      entity.doubts.push_back(Rule::unknown_page);
     }
     entity.at = place->at;
     entity.text = quoted(map_, entity.at);

@@ -3,7 +3,9 @@
 // Models give text, page and words, and are wrong about the last two now and then. Each entity is
 // looked for where it is said to be, then on the page, then on the pages beside it; what is found
 // gets the page's own text, words and bytes, what is not found is not kept. A text that was found
-// with some characters different is kept for review, with less confidence.
+// with some characters different is kept for review, with less confidence. What is for review is
+// written on the entity too: ids change when parts are merged, and every fact that rests on the
+// entity must know.
 #pragma once
 
 #include "layout/clinical/detection.h"

@@ -109,6 +109,7 @@ json::Value detect_schema(Form form) {
   if (form == Form::stored) entity.add("char", list_of(type("integer")));
   entity.add("words", words_schema());
   entity.add("conf", conf_schema());
+  if (form == Form::stored) entity.add("doubts", list_of(one_of(doubt_names())));
   auto illegible =
       ObjectSchema().with("page", type("integer")).with("bbox", list_of(type("number"))).done();
   auto document_type =

@@ -4,10 +4,13 @@
 #include "layout/clinical/extraction.h"
 #include "layout/clinical/grounding.h"
 #include "layout/clinical/letter.h"
+#include "layout/clinical/merge.h"
 #include "layout/clinical/narrative.h"
 #include "layout/clinical/pass_prompt.h"
 #include "layout/clinical/pass_run.h"
 #include "layout/clinical/pass_schema.h"
+#include "layout/clinical/routing.h"
+#include "layout/clinical/validation.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -191,6 +194,55 @@ TEST(Grounding, NearlyRightTextIsKeptForReviewAsThePageHasIt) {
   EXPECT_EQ(grounded.findings[0].severity, Severity::review);
 }
 
+// However sure the model was: the doubt goes with the entity through merging and storing.
+TEST(Grounding, AFactOnNearlyRightTextIsNeverAccepted) {
+  auto map = letter();
+  for (auto& page : map.pages) {
+    for (auto& word : page.words) word.conf = 1.0F;
+  }
+  auto answer = claimed("a", "pneumonla", 1, 20);
+  answer.category = Category::condition;
+  answer.conf = 1;
+  auto grounded = ground({.entities = {answer}}, map);
+  grounded.detection.entities[0].conf = 1;
+  const auto merged = merge_detections({grounded.detection});
+  const auto stored =
+      detection_from_json(detection_to_json(merged, map), Form::stored, map).value();
+  ASSERT_EQ(stored.entities.size(), 1U);
+  EXPECT_EQ(stored.entities[0].doubts, std::vector{Rule::evidence_approximate});
+  const Extraction facts{
+      .facts = {fact("f1", FactType::Condition, {"e1"}, R"({"name":"pneumonia"})", 1)}};
+  const auto routed = route_facts(facts, stored, map, validate_extraction(facts, stored, map));
+  ASSERT_EQ(routed.size(), 1U);
+  EXPECT_EQ(routed[0].route, Route::review) << routed[0].score;
+  EXPECT_EQ(routed[0].reasons, std::vector{Rule::evidence_approximate});
+  // The same on text that stands there is accepted.
+  auto exact = stored;
+  exact.entities[0].doubts.clear();
+  EXPECT_EQ(route_facts(facts, exact, map, validate_extraction(facts, exact, map))[0].route,
+            Route::accept);
+}
+
+TEST(Grounding, FindingsAreCountedByRule) {
+  const auto grounded =
+      ground({.entities = {claimed("a", "Warfarin", 1, 3), claimed("b", "Inventedolumab", 1, 3),
+                           claimed("c", "pneumonla.", 1, 20)}},
+             letter());
+  EXPECT_EQ(count_rules(grounded.findings),
+            (std::vector<std::pair<Rule, std::size_t>>{{Rule::evidence_not_found, 2},
+                                                       {Rule::evidence_approximate, 1}}));
+  EXPECT_TRUE(count_rules({}).empty());
+}
+
+TEST(DetectionJson, WhatWasKeptBeforeThereWereDoubtsIsRead) {
+  const auto map = letter();
+  auto value = detection_to_json(letter_detection(map), map);
+  for (auto& entity : value.as_object()["entities"].as_array()) entity.as_object().erase("doubts");
+  EXPECT_TRUE(detection_from_json(value, Form::stored, map).has_value());
+  value.as_object()["entities"].as_array()[0].as_object()["doubts"] = json::Array{"whim"};
+  EXPECT_FALSE(detection_from_json(value, Form::stored, map).has_value());
+}
+
 TEST(Grounding, ADoseThatIsNotThereIsNotKept) {
   const auto grounded = ground(
       {.entities = {claimed("a", "5000 mg", 1, 30), claimed("b", "50 mg", 1, 30)}}, letter());
@@ -360,7 +412,10 @@ TEST(PassRun, ReadsBackAndNamesItsQuestion) {
 TEST(Answers, DamagedOnesNeverGetPastGrounding) {
   const auto map = letter();
   auto value = detection_to_json(letter_detection(map), map);
-  for (auto& entity : value.as_object()["entities"].as_array()) entity.as_object().erase("char");
+  for (auto& entity : value.as_object()["entities"].as_array()) {
+    entity.as_object().erase("char");
+    entity.as_object().erase("doubts");
+  }
   const auto original = to_json(value);
   SeededRandom random(31);
   int kept = 0;

@@ -79,6 +79,15 @@ TEST_F(Facts, AnotherNameThanTheEvidenceHasIsForReview) {
             Texts{"facts[0].value.drug: name_not_in_evidence review"});
 }
 
+TEST_F(Facts, WhatAnEntityIsDoubtedForItsFactsAreToo) {
+  const auto metformin = letter_extraction().facts[0];
+  EXPECT_EQ(check(metformin), Texts{});
+  detection_.entities[6].doubts = {Rule::evidence_approximate};  // e7
+  detection_.entities[7].doubts = {Rule::evidence_approximate};  // e8
+  EXPECT_EQ(check(metformin), Texts{"facts[0].evidence: evidence_approximate review"});
+  EXPECT_EQ(check(letter_extraction().facts[1]), Texts{});
+}
+
 TEST_F(Facts, UnitsRangesAndDatesAreChecked) {
   EXPECT_EQ(check(fact("f1", FactType::Observation, {"e12", "e13", "e14"},
                        R"({"name":"Haemoglobin","value":{"value":13.5,"unit":"zorkmids"},
@@ -314,6 +323,17 @@ TEST(Merge, FactsThatSayTheSameBecomeOneThatKnowsAll) {
   EXPECT_EQ(one.conf, 0.9);
   EXPECT_EQ(merged.relations,
             (std::vector<Relation>{{.from = "f1", .to = "f2", .type = "treats"}}));
+}
+
+TEST(Merge, OriginsSayWhatEachFactWasMadeOfWhateverEvidenceTheyShare) {
+  const auto high = fact("a", FactType::Observation, {"e1", "e2"}, R"({"name":"Potassium"})");
+  const auto low = fact("b", FactType::Observation, {"e1", "e3"}, R"({"name":"Sodium"})");
+  const auto merged = merge_with_origins({{.facts = {high, low}}, {.facts = {low}}, {}});
+  ASSERT_EQ(merged.extraction.facts.size(), 2U);
+  ASSERT_EQ(merged.origins.size(), 2U);
+  EXPECT_EQ(merged.origins[0], (std::vector<FactOrigin>{{.part = 0, .fact = 0}}));
+  EXPECT_EQ(merged.origins[1],
+            (std::vector<FactOrigin>{{.part = 0, .fact = 1}, {.part = 1, .fact = 0}}));
 }
 
 TEST(Merge, FactsThatDifferStayApartAndAreConflicts) {
