@@ -1,0 +1,161 @@
+// Documents of which something cannot be done, through the real programs: pages that are not read,
+// whichever they are; scans with a stamp; pages that may not be drawn; jobs that have to wait.
+#include "integration/documents_world.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::HasSubstr;
+
+class PartialDocuments : public Documents {
+ protected:
+  // Of the only page of a document; it is never read again.
+  std::string quarantine(const std::string& file) {
+    const auto hash =
+        value("select encode(content_sha256, 'hex') from millrace.page where file_id = $1::uuid",
+              pg::params(file));
+    value(
+        "insert into millrace.quarantine (tenant_id, sha256, what, stage, reason, quarantined_at) "
+        "values ($1::uuid, decode($2, 'hex'), 'page', 'fast_queue_ocr', 'reader_crashed', now()) "
+        "returning 1",
+        pg::params(who_.tenant.to_string(), hash));
+    return hash;
+  }
+  std::string stage(const std::string& id) {
+    return value("select stage from millrace.document where file_id = $1::uuid", pg::params(id));
+  }
+  std::string outputs(const std::string& id) {
+    return value(
+        "select coalesce(string_agg(kind, ' ' order by kind), '') from millrace.document_output "
+        "where file_id = $1::uuid",
+        pg::params(id));
+  }
+};
+
+std::string pipeline_of(const std::string& name, const std::string& reading) {
+  return fmt::format(
+      "name = \"{0}\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"{0}_scan\"\nrun = \"scan\"\n"
+      "queue = \"{0}\"\n[[stage]]\nname = \"{0}_read\"\nrun = \"ocr\"\nqueue = \"{0}_read\"\n{1}",
+      name, reading);
+}
+
+TEST_F(PartialDocuments, APageThatIsNotReadLeavesTheOthersWhicheverItIs) {
+  for (const bool scans : {false, true}) {
+    for (int gap = 0; gap < 3; ++gap) {
+      std::vector<std::string> files;  // The page alone, and among others.
+      if (scans) {
+        const auto bad = ScanPage{.shade = 200 + gap};
+        std::vector<ScanPage> all = {{.shade = 240}, {.shade = 241}, {.shade = 242}};
+        all[static_cast<std::size_t>(gap)] = bad;
+        files = {made_scans({bad}), made_scans(all)};
+      } else {
+        const auto bad = letter(fmt::format("Bad {}", gap), "Warfarin");
+        std::vector<PdfPage> all = {letter("One", "Metformin"), letter("Two", "Aspirin"),
+                                    letter("Three", "Insulin")};
+        all[static_cast<std::size_t>(gap)] = bad;
+        files = {made_pdf({bad}), made_pdf(all)};
+      }
+      const auto alone = upload(files[0]);
+      ASSERT_EQ(ended(alone), "completed") << to_json(document(alone));
+      quarantine(alone);
+      const auto id = upload(files[1]);
+      ASSERT_EQ(ended(id), "partial") << scans << gap << to_json(document(id));
+      EXPECT_EQ(value("select string_agg(page || ' ' || failed_reason, ', ') from millrace.page "
+                      "where file_id = $1::uuid and state = 'failed'",
+                      pg::params(id)),
+                fmt::format("{} quarantined", gap + 1));
+      expect_manifest(id);
+      if (!scans) EXPECT_EQ(output(id, "pdf"), files[1]);
+    }
+  }
+  expect_sound();
+}
+
+// Two words of a copier on a picture are no text of the page.
+TEST_F(PartialDocuments, AScanWithAStampIsNoSearchablePdfBeforeItIsRead) {
+  const TempFolder pipelines;
+  pipelines.write("stamped.toml", pipeline_of("stamped", ""));
+  const DocumentWorker worker(world(), {{"MILLRACE_PIPELINE_DIR", pipelines.path().string()}});
+  value("select millrace.pause_queue('stamped_read')");
+  const std::string stamp = "Received by the practice on 4 May 2021";
+  const auto scan = made_scans({{.shade = 230, .stamp = stamp}, {.shade = 231, .stamp = stamp}});
+  const auto print = made_pdf({letter("Printed", "Metformin"), letter("Second", "Aspirin")});
+  const auto stamped = upload(scan, "scan.pdf", "stamped");
+  const auto printed = upload(print, "letter.pdf", "stamped");
+  for (const auto& id : {stamped, printed}) {
+    ASSERT_TRUE(eventually([&] { return stage(id) == "stamped_read"; })) << to_json(document(id));
+  }
+  EXPECT_EQ(value("select min(text_chars) >= 20 from millrace.page where file_id = $1::uuid",
+                  pg::params(stamped)),
+            "t");
+  EXPECT_EQ(outputs(stamped), "");
+  EXPECT_EQ(outputs(printed), "pdf");
+  EXPECT_EQ(output(printed, "pdf"), print);
+  value("select millrace.resume_queue('stamped_read')");
+  EXPECT_EQ(ended(stamped), "completed") << to_json(document(stamped));
+  EXPECT_EQ(ended(printed), "completed") << to_json(document(printed));
+  EXPECT_EQ(output(printed, "pdf"), print);
+}
+
+TEST_F(PartialDocuments, APictureOfAPageInQuarantineIsNotDrawn) {
+  const auto id = upload(made_pdf({letter("Never Drawn", "Metformin")}));
+  ASSERT_EQ(ended(id), "completed");
+  quarantine(id);
+  const auto asked =
+      api().post(fmt::format("/api/v1/documents/{}/pages/1/image", id), who_.token, "");
+  ASSERT_EQ(asked.status / 100, 2) << asked.body;
+  const auto job = text_of(asked, "job_id");
+  EXPECT_TRUE(eventually([&] {
+    return value("select error ->> 'error_type' from millrace.job_history where job_id = $1::uuid",
+                 pg::params(job)) == "quarantined";
+  }));
+  EXPECT_THAT(outputs(id), testing::Not(HasSubstr("image")));
+  EXPECT_EQ(state(id), "completed");
+}
+
+// Workers take the jobs of every pipeline that is registered: here only one is to be there.
+class ServedDocuments : public PartialDocuments {
+ protected:
+  void be_served_by(std::map<std::string, std::string> env) {
+    worker_.reset();
+    env["MILLRACE_PIPELINE_DIR"] = pipelines_.path().string();
+    worker_ = std::make_unique<DocumentWorker>(world(), std::move(env));
+  }
+  void TearDown() override {
+    worker_.reset();
+    worker_ = std::make_unique<DocumentWorker>(world());
+  }
+
+  TempFolder pipelines_;
+};
+
+// Whoever draws a page for a service dies of it as whoever reads it.
+TEST_F(ServedDocuments, APageThatKillsWhoDrawsItForAServiceFailsForThatReason) {
+  pipelines_.write("drawn.toml", pipeline_of("drawn",
+                                             "provider = \"google\"\nmax_attempts = 1\n"
+                                             "limits = { memory = \"16M\" }\n"));
+  be_served_by({{"MILLRACE_GOOGLE_VISION_URL", "http://127.0.0.1:9"},
+                {"MILLRACE_GOOGLE_ALLOW_HTTP", "true"},
+                {"GOOGLE_CLOUD_API_KEY", "k"}});
+  const auto id = upload(made_scans({{.shade = 220}}), "scan.pdf", "drawn");
+  EXPECT_EQ(ended(id), "failed") << to_json(document(id));
+  EXPECT_EQ(
+      value("select failed_reason from millrace.page where file_id = $1::uuid", pg::params(id)),
+      "reader_out_of_memory");
+}
+
+TEST_F(ServedDocuments, ADocumentThatWaitsForAProviderSaysSo) {
+  pipelines_.write("unset.toml", pipeline_of("unset", "provider = \"google\"\n"));
+  be_served_by({});
+  const auto id = upload(made_scans({{.shade = 221}}), "scan.pdf", "unset");
+  ASSERT_TRUE(eventually([&] { return document(id).at("waiting").is_object(); }))
+      << to_json(document(id));
+  const auto shown = document(id);
+  EXPECT_EQ(shown.at("state"), "processing");
+  EXPECT_THAT(std::string(shown.at("waiting").at("reason").as_string()),
+              HasSubstr("not configured"));
+  EXPECT_EQ(shown.at("waiting").at("stage"), "unset_read");
+}
+
+}  // namespace
+}  // namespace millrace::test
