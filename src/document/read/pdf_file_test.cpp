@@ -3,8 +3,10 @@
 
 #include "document/inspect/made_inspection.h"
 #include "document/inspect/made_pdf.h"
+#include "document/op.h"
 #include "document/read/text_source.h"
 
+#include <boost/json/object.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -214,6 +216,35 @@ TEST(TextLayer, OfAScanIsAStampUnlessItHoldsThePage) {
   std::string page;
   for (int i = 0; i < 12; ++i) page += "The patient takes Metformin daily.) Tj T* (";
   EXPECT_TRUE(choice_of(scan_of(page)).use);
+}
+
+class NoSink final : public OpSink {
+ public:
+  Result<void> write(std::span<const std::byte>) override { return ok(); }
+  void progress(int, int) override {}
+};
+
+std::string judged(const std::string& bytes, int first, int last) {
+  OpFiles files{.fds = {memory_fd(bytes)}};
+  NoSink sink;
+  const auto answer =
+      read({{"kind", "pdf"}, {"mode", "judge"}, {"page", first}, {"last", last}}, files, sink);
+  ::close(files.fds.front());
+  return answer.has_value() ? to_json(*answer) : answer.error().message;
+}
+
+TEST(TextLayer, OfManyPagesIsJudgedByTheRuleByWhichTheyAreRead) {
+  constexpr auto kTrusted = R"({"schema":"judge/1","trusted":true})";
+  const auto letter = "The patient takes Metformin twice daily.";
+  EXPECT_EQ(judged(MadePdf().page(letter).page("Seen.").page(letter).bytes(), 1, 3), kTrusted);
+  EXPECT_EQ(judged(scan_of("Scanned by copier 7, page 1 of 12"), 1, 1),
+            R"({"schema":"judge/1","trusted":false,"page":1,"why_ocr":"a stamp on a scan"})");
+  std::string nonsense;
+  for (int i = 0; i < 12; ++i) nonsense += "xqzt brrkt pgghl zzxwq ";
+  const auto mixed = MadePdf().page(letter).page(nonsense).page(letter).bytes();
+  EXPECT_EQ(judged(mixed, 3, 3), kTrusted);
+  EXPECT_TRUE(judged(mixed, 1, 3)
+                  .starts_with(R"({"schema":"judge/1","trusted":false,"page":2,"why_ocr":)"));
 }
 
 TEST(TextLayer, ThatSaysNothingIsNotBelieved) {

@@ -35,6 +35,7 @@ struct ReadRequest {
   std::string kind;
   std::string mode;
   std::uint32_t page = 1;
+  std::uint32_t last = 1;                 // Where pages are judged: from `page` to this one.
   std::vector<std::uint32_t> pages = {};  // Instead: those of them that bring their own text.
   std::vector<std::string> languages;
 };
@@ -46,8 +47,11 @@ Result<ReadRequest> parse(const json::Object& request) {
   MR_TRY(out.page, page_member(request));
   MR_TRY(out.pages, pages_member(request));
   MR_TRY(out.languages, languages_member(request));
-  if (out.mode != "auto" && out.mode != "text" && out.mode != "ocr") {
-    return fail(ErrorKind::invalid_argument, "mode must be auto, text or ocr");
+  if (out.mode == "judge") {
+    MR_TRY(const auto last, number_member(request, "last", out.page, 1e6, out.page));
+    out.last = static_cast<std::uint32_t>(last);
+  } else if (out.mode != "auto" && out.mode != "text" && out.mode != "ocr") {
+    return fail(ErrorKind::invalid_argument, "mode must be auto, text, ocr or judge");
   }
   return out;
 }
@@ -177,6 +181,23 @@ Result<Answer> own_text(const PdfPageContent& content, std::uint32_t page, bool 
   return Answer{.page = std::move(map)};
 }
 
+Result<json::Object> judge_pdf(const ReadRequest& request, int fd) {
+  MR_TRY(auto file, MappedFile::open(fd));
+  MR_TRY(auto pdf, PdfFile::open(std::move(file)));
+  json::Object out{{"schema", "judge/1"}, {"trusted", true}};
+  for (auto page = request.page; page <= request.last; ++page) {
+    MR_TRY(const auto content, pdf.content(page));
+    MR_TRY(const auto raw, text_layer_page(content, page));
+    const auto choice = choose_text_layer(content, raw);
+    if (choice.use) continue;
+    out["trusted"] = false;
+    out["page"] = page;
+    out["why_ocr"] = choice.why_not;
+    break;
+  }
+  return out;
+}
+
 Result<Answer> read_pdf(const ReadRequest& request, int fd) {
   MR_TRY(auto file, MappedFile::open(fd));
   MR_TRY(auto pdf, PdfFile::open(std::move(file)));
@@ -268,6 +289,10 @@ Result<json::Object> read(const json::Object& request, const OpFiles& files, OpS
   if (files.fds.empty()) return fail(ErrorKind::invalid_argument, "there must be a file");
   sink.progress(0, 1);
   const int fd = files.fds.front();
+  if (asked.mode == "judge") {
+    if (asked.kind == "pdf") return judge_pdf(asked, fd);
+    return fail(ErrorKind::invalid_argument, "mode must not be judge for this kind");
+  }
   if (!asked.pages.empty()) return read_texts(asked, fd, sink);
   if (asked.kind == "pdf") {
     MR_TRY(const auto answer, read_pdf(asked, fd));

@@ -4,6 +4,10 @@
 // {"schema":"read/1","source":"text|ocr","why_ocr":"…","engine":"…","page":{…},"skew_deg":0.4,
 //  "confidence":0.93}
 //
+// {"op":"read","kind":"pdf","mode":"judge","page":1,"last":150} reads nothing: whether the text
+// layers of these pages would be used, by the same rule. → {"schema":"judge/1","trusted":true} or
+// {"schema":"judge/1","trusted":false,"page":7,"why_ocr":"…"}, the first that would not.
+//
 // The operation itself is in op.h. This is what it shares with main: engines that are warm.
 #pragma once
 

@@ -8,12 +8,15 @@
 #include "pipeline/task_outcome.h"
 #include "pipeline/virus_check.h"
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <tuple>
 #include <utility>
 
 namespace millrace::pipeline {
@@ -109,10 +112,8 @@ json::Object refused_scan(json::Object reason) {
   return scan;
 }
 
-// Every page brings its text, and none is to be recognised all the same: the file is what there is
-// to hand out as a PDF that can be searched, at once. If the text of a page turns out not to be
-// believed, the outputs at the end have another one.
-bool is_searchable(const StageJob& job, const json::Object& scan) {
+// Every page shows some text, and none is to be recognised all the same.
+bool may_be_searchable(const StageJob& job, const json::Object& scan) {
   const auto* reading = stage_doing(*job.pipeline, RunKind::ocr);
   if (reading == nullptr || mode_of(*reading) == "ocr") return false;
   if (scan.at("kind") != "pdf" || scan.at("verdict") == "refused") return false;
@@ -121,7 +122,51 @@ bool is_searchable(const StageJob& job, const json::Object& scan) {
   });
 }
 
-Task<Outcome> settle(StageJob& job, json::Object scan) {
+struct PageRange {
+  std::int64_t first = 1;
+  std::int64_t last = 1;
+};
+
+// Whether the text of these pages is believed, by the rule by which they will be read. In a task of
+// its own: a page that kills its reader, or takes long, is not judged, and what becomes of it is up
+// to the stage that reads it.
+awaitable<bool> are_trusted(StageJob& job, const sandbox::UniqueFd& file, PageRange pages) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::seconds(10);
+  json::Object request;
+  request["op"] = "read";
+  request["kind"] = "pdf";
+  request["mode"] = "judge";
+  request["page"] = pages.first;
+  request["last"] = pages.last;
+  auto opened = ContentFiles::reopened(file);
+  if (!opened) co_return false;
+  sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
+  task.limits.cpu = std::min(task.limits.cpu, kLongest);
+  task.limits.wall = std::min(task.limits.wall, kLongest);
+  task.files.push_back(*std::move(opened));
+  const auto done = co_await run_child(job, std::move(task));
+  if (!done || done->end != sandbox::TaskResult::End::ok) co_return false;
+  const auto judged = parse_json_object(done->result);
+  if (!judged) co_return false;
+  const auto* trusted = judged->if_contains("trusted");
+  co_return trusted != nullptr && trusted->is_bool() && trusted->get_bool();
+}
+
+// The file is what there is to hand out as a PDF that can be searched, and at once: nothing is to
+// be added to any of its pages.
+awaitable<bool> is_searchable(StageJob& job, const json::Object& scan,
+                              const sandbox::UniqueFd& file) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  constexpr std::int64_t kTogether = 64;  // So many take less time than starting a second reader.
+  if (!may_be_searchable(job, scan)) co_return false;
+  const auto pages = static_cast<std::int64_t>(scan.at("pages").as_array().size());
+  if (pages <= kTogether) co_return co_await are_trusted(job, file, {.first = 1, .last = pages});
+  const auto both = co_await (are_trusted(job, file, {.first = 1, .last = pages / 2}) &&
+                              are_trusted(job, file, {.first = pages / 2 + 1, .last = pages}));
+  co_return std::get<0>(both) && std::get<1>(both);
+}
+
+Task<Outcome> settle(StageJob& job, json::Object scan, bool searchable = false) {
   MR_CO_TRY(auto blob, co_await steadily(*job.context, [&] {
               return keep_content(job.services.blobs, canonical_json(scan), "application/json");
             }));
@@ -133,7 +178,7 @@ Task<Outcome> settle(StageJob& job, json::Object scan) {
   meta["engine"] = scan.at("engine");
   meta["pages"] = static_cast<std::int64_t>(scan.at("pages").as_array().size());
   scan["meta"] = meta;
-  if (is_searchable(job, scan)) scan["outputs"] = json::Array{source_output()};
+  if (searchable) scan["outputs"] = json::Array{source_output()};
   const auto plan = plan_after(*job.pipeline, job.stage->name);
   job.context->in_settlement({store::settle_scan_statement(job.id(), scan, plan)});
   co_return Outcome::ok(to_json(meta));
@@ -154,15 +199,15 @@ Task<Outcome> run_scan(StageJob job) {
     auto checked = co_await ask_clamd(job, *opened);
     if (checked.failed) co_return *std::move(checked.failed);
     if (checked.found) co_return co_await settle(job, refused_scan(*std::move(checked.found)));
-    MR_CO_TRY(opened, ContentFiles::reopened(*opened));
   }
   json::Object request;
   request["op"] = "inspect";
   request["file_name"] = job.work.file.name;
   request["active_content"] = job.option("active_content", "refuse");
   sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
-  task.files.push_back(*std::move(opened));
-  auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  MR_CO_TRY(auto inspected, ContentFiles::reopened(*opened));
+  task.files.push_back(std::move(inspected));
+  auto done = co_await run_child(job, std::move(task));
   if (auto failed = failed_task(done, "scan")) co_return *std::move(failed);
   const auto pages_max = std::min(kPagesMax, static_cast<int>(job.number("pages_max", kPagesMax)));
   auto scan = checked_report(done->result, pages_max);
@@ -171,7 +216,8 @@ Task<Outcome> run_scan(StageJob job) {
     outcome.crash = true;
     co_return outcome;
   }
-  co_return co_await settle(job, *std::move(scan));
+  const bool searchable = co_await is_searchable(job, *scan, *opened);
+  co_return co_await settle(job, *std::move(scan), searchable);
 }
 
 }  // namespace millrace::pipeline
