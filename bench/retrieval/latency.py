@@ -37,6 +37,7 @@ select md5('d' || i / 200)::uuid, md5('c' || i)::uuid, md5('g' || i / 200)::uuid
      from base b where b.n = 1 + (hashint8(i * 7 + 5) & 2147483647) %% (select count(*) from base)) x;
 insert into millrace.document_chunks
 select (jsonb_populate_record(c, jsonb_build_object('document_id', md5(c.document_id::text || t)::uuid, 'chunk_id', md5(c.chunk_id::text || t)::uuid, 'tenant_id', md5('tenant' || t)::uuid,
+        'generation_id', md5(c.generation_id::text || t)::uuid,
         'owner_id', md5(c.owner_id::text || t)::uuid))).* from millrace.document_chunks c, generate_series(1, %(others)d) t;
 insert into millrace.generation (generation_id, tenant_id, file_id, parsed_sha256, parse_id, parser_name, parser_version, chunker_name, chunker_version, params_sha256, embed_model, embed_version, state,
     chunks_total, created_at, published_at)
