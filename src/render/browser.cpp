@@ -23,19 +23,11 @@ constexpr std::size_t kLastWordsMax = 600;
 
 }  // namespace
 
-std::vector<std::string> browser_switches(const BrowserSpec& spec) {
+std::vector<std::string> browser_switches(const BrowserSpec& spec, Walls walls) {
   std::vector<std::string> switches = {
       "--headless",
       "--remote-debugging-pipe",
       "--user-data-dir=" + scratch_inside(spec),
-      // No network: a proxy that is not there, for loopback as well, and no name that resolves.
-      "--proxy-server=127.0.0.1:9",
-      "--proxy-bypass-list=<-loopback>",
-      "--host-resolver-rules=MAP * ~NOTFOUND",
-      "--disable-quic",
-      "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-      "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-      "--no-pings",
       // Nothing of its own that would want it.
       "--disable-background-networking",
       "--disable-client-side-phishing-detection",
@@ -51,7 +43,6 @@ std::vector<std::string> browser_switches(const BrowserSpec& spec) {
       "--no-first-run",
       "--no-default-browser-check",
       // Nothing a printed page needs.
-      "--block-new-web-contents",
       "--disable-3d-apis",
       "--disable-file-system",
       "--disable-gpu",
@@ -61,8 +52,6 @@ std::vector<std::string> browser_switches(const BrowserSpec& spec) {
       "--js-flags=--max-old-space-size=256",
       // A frame needs no process of its own here, and pages are printed as soon as they are ready.
       "--disable-site-isolation-trials",
-      "--disable-features=AudioServiceOutOfProcess,IsolateOrigins,IsolateSandboxedIframes,"
-      "MediaRouter,OptimizationHints,SharedWorker,site-per-process,Translate,WebUSB",
       "--disable-background-timer-throttling",
       "--disable-backgrounding-occluded-windows",
       "--disable-renderer-backgrounding",
@@ -71,29 +60,48 @@ std::vector<std::string> browser_switches(const BrowserSpec& spec) {
       "--hide-scrollbars",
       "--lang=en",
   };
+  std::string absent =
+      "--disable-features=AudioServiceOutOfProcess,IsolateOrigins,IsolateSandboxedIframes,"
+      "MediaRouter,OptimizationHints,site-per-process,Translate,WebUSB";
+  if (walls.switches) {
+    switches.insert(
+        switches.end(),
+        {// No network: a proxy that is not there, for loopback as well, and no name that resolves.
+         "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>",
+         "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-quic",
+         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+         "--webrtc-ip-handling-policy=disable_non_proxied_udp", "--no-pings",
+         // Nobody would watch what a pop-up asks for.
+         "--block-new-web-contents"});
+    absent += ",SharedWorker";
+  } else {
+    absent += ",LocalNetworkAccessChecks";  // A test's listener is on loopback.
+  }
+  switches.push_back(std::move(absent));
   // In a root of its own it has a /dev/shm of its own; elsewhere that is often far too small.
   if (!spec.confinement.own_root) switches.emplace_back("--disable-dev-shm-usage");
   return switches;
 }
 
 Result<std::shared_ptr<Browser>> Browser::start(Executor strand, Clock& clock, BrowserSpec spec,
-                                                RenderLimits limits) {
+                                                RenderLimits limits, Walls walls) {
   MR_TRY_VOID(prepare_scratch(spec.scratch, spec.confinement));
-  spec.switches = browser_switches(spec);
+  spec.switches = browser_switches(spec, walls);
   auto process = BrowserProcess::start(spec);
   if (!process.has_value()) {
     remove_scratch(spec.scratch);
     return fail(std::move(process).error());
   }
   return std::shared_ptr<Browser>(
-      new Browser(std::move(strand), clock, std::move(spec), limits, *std::move(process)));
+      new Browser(std::move(strand), clock, std::move(spec), limits, walls, *std::move(process)));
 }
 
-Browser::Browser(Executor strand, Clock& clock, BrowserSpec spec, RenderLimits limits,
+Browser::Browser(Executor strand, Clock& clock, BrowserSpec spec, RenderLimits limits, Walls walls,
                  BrowserProcess process)
     : clock_(clock),
       spec_(std::move(spec)),
       limits_(limits),
+      walls_(walls),
       process_(std::move(process)),
       pid_(process_.pid()),
       devtools_(strand, process_.take_input(), process_.take_output()),
@@ -147,15 +155,18 @@ void Browser::on_event(const DevToolsEvent& event) {
 Task<void> Browser::open_page() {
   if (!greeted_) {
     // Shared and service workers wait, as those of pages do, for a debugger that never comes.
-    devtools_.post("", "Target.setAutoAttach",
-                   R"({"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,)"
-                   R"("filter":[{"type":"browser","exclude":true},{"type":"page","exclude":true},)"
-                   R"({"type":"tab","exclude":true},{}]})");
-    devtools_.post("", "Target.setDiscoverTargets", R"({"discover":true})");
+    if (walls_.interception) {
+      devtools_.post(
+          "", "Target.setAutoAttach",
+          R"({"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,)"
+          R"("filter":[{"type":"browser","exclude":true},{"type":"page","exclude":true},)"
+          R"({"type":"tab","exclude":true},{}]})");
+      devtools_.post("", "Target.setDiscoverTargets", R"({"discover":true})");
+    }
     greeted_ = true;
   }
   if (page_) page_->close();
-  page_ = std::make_shared<Page>(devtools_, clock_, limits_,
+  page_ = std::make_shared<Page>(devtools_, clock_, limits_, walls_,
                                  [this](Error why) { kill(std::move(why)); });
   co_return co_await page_->open();
 }

@@ -22,12 +22,12 @@
 namespace millrace::render {
 
 // The switches of every browser: no window, no network, nothing that calls home.
-std::vector<std::string> browser_switches(const BrowserSpec& spec);
+std::vector<std::string> browser_switches(const BrowserSpec& spec, Walls walls);
 
 class Browser {
  public:
   static Result<std::shared_ptr<Browser>> start(Executor strand, Clock& clock, BrowserSpec spec,
-                                                RenderLimits limits);
+                                                RenderLimits limits, Walls walls);
 
   awaitable<void> serve();
 
@@ -48,7 +48,7 @@ class Browser {
   pid_t pid() const { return pid_; }
 
  private:
-  Browser(Executor strand, Clock& clock, BrowserSpec spec, RenderLimits limits,
+  Browser(Executor strand, Clock& clock, BrowserSpec spec, RenderLimits limits, Walls walls,
           BrowserProcess process);
   awaitable<void> read_errors();
   awaitable<void> converse();
@@ -57,6 +57,7 @@ class Browser {
   Clock& clock_;
   BrowserSpec spec_;
   RenderLimits limits_;
+  Walls walls_;
   BrowserProcess process_;
   pid_t pid_;
   DevTools devtools_;

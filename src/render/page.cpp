@@ -9,6 +9,7 @@
 #include <boost/json/string.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{192} * 1024;  // 256 KiB in base64.
 constexpr std::size_t kFrameSessionsMax = 200;
 constexpr double kPixelsPerInch = 96;
+constexpr std::size_t kMissingMaxBytes = 100;
 
 std::string one(std::string_view name, std::string_view value) {
   return fmt::format(R"({{"{}":{}}})", name, json_quote(value));
@@ -25,7 +27,7 @@ std::string one(std::string_view name, std::string_view value) {
 
 std::string print_params(const RenderOptions& options) {
   const Paper paper = paper_of(options);
-  const Margins& margins = options.margins;
+  const Margins margins = margins_of(options);
   std::string params = fmt::format(
       R"({{"transferMode":"ReturnAsStream","generateTaggedPDF":true,)"
       R"("generateDocumentOutline":true,"preferCSSPageSize":false,"printBackground":{},)"
@@ -47,7 +49,7 @@ std::string print_params(const RenderOptions& options) {
 // is what will be printed.
 std::string window_params(const RenderOptions& options) {
   const Paper paper = paper_of(options);
-  const Margins& margins = options.margins;
+  const Margins margins = margins_of(options);
   const auto pixels = [](double inches) {
     return std::max(1L, std::lround(inches * kPixelsPerInch));
   };
@@ -58,9 +60,13 @@ std::string window_params(const RenderOptions& options) {
 
 }  // namespace
 
-Page::Page(DevTools& devtools, Clock& clock, RenderLimits limits,
+Page::Page(DevTools& devtools, Clock& clock, RenderLimits limits, Walls walls,
            std::function<void(Error)> on_fault)
-    : devtools_(devtools), clock_(clock), limits_(limits), on_fault_(std::move(on_fault)) {}
+    : devtools_(devtools),
+      clock_(clock),
+      limits_(limits),
+      walls_(walls),
+      on_fault_(std::move(on_fault)) {}
 
 void Page::fault(std::string_view code, std::string message) {
   on_fault_(
@@ -69,9 +75,11 @@ void Page::fault(std::string_view code, std::string message) {
 
 // What every session gets before anything of a stranger runs in it.
 void Page::prepare_session(std::string_view session) {
-  devtools_.post(session, "Fetch.enable", R"({"patterns":[{"urlPattern":"*"}]})");
-  devtools_.post(session, "Target.setAutoAttach",
-                 R"({"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true})");
+  if (walls_.interception) {
+    devtools_.post(session, "Fetch.enable", R"({"patterns":[{"urlPattern":"*"}]})");
+    devtools_.post(session, "Target.setAutoAttach",
+                   R"({"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true})");
+  }
   devtools_.post(session, "Emulation.setScriptExecutionDisabled",
                  scripts_ ? R"({"value":false})" : R"({"value":true})");
 }
@@ -188,6 +196,7 @@ Task<Rendered> Page::render(std::shared_ptr<RenderJob> job) {
   MR_CO_TRY_VOID(printed);
   if (job->request.preview_width_px) MR_CO_TRY_VOID(co_await preview(job, &rendered));
   rendered.requests_refused = refused_;
+  rendered.missing_glyphs = missing_glyphs_;
   co_return rendered;
 }
 
@@ -201,7 +210,7 @@ Task<void> Page::load(std::shared_ptr<RenderJob> job) {
   loaded_.reset();
   has_document_ = true;
   std::string params = R"({"frameId":)" + json_quote(frame_) + R"(,"html":)";
-  params += json_quote(document_head(scripts_) + request.html);
+  params += json_quote(document_head(scripts_, walls_.policy) + request.html);
   params += '}';
   const auto content = devtools_.send(session_, "Page.setDocumentContent", params);
   params = {};
@@ -225,8 +234,22 @@ Task<void> Page::wait_until_complete(std::shared_ptr<RenderJob> job) {
     loaded_.reset();
     MR_CO_TRY_VOID(check_place());
     MR_CO_TRY(const std::string state, co_await evaluate(expression));
-    if (state == "complete") co_return ok();
+    if (state.starts_with(kComplete)) {
+      note_missing_glyphs(std::string_view(state).substr(kComplete.size()));
+      co_return ok();
+    }
   }
+}
+
+// It comes from a browser that read a stranger's document: short, and not in the middle of a
+// character.
+void Page::note_missing_glyphs(std::string_view glyphs) {
+  std::size_t size = std::min(glyphs.size(), kMissingMaxBytes);
+  while (size > 0 && size < glyphs.size() &&
+         (static_cast<unsigned char>(glyphs[size]) & 0xC0U) == 0x80U) {
+    --size;
+  }
+  missing_glyphs_ = glyphs.substr(0, size);
 }
 
 Task<std::string> Page::evaluate(std::string expression) {

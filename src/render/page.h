@@ -37,7 +37,8 @@ struct RenderJob {
 class Page {
  public:
   // `on_fault` is told what ends the document though no call fails: a crash, a flood.
-  Page(DevTools& devtools, Clock& clock, RenderLimits limits, std::function<void(Error)> on_fault);
+  Page(DevTools& devtools, Clock& clock, RenderLimits limits, Walls walls,
+       std::function<void(Error)> on_fault);
 
   Task<void> open();
   // Shared, because whoever asked may be gone before the browser notices.
@@ -52,6 +53,7 @@ class Page {
  private:
   Task<void> load(std::shared_ptr<RenderJob> job);
   Task<void> wait_until_complete(std::shared_ptr<RenderJob> job);
+  void note_missing_glyphs(std::string_view glyphs);
   Task<std::string> evaluate(std::string expression);
   Task<void> print(std::shared_ptr<RenderJob> job, Rendered* rendered);
   Task<void> read_pdf(std::shared_ptr<RenderJob> job, std::string stream, Rendered* rendered);
@@ -65,6 +67,7 @@ class Page {
   DevTools& devtools_;
   Clock& clock_;
   RenderLimits limits_;
+  Walls walls_;
   std::function<void(Error)> on_fault_;
   std::string context_;
   std::string target_;
@@ -77,6 +80,7 @@ class Page {
   bool scripts_ = false;
   Event loaded_;
   std::uint64_t refused_ = 0;
+  std::string missing_glyphs_;
 };
 
 }  // namespace millrace::render

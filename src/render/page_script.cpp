@@ -113,6 +113,48 @@ constexpr std::string_view kGrey = R"js(
   };
 )js";
 
+// Tells characters that no font can draw: they look like one that surely none can. Only those
+// beyond the Latin letters are tried, in the fonts they stand in, and each once.
+constexpr std::string_view kMissing = R"js(
+  const missing_glyphs = () => {
+    const rare = /[^\u0000-\u024f\p{M}\p{C}\p{Z}]/gu, nowhere = '\u{10fffd}';
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 24;
+    const to = canvas.getContext('2d', {willReadFrequently: true});
+    const picture = (text) => {
+      to.clearRect(0, 0, 24, 24);
+      to.fillText(text, 2, 18);
+      return to.getImageData(0, 0, 24, 24).data.join();
+    };
+    const missing = new Set(), tried = new Set(), boxes = new Map();
+    const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode() && tried.size < 2000 && missing.size < 20) {
+      const found = walker.currentNode.data.match(rare);
+      const parent = walker.currentNode.parentElement;
+      if (!found || !parent || !parent.getClientRects().length) continue;
+      const style = getComputedStyle(parent);
+      const font = `${style.fontWeight} 16px ${style.fontFamily}`;
+      to.font = font;
+      to.textBaseline = 'alphabetic';
+      if (!boxes.has(font)) boxes.set(font, [to.measureText(nowhere).width, picture(nowhere)]);
+      const [width, box] = boxes.get(font);
+      for (const one of new Set(found)) {
+        if (tried.size >= 2000 || tried.has(font + one)) continue;
+        tried.add(font + one);
+        if (to.measureText(one).width === width && picture(one) === box) missing.add(one);
+      }
+    }
+    return [...missing].slice(0, 20).join('');
+  };
+)js";
+
+// A document's own wish to print its backgrounds is not a draft's.
+constexpr std::string_view kEconomy = R"js(
+  const economy = document.createElement('style');
+  economy.textContent = '*,*::before,*::after{print-color-adjust:economy!important}';
+  (document.head ?? document.documentElement)?.append(economy);
+)js";
+
 struct Pictures {
   int dpi;  // 0: as they are.
   double jpeg;
@@ -132,7 +174,8 @@ Pictures pictures_of(Quality quality) {
 
 }  // namespace
 
-std::string document_head(bool scripts) {
+std::string document_head(bool scripts, bool policy) {
+  if (!policy) return "<!DOCTYPE html><meta charset=\"utf-8\">";
   return fmt::format(
       "<!DOCTYPE html><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline' "
@@ -146,6 +189,7 @@ std::string make_ready_expression(const RenderOptions& options) {
   std::string text = "(async (o) => {\n";
   if (pictures.dpi > 0) text += kShrink;
   if (grey) text += kGrey;
+  text += kMissing;
   text +=
       "  if (document.readyState !== 'complete') return 'loading';\n"
       "  await document.fonts.ready;\n"
@@ -154,13 +198,14 @@ std::string make_ready_expression(const RenderOptions& options) {
       "  await Promise.allSettled(images.map((image) => image.decode()));\n";
   if (pictures.dpi > 0) text += "  for (const image of images) await shrink(image);\n";
   if (grey) text += "  await turn_grey();\n";
-  text +=
-      fmt::format("  return 'complete';\n}})({{dpi: {}, jpeg: {}}})", pictures.dpi, pictures.jpeg);
+  if (options.quality == Quality::draft) text += kEconomy;
+  text += fmt::format("  return '{}' + missing_glyphs();\n}})({{dpi: {}, jpeg: {}}})", kComplete,
+                      pictures.dpi, pictures.jpeg);
   return text;
 }
 
 std::string make_sheet_expression(const RenderOptions& options) {
-  const Margins& margins = options.margins;
+  const Margins margins = margins_of(options);
   return fmt::format(
       "(() => {{ const style = document.documentElement && document.documentElement.style;"
       " if (style) for (const [name, value] of [['padding', '{}in {}in {}in {}in'], ['margin', "

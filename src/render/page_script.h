@@ -8,15 +8,18 @@
 #include "render/request.h"
 
 #include <string>
+#include <string_view>
 
 namespace millrace::render {
 
 // In front of every document: the standard mode of layout, and a policy that lets in nothing but
 // what the document carries (data: pictures and fonts, inline styles and, if allowed, scripts).
-std::string document_head(bool scripts);
+// Without the policy: the mode alone.
+std::string document_head(bool scripts, bool policy);
 
-// An expression that gives a promise of "complete", or of "loading": ask again after the next load
-// event.
+// An expression that gives a promise of kComplete with the characters no font can draw behind it,
+// or of "loading": ask again after the next load event.
+inline constexpr std::string_view kComplete = "complete ";
 std::string make_ready_expression(const RenderOptions& options);
 
 // Makes the page look like paper on a screen: margins inside of a sheet of this size.

@@ -67,10 +67,11 @@ Error out_of_memory(std::uint64_t bytes) {
 }  // namespace
 
 Result<std::string> find_browser() {
-  // The first is a program; Debian's `chromium` on the path is a script that reads configuration.
+  // The programs themselves: what Debian puts on the path are scripts, of which one reads
+  // configuration and the other stays as the leader of the browser.
   for (const char* program :
-       {"/usr/bin/chromium-headless-shell", "/usr/lib/chromium/chromium-headless-shell",
-        "/usr/lib/chromium/chromium"}) {
+       {"/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium",
+        "/usr/bin/chromium-headless-shell"}) {
     if (auto found = sandbox::find_executable({.program = program, .cwd = {}})) return found;
   }
   return fail({.kind = ErrorKind::not_found,
@@ -165,7 +166,7 @@ awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
                                    .stage = self->scratch_.stage(),
                                    .confinement = self->confinement_,
                                    .data_max_bytes = self->spec_.memory_max_bytes * 4},
-                                  self->spec_.limits);
+                                  self->spec_.limits, self->spec_.walls);
     ++self->counts_.starts;
     if (started.has_value()) {
       const BrowserPtr browser = *std::move(started);

@@ -47,6 +47,7 @@ struct RendererSpec {
   std::chrono::milliseconds warm_up_timeout = std::chrono::seconds(15);
   bool namespaces = true;  // False: as where the kernel gives none.
   RenderLimits limits;
+  Walls walls;
   Logger log = Logger::silent();
 };
 

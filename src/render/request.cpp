@@ -106,6 +106,12 @@ Paper paper_of(const RenderOptions& options) {
   return paper;
 }
 
+Margins margins_of(const RenderOptions& options) {
+  Margins margins = options.margins;
+  if (options.bleed) margins.left = margins.right = 0;
+  return margins;
+}
+
 Result<void> check_request(const RenderRequest& request, const RenderLimits& limits) {
   if (request.html.empty()) return invalid("html is empty");
   if (request.html.size() > limits.html_max_bytes) {

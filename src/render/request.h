@@ -43,6 +43,7 @@ struct RenderOptions {
   bool landscape = false;
   bool page_numbers = false;  // "2 / 5" in the bottom margin; a page's own CSS can do so as well.
   bool scripts = false;       // Whether scripts of the document run.
+  bool bleed = false;         // Its paper goes from side to side; margins there are its own.
 };
 
 struct Paper {  // Inches, as the page lies.
@@ -50,6 +51,7 @@ struct Paper {  // Inches, as the page lies.
   double height;
 };
 Paper paper_of(const RenderOptions& options);
+Margins margins_of(const RenderOptions& options);  // What is left white; none beside a bleed.
 
 struct PdfMetadata {
   std::string title;
@@ -79,6 +81,14 @@ struct RenderLimits {
   std::chrono::milliseconds timeout_max = std::chrono::minutes(5);
 };
 
+// The walls between a document and everything else, besides namespaces. All of them stand, but in
+// tests that show what each one holds when it stands alone.
+struct Walls {
+  bool policy = true;        // The Content-Security-Policy in front of the document.
+  bool interception = true;  // Requests are aborted, workers wait for ever.
+  bool switches = true;      // The browser is started without a way to the network.
+};
+
 // invalid_argument, naming field and rule.
 Result<void> check_request(const RenderRequest& request, const RenderLimits& limits);
 
@@ -88,6 +98,7 @@ struct Rendered {
   std::string preview_png;              // Empty unless it was asked for.
   std::map<std::string, int> anchors;   // On which page links within the document lead.
   std::uint64_t requests_refused = 0;   // What the document wanted from elsewhere.
+  std::string missing_glyphs;           // Characters no font here can draw: some of them, UTF-8.
   std::chrono::milliseconds waited{0};  // In line for a browser.
   std::chrono::milliseconds took{0};
 };

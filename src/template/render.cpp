@@ -30,7 +30,6 @@ Paper paper_of(PageSize size) {
 
 // Holds for every page; a template's own style comes after it.
 constexpr std::string_view kBaseStyle = R"css(*, *::before, *::after { box-sizing: border-box; }
-html { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 body { margin: 0; overflow-wrap: break-word; }
 h1, h2, h3, h4, h5, h6 { break-after: avoid; }
 p, li, dd { orphans: 2; widows: 2; }
@@ -40,6 +39,10 @@ tr, img, svg, figure, blockquote { break-inside: avoid; }
 img { max-width: 100%; }
 svg.chart { display: block; width: 100%; height: auto; }
 )css";
+
+// A draft leaves backgrounds to the printer, which leaves them out.
+constexpr std::string_view kExactStyle =
+    "html { -webkit-print-color-adjust: exact; print-color-adjust: exact; }\n";
 
 // Nothing is fetched and nothing runs, even if a browser finds something we did not.
 constexpr std::string_view kPolicy =
@@ -199,11 +202,13 @@ Result<Html> render(const Template& page, const json::Value& data, const RenderO
   Html out{.metadata = std::move(*metadata),
            .language = choice.language,
            .page_size = choice.page_size,
+           .bleed = info.bleed,
            .warnings = evaluator.warnings()};
   out.html = head(choice, options, info, out.metadata);
   out.html += fmt::format(
-      "<style>\n{}{}</style>\n<style>\n{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      kBaseStyle, page_style(choice, info), *style, *body);
+      "<style>\n{}{}{}</style>\n<style>\n{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      kBaseStyle, options.quality == Quality::draft ? "" : kExactStyle, page_style(choice, info),
+      *style, *body);
   return out;
 }
 

@@ -50,6 +50,7 @@ struct Html {
   DocumentMetadata metadata;
   std::string language;
   PageSize page_size = PageSize::a4;
+  bool bleed = false;  // Of the template.
   // What was left out of the page because it is not allowed where it stood.
   std::vector<std::string> warnings;
 };

@@ -130,6 +130,11 @@ class Export {
                     fmt::format("the page asked {} times for something that is not in it",
                                 rendered_.requests_refused));
     }
+    if (!rendered_.missing_glyphs.empty()) {
+      context_->log(LogLevel::warn,
+                    fmt::format("no font here has these characters, which are printed as boxes: {}",
+                                rendered_.missing_glyphs));
+    }
     co_return Refusal();
   }
 
@@ -164,15 +169,17 @@ class Export {
                       {"document_version", document.version}};
     if (!preview_.empty()) item["preview"] = preview_;
     context_->in_settlement({store::settle_export_statement(context_->job().id, item)});
-    return Outcome::ok_value(json::Object{{"file_path", room_.file_path},
-                                          {"file_name", file_name},
-                                          {"file_size", rendered_.bytes},
-                                          {"page_count", rendered_.page_count},
-                                          {"document_version", document.version},
-                                          {"template", template_name_},
-                                          {"template_hash", template_->info().content_hash},
-                                          {"sha256", pdf_.at("sha256")},
-                                          {"render_ms", rendered_.took.count()}});
+    json::Object result{{"file_path", room_.file_path},
+                        {"file_name", file_name},
+                        {"file_size", rendered_.bytes},
+                        {"page_count", rendered_.page_count},
+                        {"document_version", document.version},
+                        {"template", template_name_},
+                        {"template_hash", template_->info().content_hash},
+                        {"sha256", pdf_.at("sha256")},
+                        {"render_ms", rendered_.took.count()}};
+    if (!rendered_.missing_glyphs.empty()) result["missing_glyphs"] = rendered_.missing_glyphs;
+    return Outcome::ok_value(std::move(result));
   }
 
   ExportServices& services_;

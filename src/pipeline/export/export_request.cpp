@@ -80,6 +80,7 @@ render::RenderRequest render_request(const store::ExportWork& work, templates::H
   const auto margins = choice.margins.value_or(templates::Margins());
   request.options.margins = {
       .top = margins.top, .bottom = margins.bottom, .left = margins.left, .right = margins.right};
+  request.options.bleed = html.bleed;
   request.options.quality = quality_of(choice.quality);
   request.options.color_mode = choice.color_mode == templates::ColorMode::grayscale
                                    ? render::ColorMode::grayscale
