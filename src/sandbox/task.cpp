@@ -117,7 +117,7 @@ class TaskPool::Impl : public std::enable_shared_from_this<Impl> {
   awaitable<std::string> serve_once();
   awaitable<void> serve_program(std::string* why);
   awaitable<void> watch_warm_up();
-  awaitable<bool> take_place(CancelToken cancel);
+  awaitable<bool> take_place(CancelToken cancel, const WaitSink& on_wait);
   void give_place_back();
   Task<void> wait_until_ready(CancelToken cancel);
   Task<TaskResult> run_in_place(TaskSpec spec, CancelToken cancel);
@@ -256,7 +256,7 @@ void TaskPool::Impl::on_packet(WirePacket packet) {
   }
 }
 
-awaitable<bool> TaskPool::Impl::take_place(CancelToken cancel) {
+awaitable<bool> TaskPool::Impl::take_place(CancelToken cancel, const WaitSink& on_wait) {
   using namespace either;
   if (running_ < spec_.size && waiting_.empty()) {
     ++running_;
@@ -267,7 +267,9 @@ awaitable<bool> TaskPool::Impl::take_place(CancelToken cancel) {
   const auto self = std::make_shared<Waiter>();
   waiting_.push_back(self);
   show();
+  if (on_wait) on_wait(true);
   co_await (self->woken.wait() || cancel.wait());
+  if (on_wait) on_wait(false);
   if (self->has_place) co_return true;
   std::erase(waiting_, self);
   show();
@@ -316,7 +318,7 @@ Task<TaskResult> TaskPool::Impl::run(std::shared_ptr<Impl> self, TaskSpec spec,
   if (self->stopping_.is_set()) {
     co_return fail(ErrorKind::unavailable, "the task pool is stopped");
   }
-  if (!co_await self->take_place(cancel)) {
+  if (!co_await self->take_place(cancel, spec.on_wait)) {
     if (cancel.cancelled()) co_return cancelled();
     co_return fail(ErrorKind::unavailable, "the task pool is stopped");
   }

@@ -26,6 +26,10 @@ using ByteSink = std::function<Task<void>(std::span<const std::byte> bytes)>;
 // Numbers that the child made up: 0 ≤ done ≤ total is checked, truth is not. Must not throw.
 using ProgressSink = std::function<void(int done, int total)>;
 
+// Told with true when the task has to wait for a place, with false when that is over. Must not
+// throw. On the pool's thread.
+using WaitSink = std::function<void(bool waiting)>;
+
 struct TaskLimits {
   std::uint64_t memory_bytes = 1024ULL * 1024 * 1024;        // On top of what the warm program has.
   std::chrono::milliseconds cpu = std::chrono::seconds(60);  // Rounded up to seconds.
@@ -43,6 +47,7 @@ struct TaskSpec {
   TaskLimits limits = {};
   ByteSink on_output = {};  // Without one, output is counted and dropped.
   ProgressSink on_progress = {};
+  WaitSink on_wait = {};
 };
 
 struct TaskResult {

@@ -79,7 +79,8 @@ Dispatcher::Dispatcher(Executor executor, Services services, const Options& opti
       pool_([this] {
         return std::make_shared<JobRun>(
             services_.clock, options_.log_cap,
-            [&reporter = services_.reporter](std::weak_ptr<JobRun> self) { reporter.mark(self); });
+            [&reporter = services_.reporter](std::weak_ptr<JobRun> self) { reporter.mark(self); },
+            [&reporter = services_.reporter] { reporter.hurry(); });
       }),
       prefetch_(options.slots, options.prefetch, options.prefetch_run_max) {}
 
@@ -358,7 +359,14 @@ void Dispatcher::expire(JobRun& run) {
     give_up(run);
     return;
   }
+  // What it has waited for its turn was not its own time.
   const auto run_timeout = run_timeout_of(run.job, *run.entry);
+  const auto deadline =
+      run.started_at + run.entry->handler->wait_limit(run_timeout) + run.context->waited();
+  if (deadline > services_.clock.now()) {
+    set_deadline(run, deadline);
+    return;
+  }
   stop(run, StopCause::timeout, fmt::format("the job ran longer than {} ms", run_timeout.count()));
 }
 
@@ -415,7 +423,8 @@ void Dispatcher::stop_all(std::string reason) {
 void Dispatcher::settle(Run run, Outcome outcome) {
   run->phase = JobRun::Phase::settling;
   ++unsettled_;
-  if (run->reporting) {  // Its lines are on the way, and would come too late.
+  // Its lines are on the way, or its steps are still here: they would come too late.
+  if (run->reporting || (run->output.used() && run->output.has_steps())) {
     tasks_.add("settle job", settle_when_reported(std::move(run), std::move(outcome)));
   } else {
     settle_now(std::move(run), std::move(outcome));
@@ -423,7 +432,8 @@ void Dispatcher::settle(Run run, Outcome outcome) {
 }
 
 awaitable<void> Dispatcher::settle_when_reported(Run run, Outcome outcome) {
-  co_await run->reported->wait();
+  if (run->reporting) co_await run->reported->wait();
+  co_await services_.reporter.report_steps(run);
   settle_now(std::move(run), std::move(outcome));
 }
 

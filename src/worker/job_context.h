@@ -11,6 +11,7 @@
 #include "worker/job_output.h"
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,14 +38,34 @@ class JobContext {
     parts_.output.set_progress(
         {.percent = percent, .message = std::move(message), .data_json = std::move(data_json)});
   }
+  // One of a few that people follow: told soon, by itself, and before the end of the job is.
+  void step(int percent, std::string message) {
+    parts_.output.add_step({.percent = percent, .message = std::move(message), .data_json = {}});
+  }
   void log(LogLevel level, std::string_view message) { parts_.output.add_log(level, message); }
 
   bool cancelled() const { return parts_.token.cancelled(); }
   std::string cancel_reason() const { return parts_.token.reason(); }
   CancelToken token() const { return parts_.token; }
   Clock& clock() { return parts_.clock; }
-  Clock::Steady deadline() const { return parts_.deadline; }
+  // Later by what the job has waited.
+  Clock::Steady deadline() const { return parts_.deadline + waited(); }
   std::chrono::milliseconds run_timeout() const { return parts_.run_timeout; }
+
+  // Waiting for its turn at something that the jobs of this process share is not running: the time
+  // between begin_wait() and end_wait() is added to the job's own. In pairs; several may overlap.
+  void begin_wait() {
+    const std::lock_guard lock(wait_mutex_);
+    if (waits_++ == 0) waits_since_ = parts_.clock.now();
+  }
+  void end_wait() {
+    const std::lock_guard lock(wait_mutex_);
+    if (--waits_ == 0) waited_ += parts_.clock.now() - waits_since_;
+  }
+  Clock::Duration waited() const {
+    const std::lock_guard lock(wait_mutex_);
+    return waits_ == 0 ? waited_ : waited_ + (parts_.clock.now() - waits_since_);
+  }
 
   // The following happen only if the outcome is ok or partial, in the transaction that records it.
 
@@ -63,6 +84,10 @@ class JobContext {
 
  private:
   Parts parts_;
+  mutable std::mutex wait_mutex_;  // Guards all below.
+  int waits_ = 0;
+  Clock::Steady waits_since_{};
+  Clock::Duration waited_{0};
 };
 
 }  // namespace millrace::worker

@@ -125,6 +125,32 @@ TEST_F(RuntimeTest, AJobThatRunsTooLongIsStoppedAndRetried) {
   EXPECT_TRUE(gated().stop_reasons[0].contains("10000 ms"));
 }
 
+// Waiting for its turn at what all jobs share: the job has done nothing wrong.
+TEST_F(RuntimeTest, TimeThatAJobWaitsForItsTurnIsNotItsOwn) {
+  store.run_timeout = 10s;
+  JobContext* job = nullptr;
+  gated().on_start = [&](JobContext& context) {
+    job = &context;
+    context.begin_wait();
+    context.begin_wait();  // For two things at once: no second counts twice.
+  };
+  const auto id = store.add("gated");
+  start();
+  ASSERT_NE(job, nullptr);
+  const auto deadline = job->deadline();
+  advance(60s);
+  EXPECT_TRUE(store.ended.empty());
+  EXPECT_GE(job->deadline(), deadline + 60s);
+  job->end_wait();
+  job->end_wait();
+  advance(9800ms);
+  EXPECT_TRUE(store.ended.empty());
+  advance(400ms);
+  ASSERT_NE(store.end_of(id), nullptr);
+  EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::retry);
+  EXPECT_TRUE(store.end_of(id)->outcome.error_json.contains("\"timeout\""));
+}
+
 TEST_F(RuntimeTest, AHandlersOwnTimeoutCountsWhereItIsShorter) {
   ASSERT_TRUE(
       handlers.add("brief", std::make_unique<GatedHandler>(), {.timeout = 10s}).has_value());
@@ -193,6 +219,59 @@ TEST_F(RuntimeTest, ProgressIsStoredAtMostOnceASecondAndOnlyOnChange) {
   context->progress(50, "more");  // Nothing new.
   advance(5s);
   EXPECT_EQ(store.progress.size(), 2U);
+}
+
+//
+TEST_F(RuntimeTest, StepsAreStoredSoonEachOfThemAndInTheirOrder) {
+  JobContext* context = nullptr;
+  gated().on_start = [&](JobContext& given) { context = &given; };
+  store.add("gated");
+  start();
+  const auto stored = [&] {
+    std::vector<int> percents;
+    for (const auto& item : store.progress) percents.push_back(item.percent.value_or(-1));
+    return percents;
+  };
+  context->step(0, "begun");
+  settle();
+  EXPECT_EQ(stored(), (std::vector<int>{0}));
+  context->step(25, "filled");
+  context->step(50, "printing");
+  settle();
+  EXPECT_EQ(stored(), (std::vector<int>{0})) << "not more often than anybody looks";
+  advance(100ms);
+  EXPECT_EQ(stored(), (std::vector<int>{0, 25, 50}));
+  context->progress(60, "page 3");
+  advance(200ms);
+  EXPECT_EQ(store.progress.size(), 3U) << "what is no step waits for its second";
+  context->step(75, "stored");
+  settle();
+  EXPECT_EQ(stored(), (std::vector<int>{0, 25, 50, 75})) << "at once after a pause";
+}
+
+TEST_F(RuntimeTest, TheEndOfAJobComesBehindItsLastSteps) {
+  Event gate;
+  gated().on_start = [](JobContext& context) { context.step(0, "begun"); };
+  const auto id = store.add("gated");
+  start();
+  ASSERT_EQ(store.progress.size(), 1U);
+  store.gates["report_progress"] = gate;
+  JobContext* context = nullptr;
+  gated().on_start = [&](JobContext& given) {
+    context = &given;
+    given.step(75, "storing");
+    given.step(90, "stored");
+  };
+  gated().open.set();
+  const auto other = store.add("gated");
+  advance_until([&] { return context != nullptr && store.end_of(id) != nullptr; });
+  EXPECT_EQ(store.end_of(other), nullptr) << "its steps are on the way";
+  gate.set();
+  settle();
+  ASSERT_NE(store.end_of(other), nullptr);
+  ASSERT_EQ(store.progress.size(), 3U);
+  EXPECT_EQ(store.progress[1].percent, 75);
+  EXPECT_EQ(store.progress[2].percent, 90);
 }
 
 TEST_F(RuntimeTest, LogLinesAreCappedAndTheLastOnesGoWithTheSettlement) {

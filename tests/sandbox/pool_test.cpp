@@ -170,6 +170,29 @@ TEST(TaskPool, CancelEndsATaskThatWaitsForAPlace) {
   EXPECT_EQ(pool.pool().state().running, 0U);
 }
 
+TEST(TaskPool, SaysWhoWaitsForAPlaceAndForHowLong) {
+  auto spec = probe_spec();
+  spec.size = 1;
+  ProbePool pool(spec);
+  std::vector<std::string> told;
+  const auto run = [&](std::string name) -> awaitable<void> {
+    Seen seen;
+    auto task = probe_task("echo fine", small_limits(), seen);
+    task.on_wait = [&, name](bool waiting) {
+      told.push_back(name + (waiting ? " waits" : " has a place"));
+    };
+    const auto result = co_await pool.pool().run(std::move(task), {});
+    EXPECT_TRUE(result.has_value() && result->end == End::ok);
+    told.push_back(name + " is done");
+  };
+  run_blocking(pool.io(), both(run("first"), run("second")));
+  EXPECT_EQ(std::ranges::count(told, "first waits"), 0);
+  const auto at = [&](std::string_view what) { return std::ranges::find(told, what); };
+  ASSERT_NE(at("second waits"), told.end());
+  EXPECT_LT(at("second waits"), at("second has a place"));
+  EXPECT_LT(at("second has a place"), at("second is done"));
+}
+
 // T18: a place goes to whoever has waited longest, whatever the others do with theirs. So one waits
 // for those before it in the line, never for those that came later.
 TEST(TaskPool, t18_PlacesAreGivenInTheOrderOfTheLine) {
