@@ -1,6 +1,7 @@
 #include "layout/page_json.h"
 
 #include "base/assert.h"
+#include "base/json_cut.h"
 #include "layout/code_points.h"
 #include "layout/json_fields.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::size_t kDepthMax = 64;
 constexpr std::uint32_t kRangeMax = 0xffff'fffe;
+constexpr std::size_t kWholeBytesMax = std::size_t{256} * 1024;  // Larger ones are read in parts.
+constexpr std::size_t kWordsAtOnce = 512;
 
 // -- writing --
 
@@ -180,22 +183,56 @@ Result<std::vector<BlockKind>> kinds_of(const Fields& fields, std::size_t words,
   return kinds;
 }
 
-// The offsets in the JSON are the ones that the words give.
-Result<void> check_offsets(const Fields& fields, const json::Array& words, const PageMap& page) {
-  const OffsetIndex offsets(page.text);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    MR_TRY(const auto word, Fields::of(words[i], fields.path_of("words", i)));
-    MR_TRY(const auto index, word.count_or("i", static_cast<std::uint32_t>(i), kRangeMax));
-    if (index != i) return word.wrong("i", "must be the word's position");
-    MR_TRY(const auto* range, word.array("char", 2));
-    const auto& bytes = page.words[i].bytes;
-    const bool right = range->size() == 2 &&
-                       to_count((*range)[0]) == offsets.code_points_before(bytes.begin) &&
-                       to_count((*range)[1]) == offsets.code_points_before(bytes.end);
-    if (!right) return word.wrong("char", "must be the word's place in the text of the page");
+// Words one after the other, and where the JSON says that they stand: only all of them together say
+// whether that is so.
+class WordReader {
+ public:
+  WordReader(std::string path, const PageLimits& limits)
+      : path_(std::move(path)), limits_(limits) {}
+
+  Result<void> add(const json::Value& value) {
+    const auto i = words_.size();
+    MR_TRY(const auto fields, Fields::of(value, fmt::format("{}[{}]", path_, i)));
+    MR_TRY(auto word, word_of(fields, limits_));
+    MR_TRY(const auto index, fields.count_or("i", static_cast<std::uint32_t>(i), kRangeMax));
+    if (index != i) return fields.wrong("i", "must be the word's position");
+    MR_TRY(const auto* range, fields.array("char", 2));
+    places_.push_back(range->size() == 2 ? Place{to_count((*range)[0]), to_count((*range)[1])}
+                                         : Place{});
+    words_.push_back(std::move(word));
+    return ok();
   }
-  return ok();
-}
+
+  std::size_t size() const { return words_.size(); }
+  std::size_t blocks() const { return words_.empty() ? 0 : std::size_t{words_.back().block} + 1; }
+  std::vector<Word> take() { return std::move(words_); }
+
+  // The offsets in the JSON are the ones that the words give.
+  Result<void> check_offsets(const PageMap& page) const {
+    const OffsetIndex offsets(page.text);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto& bytes = page.words[i].bytes;
+      const bool right = places_[i].begin == offsets.code_points_before(bytes.begin) &&
+                         places_[i].end == offsets.code_points_before(bytes.end);
+      if (right) continue;
+      return fail(
+          ErrorKind::invalid_argument,
+          fmt::format("{}[{}].char must be the word's place in the text of the page", path_, i));
+    }
+    return ok();
+  }
+
+ private:
+  struct Place {
+    std::optional<std::uint32_t> begin = {};
+    std::optional<std::uint32_t> end = {};
+  };
+
+  std::string path_;
+  PageLimits limits_;
+  std::vector<Word> words_;
+  std::vector<Place> places_;
+};
 
 Result<Table> table_of(const Fields& fields, std::size_t words) {
   Table table;
@@ -287,6 +324,43 @@ json::Object page_object(const PageMap& page, json::Array words) {
   };
 }
 
+// What a page says, with its words from wherever they come.
+template <class ReadWords>
+Result<PageMap> read_page(const Fields& fields, const SpatialJsonLimits& limits,
+                          ReadWords read_words) {
+  MR_TRY(const auto schema, fields.optional_text("schema", 100));
+  if (schema && *schema != kSpatialSchema) {
+    return fields.wrong("schema", fmt::format("must be {}", kSpatialSchema));
+  }
+  MR_TRY(auto info, info_of(fields, limits.page));
+  WordReader words(fields.path_of("words"), limits.page);
+  MR_TRY_VOID(read_words(words));
+  if (words.blocks() > words.size()) {
+    return fields.wrong("words", "have a block without words before them");
+  }
+  MR_TRY(auto kinds, kinds_of(fields, words.size(), words.blocks()));
+  MR_TRY(auto page, assemble_page(std::move(info), words.take(), std::move(kinds), limits.page));
+  MR_TRY_VOID(words.check_offsets(page));
+  MR_TRY_VOID(read_structures(fields, page));
+  return page;
+}
+
+// A few words of a long array.
+Result<void> add_words(WordReader& words, std::string_view elements, const Fields& fields,
+                       const SpatialJsonLimits& limits) {
+  MR_TRY(const auto value,
+         parse_json(fmt::format("[{}]", elements),
+                    {.max_bytes = limits.page_bytes_max, .max_depth = kDepthMax}));
+  for (const auto& word : value.as_array()) {
+    if (words.size() == limits.page.words_max) {
+      return fields.wrong(
+          "words", fmt::format("has more elements than the limit of {}", limits.page.words_max));
+    }
+    MR_TRY_VOID(words.add(word));
+  }
+  return ok();
+}
+
 }  // namespace
 
 json::Value page_to_json(const PageMap& page) {
@@ -304,6 +378,8 @@ std::string page_json(const PageMap& page) {
   // The words come last: no other member's name is behind theirs.
   MR_ASSERT(out.ends_with(R"("words":[]})"));
   out.resize(out.size() - 2);
+  constexpr std::size_t kWordBytes = 136;  // Of an ordinary one, without its text.
+  out.reserve(out.size() + page.words.size() * kWordBytes + page.text.size());
   const OffsetIndex offsets(page.text);
   for (std::size_t i = 0; i < page.words.size(); ++i) {
     if (i > 0) out += ',';
@@ -325,35 +401,35 @@ std::string spatial_json(const SpatialMap& map) {
 
 Result<PageMap> page_from_json(const json::Value& value, const SpatialJsonLimits& limits) {
   MR_TRY(const auto fields, Fields::of(value, ""));
-  MR_TRY(const auto schema, fields.optional_text("schema", 100));
-  if (schema && *schema != kSpatialSchema) {
-    return fields.wrong("schema", fmt::format("must be {}", kSpatialSchema));
-  }
-  MR_TRY(auto info, info_of(fields, limits.page));
-  MR_TRY(const auto* array, fields.array("words", limits.page.words_max));
-  std::vector<Word> words;
-  words.reserve(array->size());
-  for (std::size_t i = 0; i < array->size(); ++i) {
-    MR_TRY(const auto part, Fields::of((*array)[i], fields.path_of("words", i)));
-    MR_TRY(auto word, word_of(part, limits.page));
-    words.push_back(std::move(word));
-  }
-  const std::size_t blocks = words.empty() ? 0 : std::size_t{words.back().block} + 1;
-  if (blocks > words.size()) {
-    return fields.wrong("words", "have a block without words before them");
-  }
-  MR_TRY(auto kinds, kinds_of(fields, words.size(), blocks));
-  MR_TRY(auto page,
-         assemble_page(std::move(info), std::move(words), std::move(kinds), limits.page));
-  MR_TRY_VOID(check_offsets(fields, *array, page));
-  MR_TRY_VOID(read_structures(fields, page));
-  return page;
+  return read_page(fields, limits, [&](WordReader& words) -> Result<void> {
+    MR_TRY(const auto* array, fields.array("words", limits.page.words_max));
+    for (const auto& word : *array) MR_TRY_VOID(words.add(word));
+    return ok();
+  });
 }
 
 Result<PageMap> parse_page_json(std::string_view text, const SpatialJsonLimits& limits) {
-  MR_TRY(const auto value,
-         parse_json(text, {.max_bytes = limits.page_bytes_max, .max_depth = kDepthMax}));
-  return page_from_json(value, limits);
+  const JsonLimits whole{.max_bytes = limits.page_bytes_max, .max_depth = kDepthMax};
+  const bool large = text.size() > kWholeBytesMax && text.size() <= limits.page_bytes_max;
+  const auto cut = large ? cut_json_member(text, "words") : std::nullopt;
+  if (!cut) {
+    MR_TRY(const auto value, parse_json(text, whole));
+    return page_from_json(value, limits);
+  }
+  // The tree of all words would take ten times the room of their text.
+  MR_TRY(const auto rest, parse_json(fmt::format("{}[]{}", cut->before, cut->after), whole));
+  MR_TRY(const auto fields, Fields::of(rest, ""));
+  return read_page(fields, limits, [&](WordReader& words) -> Result<void> {
+    Result<void> read = ok();
+    const auto take = [&](std::string_view elements) {
+      read = add_words(words, elements, fields, limits);
+      return read.has_value();
+    };
+    if (!for_json_elements(cut->value, kWordsAtOnce, take) && read) {
+      return fields.wrong("words", "must be an array");
+    }
+    return read;
+  });
 }
 
 Result<SpatialMap> parse_spatial_json(std::string_view text, const SpatialJsonLimits& limits) {

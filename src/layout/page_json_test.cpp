@@ -68,6 +68,57 @@ TEST(SpatialJson, ABoxThatIsOnlyDrawnHasAPlaceAndNoMark) {
   EXPECT_EQ(refusal(page_json(page)), "checkboxes[1].bbox lies outside the page");
 }
 
+// So large that its words are read a few at a time.
+PageMap dense() {
+  auto page = sample();
+  const auto one = page.words;
+  std::vector<Word> words;
+  for (std::uint32_t i = 0; i < 3'000; ++i) {
+    auto word = one[i % one.size()];
+    word.line = i / 10;
+    word.block = 0;
+    words.push_back(std::move(word));
+  }
+  return assemble_page(page.info, std::move(words), {BlockKind::text}).value();
+}
+
+TEST(SpatialJson, ADensePageIsReadInPartsAndIsTheSame) {
+  const auto page = dense();
+  const auto text = page_json(page);
+  ASSERT_GT(text.size(), std::size_t{300} * 1024);
+  const auto again = parse_page_json(text);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(*again, page);
+  // Wherever the words stand in the object, and however it is spaced.
+  const auto spaced =
+      parse_page_json(to_pretty_json(parse_json(text, {.max_bytes = 1 << 24}).value()));
+  ASSERT_TRUE(spaced.has_value()) << spaced.error().message;
+  EXPECT_EQ(*spaced, page);
+}
+
+TEST(SpatialJson, WhatIsWrongInADensePageIsFoundWhereverItStands) {
+  const auto good = page_json(dense());
+  const auto with = [&](std::string_view from, std::string_view to) {
+    auto text = good;
+    const auto at = text.rfind(from);
+    EXPECT_NE(at, text.npos) << from;
+    return refusal(text.replace(at, from.size(), to));
+  };
+  EXPECT_EQ(with(R"("i":2900)", R"("i":2901)"), "words[2900].i must be the word's position");
+  EXPECT_EQ(with(R"("line":299,)", ""), "words[2999].line is missing");
+  EXPECT_EQ(with(R"("conf":)", R"("conf":7,"c":)"),
+            "words[2999].conf must be a number between 0 and 1");
+  EXPECT_NE(with(R"(}]})", R"(},]})"), "accepted");
+  EXPECT_NE(with(R"(}]})", R"(}])"), "accepted");
+  EXPECT_NE(with(R"(}]})", R"(}],"words":[]})"), "accepted");
+  EXPECT_NE(with(R"("char":[)", R"("char":[9)"), "accepted");
+  SpatialJsonLimits few;
+  few.page.words_max = 2'999;
+  EXPECT_FALSE(parse_page_json(good, few));
+  few.page.words_max = 3'000;
+  EXPECT_TRUE(parse_page_json(good, few));
+}
+
 TEST(SpatialJson, OffsetsCountCodePoints) {
   const auto page = sample();
   const auto value = page_to_json(page);

@@ -131,6 +131,9 @@ class Inputs {
     if (!text && std::cmp_greater(result.content.size_bytes, kInputsMaxBytes - text_.size())) {
       co_return fail(too_large(job_));
     }
+    MR_CO_TRY(
+        const auto share,
+        co_await take_memory(job_, 4 * static_cast<std::uint64_t>(result.content.size_bytes)));
     MR_CO_TRY(const auto page, co_await steadily(*job_.context, [&] {
                 return load_page(job_.services, result, static_cast<std::uint32_t>(number));
               }));

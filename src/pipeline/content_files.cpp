@@ -230,6 +230,11 @@ json::Object describe_content(const blob::BlobInfo& info, std::string_view conte
 
 Task<json::Object> keep_content(blob::BlobStore& blobs, std::string bytes,
                                 std::string content_type) {
+  co_return co_await keep_bytes(blobs, bytes, std::move(content_type));
+}
+
+Task<json::Object> keep_bytes(blob::BlobStore& blobs, std::string_view bytes,
+                              std::string content_type) {
   MR_CO_TRY(const auto writer,
             co_await blobs.create({.content_type = content_type, .size_bytes = bytes.size()}));
   if (!bytes.empty()) {

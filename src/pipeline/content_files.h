@@ -53,6 +53,9 @@ Task<std::string> read_content(blob::BlobStore& blobs, store::ContentRef content
 // store_key, stored_at.
 Task<json::Object> keep_content(blob::BlobStore& blobs, std::string bytes,
                                 std::string content_type);
+// The same of bytes that the caller keeps until it is done: large ones are not copied.
+Task<json::Object> keep_bytes(blob::BlobStore& blobs, std::string_view bytes,
+                              std::string content_type);
 json::Object describe_content(const blob::BlobInfo& info, std::string_view content_type);
 
 }  // namespace millrace::pipeline

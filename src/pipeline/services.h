@@ -8,6 +8,7 @@
 #include "pipeline/children.h"
 #include "pipeline/content_files.h"
 #include "pipeline/definition/pipeline_set.h"
+#include "pipeline/memory_budget.h"
 #include "provider/chat.h"
 #include "provider/clamd.h"
 #include "provider/embeddings.h"
@@ -70,6 +71,7 @@ struct Services {
   std::string vision_provider = {};             // "google:vision-api"
   provider::Price vision_price = {};
   provider::Clamd* clamd = nullptr;
+  MemoryBudget* memory = nullptr;    // For what pages take; null: nobody waits.
   RemoteParsers* parsers = nullptr;  // Null: none is configured.
   AuthorServices authors = {};
 };

@@ -9,15 +9,10 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::pipeline {
-namespace {
-
-constexpr std::uint64_t kPageBytesMax = std::uint64_t{64} * 1024 * 1024;
-
-}  // namespace
-
 std::string StageJob::option(std::string_view name, std::string_view otherwise) const {
   const auto* value = stage == nullptr ? nullptr : stage->options.if_contains(name);
   return value != nullptr && value->is_string() ? std::string(value->get_string())
@@ -36,15 +31,69 @@ sandbox::TaskLimits StageJob::limits() const {
   limits.cpu = stage->limits.cpu.value_or(limits.cpu);
   limits.wall = stage->limits.wall.value_or(limits.wall);
   limits.output_max_bytes = stage->limits.output_bytes.value_or(limits.output_max_bytes);
-  limits.result_max_bytes = std::max(limits.result_max_bytes, kPageBytesMax);
+  limits.result_max_bytes = kPageBytesMax;
   return limits;
+}
+
+Task<sandbox::TaskResult> run_child(StageJob& job, sandbox::TaskSpec task) {
+  task.on_wait = [context = job.context](bool waiting) {
+    if (waiting) {
+      context->begin_wait();
+    } else {
+      context->end_wait();
+    }
+  };
+  co_return co_await job.services.children.run(std::move(task), job.context->token());
+}
+
+Task<MemoryBudget::Share> take_memory(StageJob& job, std::uint64_t bytes) {
+  if (job.services.memory == nullptr) co_return MemoryBudget::Share();
+  struct Wait {
+    worker::JobContext& context;
+    explicit Wait(worker::JobContext& one) : context(one) { context.begin_wait(); }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() { context.end_wait(); }
+  } const wait(*job.context);
+  co_return co_await job.services.memory->take(bytes, job.context->token());
+}
+
+std::uint64_t result_bytes(const StageJob& job, RunKind kind) {
+  const auto result = result_of(job, kind);
+  return result ? static_cast<std::uint64_t>((*result)->content.size_bytes) : 0;
+}
+
+std::uint64_t answer_bytes(std::int64_t text_chars, std::uint64_t bytes_per_char) {
+  constexpr std::uint64_t kLeast = std::uint64_t{512} * 1024;
+  return kLeast +
+         static_cast<std::uint64_t>(std::max<std::int64_t>(text_chars, 0)) * bytes_per_char;
+}
+
+std::uint64_t group_bytes(const StageJob& job) {
+  if (job.stage->kind == RunKind::ocr) {
+    std::int64_t chars = 0;
+    for (const auto& page : job.work.group) chars += page.page.text_chars;
+    const auto likely = answer_bytes(chars, 32);
+    // Much more than the limit is no misjudgement. A little more may be: what is too much is left.
+    return likely > 4 * kGroupBytesMax ? likely : std::min(likely, kGroupBytesMax);
+  }
+  const auto* stage = stage_doing(*job.pipeline, RunKind::spatial);
+  std::uint64_t bytes = 0;
+  for (const auto& page : job.work.group) {
+    const auto found = stage == nullptr ? page.results.end() : page.results.find(stage->name);
+    if (found == page.results.end()) continue;
+    bytes += static_cast<std::uint64_t>(found->second.content.size_bytes);
+  }
+  return bytes;
 }
 
 Task<layout::PageMap> load_page(Services& services, const store::StageResult& result,
                                 std::uint32_t number) {
-  MR_CO_TRY(const auto text, co_await read_content(services.blobs, result.content, kPageBytesMax));
-  MR_CO_TRY(auto page, co_await blob::on_disk(services.threads,
-                                              [&text] { return layout::parse_page_json(text); }));
+  MR_CO_TRY(auto text, co_await read_content(services.blobs, result.content, kPageBytesMax));
+  MR_CO_TRY(auto page, co_await blob::on_disk(services.threads, [&text] {
+              const auto mine = std::exchange(text, {});  // Gone with the parsing.
+              return layout::parse_page_json(mine);
+            }));
   page.info.page = number;
   co_return page;
 }
@@ -82,7 +131,10 @@ void note_tokens(Outcome& outcome, const json::Object& meta) {
   const auto* in = meta.if_contains("tokens_in");
   const auto* out = meta.if_contains("tokens_out");
   if (in == nullptr || out == nullptr) return;
-  outcome.actual_tokens = in->to_number<std::int64_t>() + out->to_number<std::int64_t>();
+  const auto* claimed = meta.if_contains("tokens_of_claim");
+  outcome.actual_tokens = claimed != nullptr
+                              ? claimed->to_number<std::int64_t>()
+                              : in->to_number<std::int64_t>() + out->to_number<std::int64_t>();
 }
 
 }  // namespace
@@ -145,7 +197,7 @@ void settle_with(StageJob& job, const json::Array& items, const std::vector<int>
 
 Task<json::Object> keep_json(StageJob& job, const std::string& bytes) {
   co_return co_await steadily(
-      *job.context, [&] { return keep_content(job.services.blobs, bytes, "application/json"); });
+      *job.context, [&] { return keep_bytes(job.services.blobs, bytes, "application/json"); });
 }
 
 }  // namespace
@@ -172,9 +224,12 @@ StageJob job_of_page(const StageJob& job, const store::DocumentWork::GroupPage& 
 Task<Outcome> keep_group(StageJob& job, GroupMade made) {
   json::Array items;
   Pack pack;
+  std::size_t bytes = 0;
+  for (const auto& one : made.done) bytes += one.made.bytes.size();
+  pack.bytes.reserve(bytes);
   for (auto& [page, one] : made.done) {
     auto item = page_item(job_of_page(job, *page), one);
-    item["part"] = pack.add(one.bytes);
+    item["part"] = pack.add(std::exchange(one.bytes, {}));
     items.push_back(std::move(item));
   }
   if (!items.empty()) {
@@ -186,6 +241,9 @@ Task<Outcome> keep_group(StageJob& job, GroupMade made) {
   co_return Outcome::ok(to_json(told));
 }
 
+// Pages one after the other, and what was made of all of them twice: each by itself, and packed.
+constexpr std::uint64_t kGroupFactor = 3;
+
 Task<Outcome> run_group(StageJob job) {
   GroupMade made;
   // Whoever had the group before may have died of one of its pages: from now on each is alone.
@@ -193,6 +251,12 @@ Task<Outcome> run_group(StageJob job) {
     for (const auto& one : job.work.group) made.left.push_back(one.page.page);
     co_return co_await keep_group(job, std::move(made));
   }
+  const auto bytes = group_bytes(job);
+  if (bytes > kGroupBytesMax) {
+    for (const auto& one : job.work.group) made.left.push_back(one.page.page);
+    co_return co_await keep_group(job, std::move(made));
+  }
+  MR_CO_TRY(const auto share, co_await take_memory(job, kGroupFactor * bytes));
   switch (job.stage->kind) {
     case RunKind::ocr: {
       MR_CO_TRY(made, co_await read_group(job));

@@ -31,6 +31,24 @@ struct StageJob {
   sandbox::TaskLimits limits() const;
 };
 
+// Of one page as JSON. 50 000 words, more than a page may have, take about 12 MB of it.
+inline constexpr std::uint64_t kPageBytesMax = std::uint64_t{16} * 1024 * 1024;
+// Several pages in one job: more is no ordinary text, and each is then done alone.
+inline constexpr std::uint64_t kGroupBytesMax = std::uint64_t{4} * 1024 * 1024;
+
+// By a child. Waiting for a place among the readers is not running.
+Task<sandbox::TaskResult> run_child(StageJob& job, sandbox::TaskSpec task);
+// So much of the memory for pages, as long as the share is kept; it must outlive what it is for.
+// Waiting for it is not running. `cancelled` when the job is.
+Task<MemoryBudget::Share> take_memory(StageJob& job, std::uint64_t bytes);
+// Of the result of that stage for the job's page; 0 without one.
+std::uint64_t result_bytes(const StageJob& job, RunKind kind);
+// What a reader may answer of so much text, before anybody knows how much it is: a word takes 130
+// bytes of JSON or more, whatever its length.
+std::uint64_t answer_bytes(std::int64_t text_chars, std::uint64_t bytes_per_char);
+// What the pages of the job's group are about, as JSON.
+std::uint64_t group_bytes(const StageJob& job);
+
 // Pages are kept without their number: the same page elsewhere in another document is the same
 // content. Whoever reads one says which it is.
 inline constexpr std::uint32_t kKeptPage = 1;

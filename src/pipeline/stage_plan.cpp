@@ -18,7 +18,7 @@ namespace {
 constexpr int kScanRevision = 1;
 constexpr int kReadRevision = 2;
 constexpr int kSpatialRevision = 1;
-constexpr int kPassRevision = 2;
+constexpr int kPassRevision = 3;
 constexpr int kIngestRevision = 1;
 
 std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {

@@ -168,6 +168,8 @@ bool FrameReader::begin(FrameHead head) {
       return false;
     }
   }
+  // Once, and not twice as much while it grows. What never comes takes no memory.
+  if (head.type == FrameType::result) body_.reserve(head.size_bytes);
   frame_ = head;
   left_bytes_ = head.size_bytes;
   return true;

@@ -64,6 +64,35 @@ TEST_F(Documents, AnOrdinaryLetterBecomesTextFactsAndANarrative) {
   EXPECT_THAT(picture, testing::StartsWith("\x89PNG"));
 }
 
+// A date is evidence of every result beside it: the doubtful one stays doubtful in what is handed
+// out, as it is in the table.
+TEST_F(Documents, WhatIsForReviewInTheTableIsForReviewInEveryOutput) {
+  const auto id = upload(made_pdf(
+      {{"Laboratory results",
+        "12 March 2024: Haemoglobin 14.2 g/dL (12.0 - 16.0), Potassium 45 mmol/L (3.5 - 5.1)"}}));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  const auto rows = value(
+      "select string_agg(name || ' ' || route, ', ' order by name) from millrace.clinical_fact "
+      "where file_id = $1::uuid and type = 'Observation'",
+      pg::params(id));
+  EXPECT_EQ(rows, "Haemoglobin accepted, Potassium review");
+  std::map<std::string, std::string> routes;
+  const auto facts = must(parse_json_object(output(id, "facts"), {.max_bytes = 1 << 20}));
+  for (const auto& fact : facts.at("facts").as_array()) {
+    if (fact.at("type").as_string() != "Observation") continue;
+    routes.emplace(fact.at("value").at("name").as_string(), fact.at("route").as_string());
+  }
+  EXPECT_EQ(routes, (std::map<std::string, std::string>{{"Haemoglobin", "accept"},
+                                                        {"Potassium", "review"}}));
+  EXPECT_THAT(output(id, "fhir"), HasSubstr(R"({"url":"route","valueCode":"review"})"));
+  EXPECT_EQ(value("select count(*) from millrace.clinical_fact where file_id = $1::uuid and route "
+                  "= 'review'",
+                  pg::params(id)),
+            value("select summary ->> 'facts_to_review' from millrace.document where file_id = "
+                  "$1::uuid",
+                  pg::params(id)));
+}
+
 // A page fails alone; released and retried, the document is whole.
 TEST_F(Documents, APageInQuarantineFailsAloneAndIsReadOnceItIsReleased) {
   const auto bad = letter("Bad Page", "Warfarin");
@@ -248,6 +277,20 @@ TEST_F(PaidDocuments, AProviderThatMisbehavesCostsTimeAndNoPage) {
           "millrace.provider_spend s"),
       "t");
   expect_sound();
+}
+
+TEST_F(PaidDocuments, WhatAModelInventsLeavesATraceAndNoFact) {
+  stand_in_->ask("POST", "/control/script", R"({"steps": [{"do": "invented"}]})");
+  const auto id = upload(made_pdf({letter("Ada", "Metformin")}), "letter.pdf", "paid");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(value("select string_agg(r.meta -> 'findings' ->> 'evidence_not_found', ',') from "
+                  "millrace.page_result r where r.file_id = $1::uuid and r.page = 1",
+                  pg::params(id)),
+            "1");
+  EXPECT_EQ(value("select count(*) from millrace.clinical_fact where file_id = $1::uuid and name "
+                  "ilike '%invented%'",
+                  pg::params(id)),
+            "0");
 }
 
 // An answer that cannot be used is one failure among others, whatever happened to the page before.

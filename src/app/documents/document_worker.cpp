@@ -86,6 +86,7 @@ class DocumentWorker {
   std::unique_ptr<provider::GoogleVisionOcr> vision_;
   std::unique_ptr<provider::Clamd> clamd_;
   std::unique_ptr<ParserParts> parsers_;
+  pipeline::MemoryBudget memory_{pipeline::kPageMemoryBytes};
   std::optional<pipeline::Services> services_;
   std::shared_ptr<pipeline::PipelineCache> cache_ = std::make_shared<pipeline::PipelineCache>();
 };
@@ -205,6 +206,7 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                             .clock = context.clock,
                                             .threads = made->threads_.get_executor()}));
   made->services_->embeddings = made->embeddings_->openers();
+  made->services_->memory = &made->memory_;
   auto& authors = made->services_->authors;
   authors.client = &parts.client;
   if (const auto dir = pipeline_folder(settings)) authors.folder = dir->string();
@@ -254,15 +256,13 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
     return {};
   }
   if (stage.provider == "google") return "google:vision-api";
-  if (stage.kind == pipeline::RunKind::embed) {
+  const bool embeds = stage.kind == pipeline::RunKind::embed;
+  if (embeds || stage.provider == "openai" || stage.provider == "anthropic") {
     const auto* model = stage.options.if_contains("model");
     return stage.provider + ":" +
            (model != nullptr && model->is_string()
                 ? std::string(model->get_string())
-                : settings.text(stage.provider + ".embed_model"));
-  }
-  if (stage.provider == "openai" || stage.provider == "anthropic") {
-    return stage.provider + ":" + settings.text(stage.provider + ".model");
+                : settings.text(stage.provider + (embeds ? ".embed_model" : ".model")));
   }
   return limited_parser(stage.provider);
 }

@@ -30,6 +30,9 @@ Task<Drawn> boxes_of(StageJob& job) {
   Drawn drawn;
   const auto spatial = result_of(job, RunKind::spatial);
   if (!spatial) co_return drawn;
+  MR_CO_TRY(const auto share,
+            co_await take_memory(job, 4 * result_bytes(job, RunKind::spatial) +
+                                          10 * result_bytes(job, RunKind::detect)));
   MR_CO_TRY(auto page, co_await load_page(job.services, **spatial, kKeptPage));
   drawn.turn_deg = page.info.rotation_deg;
   drawn.boxes = output::boxes_for_words(page).boxes;
@@ -52,6 +55,10 @@ Task<Drawn> boxes_of(StageJob& job) {
 
 Task<Outcome> run_image(StageJob job) {
   if (!job.work.page) co_return Outcome::permanent("no_page", "the document has no such page");
+  if (job.work.quarantined) {
+    co_return Outcome::permanent("quarantined",
+                                 "this content has crashed its reader three times before");
+  }
   MR_CO_TRY(auto drawn, co_await steadily(*job.context, [&] { return boxes_of(job); }));
   json::Object request;
   request["op"] = "image";
@@ -72,7 +79,7 @@ Task<Outcome> run_image(StageJob job) {
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     co_return ok();
   };
-  const auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  const auto done = co_await run_child(job, std::move(task));
   if (auto failed = failed_task(done, fmt::format("picture of page {}", job.page()))) {
     co_return *std::move(failed);
   }

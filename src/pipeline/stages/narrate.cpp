@@ -8,6 +8,7 @@
 #include "layout/clinical/narrative.h"
 #include "layout/clinical/validation.h"
 #include "pipeline/document_facts.h"
+#include "pipeline/fact_limit.h"
 #include "pipeline/model_pass.h"
 #include "pipeline/pass_facts.h"
 #include "pipeline/stage_job.h"
@@ -26,10 +27,14 @@ namespace {
 namespace clinical = layout::clinical;
 
 constexpr int kWindow = 200;  // Pages.
+// What the facts of a page take in memory, in all of their forms, and those of the longest
+// document.
+constexpr std::uint64_t kFactsBytesPage = std::uint64_t{32} * 1024;
+constexpr std::uint64_t kFactsBytesMax = std::uint64_t{40} * 1024 * 1024;
 
 struct Gathered {
   std::vector<StoredFacts> pages;
-  std::size_t facts = 0;
+  FactLimit limit{kDocumentFactsMax};
   std::map<std::string, double> types;  // Of the document, by confidence.
   std::map<std::string, int> languages;
 };
@@ -53,6 +58,14 @@ void note_page(Gathered& gathered, const json::Object& meta) {
   if (const auto language = text("language"); !language.empty()) ++gathered.languages[language];
 }
 
+// Of a page that is not told: as many as its rows.
+std::size_t facts_noted(const json::Object& meta) {
+  const auto* facts = meta.if_contains("facts");
+  return facts != nullptr && facts->is_int64() && facts->get_int64() > 0
+             ? static_cast<std::size_t>(facts->get_int64())
+             : 0;
+}
+
 Task<Gathered> gather(StageJob& job, const Stage& detect, const Stage& extract) {
   Gathered gathered;
   const auto page_count = job.work.document->page_count;
@@ -66,15 +79,18 @@ Task<Gathered> gather(StageJob& job, const Stage& detect, const Stage& extract) 
         note_page(gathered, one.result.meta);
         continue;
       }
+      if (gathered.limit.full()) {
+        gathered.limit.take(facts_noted(one.result.meta));
+        continue;
+      }
       MR_CO_TRY(const auto text, co_await steadily(*job.context, [&] {
                   return read_content(job.services.blobs, one.result.content, kPassBytesMax);
                 }));
       MR_CO_TRY(auto facts, read_page_facts(text));
+      if (!gathered.limit.take(facts.extraction.facts.size())) continue;
       if (facts.extraction.facts.empty()) continue;
       number_page(facts, static_cast<std::uint32_t>(one.page));
-      gathered.facts += facts.extraction.facts.size();
       gathered.pages.push_back(std::move(facts));
-      if (gathered.facts > kDocumentFactsMax) co_return gathered;
     }
     after = window.empty() ? after + kWindow : std::max(after + 1, window.back().page);
   }
@@ -92,8 +108,8 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
   if (!service) co_return std::unexpected(service.error());
   Told told;
   if (*service == nullptr) {
-    told.narrative = co_await blob::on_disk(job.services.threads,
-                                            [&] { return extract::narrate(facts.extraction); });
+    told.narrative = co_await blob::on_disk(
+        job.services.threads, [&] { return extract::narrate(facts.extraction, facts.routed); });
     told.meta["provider"] = extract::kProvider;
     told.meta["model"] = extract::kModel;
     co_return told;
@@ -129,6 +145,9 @@ Task<Outcome> run_narrate(StageJob job) {
   if (detect == nullptr || extract == nullptr) {
     co_return Outcome::permanent("no_facts", "no stage of the pipeline finds facts");
   }
+  const auto page_count = static_cast<std::uint64_t>(job.work.document->page_count);
+  MR_CO_TRY(const auto share,
+            co_await take_memory(job, std::min(kFactsBytesMax, page_count * kFactsBytesPage)));
   MR_CO_TRY(auto gathered, co_await gather(job, *detect, *extract));
   auto facts = co_await blob::on_disk(
       job.services.threads, [&gathered] { return join_pages(std::move(gathered.pages)); });
@@ -159,7 +178,11 @@ Task<Outcome> run_narrate(StageJob job) {
   json::Object summary;
   summary["document_type"] = facts.document_type;
   summary["language"] = facts.language;
-  summary["facts"] = static_cast<std::int64_t>(facts.extraction.facts.size());
+  // Those that have rows: what was dropped is in facts.json only, and says so.
+  const auto dropped = clinical::facts_with(facts.routed, clinical::Route::reject).size();
+  summary["facts"] = static_cast<std::int64_t>(facts.extraction.facts.size() - dropped);
+  // Beyond what is told together: they have rows, and are in no fact of the whole document.
+  summary["facts_left_out"] = static_cast<std::int64_t>(gathered.limit.left_out());
   summary["facts_to_review"] = static_cast<std::int64_t>(uncertain.size());
   summary["conflicts"] = static_cast<std::int64_t>(conflicts.size());
   summary["sentences"] = static_cast<std::int64_t>(facts.narrative.sentences.size());

@@ -1,5 +1,6 @@
 // Words with boxes of one page: from the text layer where it can be believed, else by OCR, by a
 // child of our own or by a service.
+#include "base/json_cut.h"
 #include "blob/disk.h"
 #include "layout/confidence.h"
 #include "layout/form.h"
@@ -20,7 +21,7 @@
 namespace millrace::pipeline {
 namespace {
 
-constexpr JsonLimits kReadLimits{.max_bytes = std::size_t{64} * 1024 * 1024, .max_depth = 64};
+constexpr JsonLimits kReadLimits{.max_bytes = kPageBytesMax, .max_depth = 64};
 
 struct ReadPage {
   layout::PageMap page;
@@ -47,10 +48,15 @@ json::Object meta_of(const layout::PageMap& page, std::string_view source) {
 
 // The child's answer, read as what it is: the word of a process that has handled hostile bytes.
 Result<ReadPage> checked_read(std::string_view text) {
-  MR_TRY(const auto object, parse_json_object(text, kReadLimits));
-  const auto* page = object.if_contains("page");
-  if (page == nullptr) return fail(ErrorKind::invalid_argument, "the answer has no page");
-  MR_TRY(auto map, layout::page_from_json(*page));
+  // The page apart from the rest: of a dense one no tree is made.
+  const auto cut = cut_json_member(text, "page");
+  if (!cut) {
+    MR_TRY_VOID(parse_json_object(text, kReadLimits));
+    return fail(ErrorKind::invalid_argument, "the answer has no page");
+  }
+  MR_TRY(const auto object,
+         parse_json_object(fmt::format("{}null{}", cut->before, cut->after), kReadLimits));
+  MR_TRY(auto map, layout::parse_page_json(cut->value));
   map.info.page = kKeptPage;
   const auto source = text_of(object, "source");
   auto meta = meta_of(map, source == "text" ? "text" : "ocr");
@@ -86,34 +92,55 @@ std::optional<Outcome> too_doubtful(const StageJob& job, const ReadPage& read) {
 
 Task<Outcome> keep(StageJob& job, ReadPage read) {
   if (auto doubt = too_doubtful(job, read)) co_return *std::move(doubt);
-  MR_CO_TRY(auto bytes, co_await blob::on_disk(job.services.threads, [&read] {
-              return Result<std::string>(layout::page_json(read.page));
-            }));
+  auto bytes = co_await blob::on_disk(job.services.threads, [&read] {
+    const auto page = std::exchange(read.page, {});  // Only its bytes are wanted from here on.
+    return layout::page_json(page);
+  });
   co_return co_await keep_page(job, {.bytes = std::move(bytes), .meta = std::move(read.meta)});
 }
 
-Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
+// The answer, what is made of it, and that as bytes again.
+constexpr std::uint64_t kReadFactor = 3;
+
+Task<std::optional<Outcome>> read_within(StageJob& job, std::string_view mode,
+                                         std::uint64_t bytes_max) {
+  MR_CO_TRY(const auto share, co_await take_memory(job, kReadFactor * bytes_max));
   auto opened = co_await steadily(
       *job.context, [&] { return job.services.contents.open(job.work.file.content); });
   if (!opened) co_return outcome_of(opened.error(), "the file cannot be fetched");
   sandbox::TaskSpec task{.request = to_json(read_request(job, mode)), .limits = job.limits()};
+  task.limits.result_max_bytes = bytes_max;
   task.files.push_back(*std::move(opened));
-  auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  auto done = co_await run_child(job, std::move(task));
+  const bool larger = done && done->end == sandbox::TaskResult::End::overflow;
+  if (larger && bytes_max < kPageBytesMax) co_return std::nullopt;
   if (auto failed = failed_task(done, fmt::format("page {}", job.page()))) {
     co_return *std::move(failed);
   }
-  auto read =
-      co_await blob::on_disk(job.services.threads, [&done] { return checked_read(done->result); });
+  auto read = co_await blob::on_disk(job.services.threads, [&done] {
+    const auto text = std::exchange(done->result, {});
+    return checked_read(text);
+  });
   if (!read) {
     auto outcome = Outcome::retry("reader_protocol", read.error().message);
     outcome.crash = true;
     co_return outcome;
   }
-  co_return co_await keep(job, *std::move(read));
+  MR_CO_TRY(auto outcome, co_await keep(job, *std::move(read)));
+  co_return outcome;
 }
 
-// More of a few pages' text is no ordinary text: each is then read alone, with limits of its own.
-constexpr std::uint64_t kGroupOutputMax = std::uint64_t{16} * 1024 * 1024;
+Task<Outcome> read_locally(StageJob& job, std::string_view mode) {
+  // As much as its own text may give, or a picture of one: what turns out to be more is read again
+  // with room for the largest.
+  const auto likely = std::min(kPageBytesMax, answer_bytes(job.work.page->text_chars, 64));
+  MR_CO_TRY(auto outcome, co_await read_within(job, mode, likely));
+  if (!outcome) {
+    MR_CO_TRY(outcome, co_await read_within(job, mode, kPageBytesMax));
+  }
+  if (!outcome) co_return fail(ErrorKind::internal, "a page was read without an end");
+  co_return *std::move(outcome);
+}
 
 // One line a page, in the order they were asked for, as far as the child came.
 std::vector<PageMade> checked_lines(std::string_view text, std::size_t pages) {
@@ -158,7 +185,7 @@ awaitable<std::expected<Picture, Outcome>> picture(StageJob& job) {
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     co_return ok();
   };
-  const auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  const auto done = co_await run_child(job, std::move(task));
   if (auto failed = failed_task(done, fmt::format("picture of page {}", job.page()))) {
     co_return std::unexpected(*std::move(failed));
   }
@@ -230,7 +257,7 @@ Task<GroupMade> read_group(StageJob& job) {
   for (const auto& one : job.work.group) pages.emplace_back(one.page.page);
   request["pages"] = std::move(pages);
   sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
-  task.limits.output_max_bytes = kGroupOutputMax;
+  task.limits.output_max_bytes = group_bytes(job);
   task.files.push_back(std::move(file));
   std::string lines;
   task.on_output = [&lines](std::span<const std::byte> piece) -> Task<void> {
@@ -238,9 +265,11 @@ Task<GroupMade> read_group(StageJob& job) {
     co_return ok();
   };
   // However it ended: the pages that it came to are read, and the rest is for jobs of their own.
-  MR_CO_TRY_VOID(co_await job.services.children.run(std::move(task), job.context->token()));
-  auto made = co_await blob::on_disk(job.services.threads,
-                                     [&] { return checked_lines(lines, job.work.group.size()); });
+  MR_CO_TRY_VOID(co_await run_child(job, std::move(task)));
+  auto made = co_await blob::on_disk(job.services.threads, [&] {
+    const auto text = std::exchange(lines, {});
+    return checked_lines(text, job.work.group.size());
+  });
   GroupMade group;
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto& page = job.work.group[i];

@@ -120,7 +120,7 @@ Task<Run> parse_once(StageJob& job, sandbox::UniqueFd pages) {
   task.on_output = [&writer](std::span<const std::byte> bytes) -> Task<void> {
     co_return co_await writer.write(bytes);
   };
-  auto done = co_await job.services.children.run(std::move(task), job.context->token());
+  auto done = co_await run_child(job, std::move(task));
   if (!done) co_return fail(done.error());
   if (done->end == sandbox::TaskResult::End::refused &&
       done->code == to_string(ErrorKind::invalid_argument)) {
@@ -189,7 +189,7 @@ class Recognition {
     sandbox::TaskSpec task{.request = to_json(request), .limits = job_.limits()};
     task.limits.cpu = std::min<std::chrono::milliseconds>(task.limits.cpu, std::chrono::minutes(2));
     task.files.push_back(std::move(file));
-    auto done = co_await job_.services.children.run(std::move(task), job_.context->token());
+    auto done = co_await run_child(job_, std::move(task));
     if (!done) co_return fail(done.error());
     using End = sandbox::TaskResult::End;
     if (done->end == End::cancelled || done->end == End::cannot_confine) {

@@ -19,7 +19,11 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace millrace::pipeline {
 namespace {
@@ -47,6 +51,24 @@ Task<extract::Context> context_before(StageJob& job) {
   });
 }
 
+// Rules and counts, never the text: what a model invented must leave a trace.
+void note_findings(json::Object& meta, std::span<const clinical::Finding> findings) {
+  json::Object counts;
+  for (const auto& [rule, count] : clinical::count_rules(findings)) {
+    counts[clinical::to_string(rule)] = static_cast<std::int64_t>(count);
+  }
+  if (!counts.empty()) meta["findings"] = std::move(counts);
+}
+
+std::uint64_t bytes_before(const StageJob& job) {
+  const auto* spatial = stage_doing(*job.pipeline, RunKind::spatial);
+  const auto found =
+      spatial == nullptr ? job.work.previous.end() : job.work.previous.find(spatial->name);
+  return found == job.work.previous.end()
+             ? 0
+             : static_cast<std::uint64_t>(found->second.content.size_bytes);
+}
+
 struct Detected {
   clinical::Detection detection;
   json::Object meta;
@@ -62,16 +84,21 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   auto answers = co_await ask_model(job, service, *std::move(requests));
   if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Detection> parts;
+  std::vector<clinical::Finding> findings;
   for (const auto& value : answers->values) {
     auto part = clinical::detection_from_json(value, clinical::Form::answer, map);
     if (!part) {
       co_return std::unexpected(unusable_answer(part.error().message));
     }
-    // What is not on the page is dropped there; the rest gets its place.
-    parts.push_back(clinical::ground(*std::move(part), map).detection);
+    // What is not on the page is dropped there; the rest gets its place, and what is doubtful about
+    // it goes with it to the facts.
+    auto grounded = clinical::ground(*std::move(part), map);
+    parts.push_back(std::move(grounded.detection));
+    std::ranges::move(grounded.findings, std::back_inserter(findings));
   }
   Detected detected{.detection = clinical::merge_detections(std::move(parts))};
   note_answers(detected.meta, service, *answers);
+  note_findings(detected.meta, findings);
   co_return detected;
 }
 
@@ -141,6 +168,7 @@ Task<PageAnswer> made_of(StageJob& job, const layout::SpatialMap& map,
     const auto routed = clinical::route_facts(kept, detection, map, again, rules);
     extracted.meta["rejected"] = static_cast<std::int64_t>(
         std::ranges::count(findings, clinical::Severity::reject, &clinical::Finding::severity));
+    note_findings(extracted.meta, findings);
     return page_facts(kept, detection, map, routed);
   });
   auto& meta = extracted.meta;
@@ -187,16 +215,20 @@ Task<PageAnswer> make_detection(StageJob& job, Before* before) {
   co_return co_await made_of(job, map, *std::move(detected));
 }
 
+Task<clinical::Detection> kept_detection(StageJob& job, const store::StageResult& entities,
+                                         const layout::SpatialMap& map) {
+  MR_CO_TRY(const auto text, co_await steadily(*job.context, [&] {
+              return read_content(job.services.blobs, entities.content, kPassBytesMax);
+            }));
+  MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
+  co_return clinical::detection_from_json(value, clinical::Form::stored, map);
+}
+
 Task<PageAnswer> make_extraction(StageJob& job) {
   MR_CO_TRY(const auto* spatial, result_of(job, RunKind::spatial));
   MR_CO_TRY(const auto* entities, result_of(job, RunKind::detect));
   MR_CO_TRY(const auto map, co_await page_map(job, *spatial));
-  MR_CO_TRY(const auto text, co_await steadily(*job.context, [&] {
-              return read_content(job.services.blobs, entities->content, kPassBytesMax);
-            }));
-  MR_CO_TRY(const auto value, parse_json(text, {.max_bytes = kPassBytesMax, .max_depth = 32}));
-  MR_CO_TRY(const auto detection,
-            clinical::detection_from_json(value, clinical::Form::stored, map));
+  MR_CO_TRY(const auto detection, co_await kept_detection(job, *entities, map));
   const auto service = model_of(job);
   if (!service) co_return service.error();
   Extracted extracted;
@@ -228,12 +260,21 @@ void add(GroupMade& group, const store::DocumentWork::GroupPage& page, PageAnswe
 
 }  // namespace
 
+// The page, or the one before it, as text and as a map; what is found on it, as a tree and as
+// bytes.
 Task<Outcome> run_detect(StageJob job) {
+  MR_CO_TRY(const auto share,
+            co_await take_memory(
+                job, 4 * std::max(result_bytes(job, RunKind::spatial), bytes_before(job))));
   MR_CO_TRY(auto answer, co_await make_detection(job, nullptr));
   co_return co_await keep(job, std::move(answer));
 }
 
+// A tree takes about ten times the room of its text.
 Task<Outcome> run_extract(StageJob job) {
+  MR_CO_TRY(const auto share,
+            co_await take_memory(job, 3 * result_bytes(job, RunKind::spatial) +
+                                          10 * result_bytes(job, RunKind::detect)));
   MR_CO_TRY(auto answer, co_await make_extraction(job));
   co_return co_await keep(job, std::move(answer));
 }

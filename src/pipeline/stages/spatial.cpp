@@ -18,17 +18,24 @@ namespace {
 
 constexpr int kWindow = 64;  // Pages.
 
+// Of pages as JSON, looked at together. Ordinary ones never come to it.
+constexpr std::uint64_t kWindowBytes = std::uint64_t{6} * 1024 * 1024;
+// Their maps, and they as bytes; of one of them the text and what is made of it.
+constexpr std::uint64_t kFactor = 4;
+
 struct Marked {
-  std::string bytes;
-  json::Object meta;
+  Pack pack;
+  std::vector<json::Object> parts;
+  std::vector<json::Object> metas;
 };
 
-Result<std::vector<Marked>> mark(std::vector<layout::PageMap> pages) {
+Marked mark(std::vector<layout::PageMap> pages, std::uint64_t bytes) {
   for (auto& page : pages) layout::mark_page_number(page);
   layout::mark_running_text(pages);
-  std::vector<Marked> marked;
-  marked.reserve(pages.size());
-  for (auto& page : pages) {
+  Marked marked;
+  marked.pack.bytes.reserve(bytes + bytes / 16);
+  for (auto& one : pages) {
+    auto page = std::exchange(one, {});  // Gone when its bytes are made.
     page.info.page = kKeptPage;
     json::Object meta;
     meta["words"] = static_cast<std::int64_t>(page.words.size());
@@ -36,9 +43,23 @@ Result<std::vector<Marked>> mark(std::vector<layout::PageMap> pages) {
     meta["blocks"] = static_cast<std::int64_t>(page.blocks.size());
     meta["tables"] = static_cast<std::int64_t>(page.tables.size());
     meta["pairs"] = static_cast<std::int64_t>(page.pairs.size());
-    marked.push_back({.bytes = layout::page_json(page), .meta = std::move(meta)});
+    marked.parts.push_back(marked.pack.add(layout::page_json(page)));
+    marked.metas.push_back(std::move(meta));
   }
   return marked;
+}
+
+std::uint64_t bytes_of(const store::PageResult& page) {
+  return static_cast<std::uint64_t>(page.result.content.size_bytes);
+}
+
+// The pages from the front that are looked at together: at least one.
+std::uint64_t cut_window(std::vector<store::PageResult>& window) {
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  while (count < window.size() && bytes < kWindowBytes) bytes += bytes_of(window[count++]);
+  window.erase(window.begin() + static_cast<std::ptrdiff_t>(count), window.end());
+  return bytes;
 }
 
 }  // namespace
@@ -52,7 +73,7 @@ Task<Outcome> run_spatial(StageJob job) {
   std::int64_t word_count = 0;
   std::int64_t table_count = 0;
   for (int after = 0;;) {
-    MR_CO_TRY(const auto window, co_await steadily(*job.context, [&] {
+    MR_CO_TRY(auto window, co_await steadily(*job.context, [&] {
                 return job.services.store.page_results(job.work.file.id, {words->name}, after,
                                                        kWindow);
               }));
@@ -62,6 +83,8 @@ Task<Outcome> run_spatial(StageJob job) {
       if (after >= job.work.document->page_count) break;
       continue;
     }
+    const auto bytes = cut_window(window);
+    MR_CO_TRY(const auto share, co_await take_memory(job, kFactor * bytes));
     std::vector<layout::PageMap> pages;
     for (const auto& one : window) {
       MR_CO_TRY(auto page, co_await steadily(*job.context, [&] {
@@ -69,24 +92,21 @@ Task<Outcome> run_spatial(StageJob job) {
                 }));
       pages.push_back(std::move(page));
     }
-    MR_CO_TRY(auto marked, co_await blob::on_disk(job.services.threads,
-                                                  [&pages] { return mark(std::move(pages)); }));
-    Pack pack;
-    std::vector<json::Object> parts;
-    for (const auto& one : marked) parts.push_back(pack.add(one.bytes));
+    auto marked = co_await blob::on_disk(job.services.threads,
+                                         [&] { return mark(std::exchange(pages, {}), bytes); });
     MR_CO_TRY(const auto blob, co_await steadily(*job.context, [&] {
-                return keep_content(job.services.blobs, pack.bytes, "application/json");
+                return keep_bytes(job.services.blobs, marked.pack.bytes, "application/json");
               }));
-    for (std::size_t i = 0; i < marked.size(); ++i) {
-      word_count += marked[i].meta.at("words").to_number<std::int64_t>();
-      table_count += marked[i].meta.at("tables").to_number<std::int64_t>();
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      word_count += marked.metas[i].at("words").to_number<std::int64_t>();
+      table_count += marked.metas[i].at("tables").to_number<std::int64_t>();
       json::Object item;
       item["page"] = window[i].page;
       item["stage"] = job.stage->name;
       item["reuse_key"] = sha256_hex(version + window[i].result.content.sha256);
       item["blob"] = blob;
-      item["part"] = std::move(parts[i]);
-      item["meta"] = std::move(marked[i].meta);
+      item["part"] = std::move(marked.parts[i]);
+      item["meta"] = std::move(marked.metas[i]);
       results.push_back(std::move(item));
     }
     after = window.back().page;
