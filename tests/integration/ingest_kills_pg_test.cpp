@@ -128,7 +128,7 @@ TEST_F(KilledIngest, v24_ADeathBeforeTheSwitchShowsNothingAndLosesNothing) {
   kill_at("place_chunks.before=kill");
   const auto progress = document(id).at("progress").as_object();
   const auto total = progress.at("chunks_total").to_number<int>();
-  EXPECT_GT(total, 6);
+  EXPECT_GE(total, 6);
   EXPECT_EQ(progress.at("chunks_in_buffer"), total);
   EXPECT_EQ(progress.at("vectors_in_buffer"), total);
   kill_at("place_chunks.before=kill@2");
@@ -142,8 +142,8 @@ TEST_F(KilledIngest, v24_ADeathBeforeTheSwitchShowsNothingAndLosesNothing) {
   expect_published(id);
   // H-21: of the job that embedded them.
   const auto job = value(
-      "select job_id from millrace.job_fact where job_type = 'ingest_embed' and payload ->> "
-      "'shell_file_id' = $1",
+      "select f.job_id from millrace.job_fact f join millrace.job_type t using (type_id) where "
+      "t.job_type = 'ingest_embed' and f.payload ->> 'shell_file_id' = $1",
       pg::params(id));
   const auto answered = api().get("/api/v1/jobs/" + job, who_.token);
   ASSERT_EQ(answered.status, 200) << answered.body;

@@ -26,10 +26,10 @@ TEST_F(IngestPlaces, b22_the_switch_writes_as_many_rows_for_many_chunks_as_for_f
     const auto generation = chunked(file, text);
     embed(file, generation, text);
     const auto job = take("ingest_publish");
-    for (int left = chunks; left > 0; left -= 50) {
-      EXPECT_EQ(place(job, generation, 50), std::to_string(std::min(left, 50)));
+    for (int left = chunks; left > 0; left -= 20) {
+      EXPECT_EQ(place(job, generation, 20), std::to_string(std::min(left, 20)));
     }
-    EXPECT_EQ(place(job, generation, 50), "0");
+    EXPECT_EQ(place(job, generation, 20), "0");
     EXPECT_EQ(buffered(generation), "");
     sql.run("truncate pg_temp.wrote");
     expect_settled(settle_with(job, {so_far,
@@ -42,7 +42,7 @@ TEST_F(IngestPlaces, b22_the_switch_writes_as_many_rows_for_many_chunks_as_for_f
     return sql.value("select max(rows) - min(rows) from pg_temp.wrote");
   };
   const auto few = rows_of_switch(2);
-  EXPECT_EQ(rows_of_switch(220), few);
+  EXPECT_EQ(rows_of_switch(95), few);
   EXPECT_NE(few, "0");
 }
 

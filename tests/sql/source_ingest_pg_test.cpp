@@ -396,6 +396,13 @@ TEST_F(SourceIngest, v23_an_imported_job_ends_with_the_chunks_of_one_that_began_
   const auto moved = move_batch(sql, "baseworker", "public");
   ASSERT_EQ(moved.size(), 1U);
   EXPECT_EQ(moved[0].job_id, id);
+  // The source knows no pipelines: a worker brings its own.
+  sql.run(
+      "select millrace.begin_document($1::uuid, jsonb_build_object('name', v.name, 'version', "
+      "v.version, 'hash', encode(v.hash, 'hex'), 'first_job', v.first_job, 'definition', "
+      "v.definition, 'job_types', '[]'::jsonb)) from millrace.pipeline_version v where v.name = "
+      "'ingest'",
+      pg::params(id));
   EXPECT_EQ(run(theirs), states);
   EXPECT_EQ(chunks_of(theirs), chunks_of(ours));
   EXPECT_EQ(job_of(theirs), id);

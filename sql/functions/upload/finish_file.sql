@@ -6,9 +6,7 @@ as $$
 declare
   v_now timestamptz := millrace.now();
   v_sha256 bytea := decode(p_blob ->> 'sha256', 'hex');
-  -- Of a text only: some senders declare one of everything.
-  v_charset text := case when p_upload.declared_type ~* '^(text/|message/|application/([a-z0-9.-]+\+)?(xml|xhtml|json))'
-                         then lower((regexp_match(p_upload.declared_type, ';\s*charset\s*=\s*"?([a-z0-9][a-z0-9._:+-]{0,63})', 'i'))[1]) end;
+  v_charset text;
   v_file millrace.shell_files;
 begin
   loop
@@ -32,6 +30,10 @@ begin
       return millrace.file_json(v_file) || '{"replayed": true}'::jsonb;
     end if;
   end loop;
+  -- Of a text only: some senders declare one of everything.
+  if p_upload.declared_type ~* '^(text/|message/|application/([a-z0-9.-]+\+)?(xml|xhtml|json))' then
+    v_charset := lower((regexp_match(p_upload.declared_type, ';\s*charset\s*=\s*"?([a-z0-9][a-z0-9._:+-]{0,63})', 'i'))[1]);
+  end if;
   if v_charset is not null then
     insert into millrace.file_charset (file_id, tenant_id, charset) values (v_file.id, v_file.tenant_id, v_charset);
   end if;
