@@ -10,8 +10,9 @@
 
 namespace millrace::worker {
 
-JobOutput::JobOutput(const Clock& clock, LogCap cap, std::function<void()> on_change)
-    : clock_(clock), cap_(cap), on_change_(std::move(on_change)) {}
+JobOutput::JobOutput(const Clock& clock, LogCap cap, std::function<void()> on_change,
+                     std::function<void()> on_step)
+    : clock_(clock), cap_(cap), on_change_(std::move(on_change)), on_step_(std::move(on_step)) {}
 
 void JobOutput::changed(std::unique_lock<std::mutex> lock) {
   const bool first = !std::exchange(dirty_, true);
@@ -19,14 +20,39 @@ void JobOutput::changed(std::unique_lock<std::mutex> lock) {
   if (first && on_change_) on_change_();
 }
 
+const Progress* JobOutput::last_said() const {
+  if (progress_) return &*progress_;
+  if (!steps_.empty()) return &steps_.back();
+  return progress_taken_ ? &*progress_taken_ : nullptr;
+}
+
 void JobOutput::set_progress(Progress progress) {
   used_ = true;
   progress.percent = std::clamp(progress.percent, 0, 100);
   std::unique_lock lock(mutex_);
-  const auto& last = progress_ ? progress_ : progress_taken_;
-  if (last && *last == progress) return;
+  const auto* last = last_said();
+  if (last != nullptr && *last == progress) return;
   progress_ = std::move(progress);
   changed(std::move(lock));
+}
+
+void JobOutput::add_step(Progress step) {
+  used_ = true;
+  step.percent = std::clamp(step.percent, 0, 100);
+  std::unique_lock lock(mutex_);
+  const auto* last = last_said();
+  if (last != nullptr && *last == step) return;
+  if (steps_said_ == kStepsMax) {
+    progress_ = std::move(step);
+    changed(std::move(lock));
+    return;
+  }
+  ++steps_said_;
+  progress_.reset();  // The step is further on.
+  const bool first = steps_.empty();
+  steps_.push_back(std::move(step));
+  changed(std::move(lock));
+  if (first && on_step_) on_step_();
 }
 
 void JobOutput::add_log(LogLevel level, std::string_view message) {
@@ -68,10 +94,20 @@ void JobOutput::add_statements(std::vector<SqlStatement> statements) {
 JobOutput::Report JobOutput::take_report() {
   const std::lock_guard lock(mutex_);
   dirty_ = false;
-  Report report{.progress = std::exchange(progress_, std::nullopt),
-                .logs = std::exchange(logs_, {})};
-  if (report.progress) progress_taken_ = report.progress;
-  return report;
+  if (const auto* last = last_said()) progress_taken_ = *last;
+  return {.steps = std::exchange(steps_, {}),
+          .progress = std::exchange(progress_, std::nullopt),
+          .logs = std::exchange(logs_, {})};
+}
+
+bool JobOutput::has_steps() const {
+  const std::lock_guard lock(mutex_);
+  return !steps_.empty();
+}
+
+std::vector<Progress> JobOutput::take_steps() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(steps_, {});
 }
 
 void JobOutput::put_back(std::vector<JobLogLine> logs) {

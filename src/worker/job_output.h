@@ -2,8 +2,9 @@
 //
 // Flow: the handler, on any thread, adds progress, log lines and effects; the Reporter takes
 // progress and lines from time to time, the Dispatcher takes the rest when the handler has ended.
-// Bounded: one progress, and log lines up to the cap; what is beyond is counted and named in a last
-// line. Threading: all members from any thread.
+// Of progress only the latest counts, but a step is told for itself, soon and in its order.
+// Bounded: one progress, a number of steps, and log lines up to the cap; what is beyond is counted
+// and named in a last line. Threading: all members from any thread.
 #pragma once
 
 #include "base/clock.h"
@@ -30,24 +31,32 @@ struct Progress {
 
 class JobOutput {
  public:
+  // More are progress like any other: nobody follows a hundred steps one by one.
+  static constexpr int kStepsMax = 16;
+
   // `on_change` is called, without a lock, when something new is there to be stored after nothing
-  // was; it must be thread-safe.
-  JobOutput(const Clock& clock, LogCap cap, std::function<void()> on_change);
+  // was, and `on_step` when the first of it that is a step is; they must be thread-safe.
+  JobOutput(const Clock& clock, LogCap cap, std::function<void()> on_change,
+            std::function<void()> on_step = {});
 
   // Something was ever said. Most handlers say nothing, and then nobody need look.
   bool used() const { return used_.load(std::memory_order_acquire); }
 
   void set_progress(Progress progress);
+  void add_step(Progress step);
   void add_log(LogLevel level, std::string_view message);
   void add_job(json::Object spec);
   void add_event(std::string_view kind, json::Value data);
   void add_statements(std::vector<SqlStatement> statements);
 
   struct Report {
+    std::vector<Progress> steps;       // In their order, before `progress`.
     std::optional<Progress> progress;  // Only when it changed since the last one taken.
     std::vector<JobLogLine> logs;
   };
   Report take_report();
+  bool has_steps() const;
+  std::vector<Progress> take_steps();
   // The lines of a report that could not be stored.
   void put_back(std::vector<JobLogLine> logs);
   // Everything left, with a line about what was dropped.
@@ -57,15 +66,19 @@ class JobOutput {
 
  private:
   void changed(std::unique_lock<std::mutex> lock);
+  const Progress* last_said() const;  // Under the lock.
 
   const Clock& clock_;
   const LogCap cap_;
   const std::function<void()> on_change_;
+  const std::function<void()> on_step_;
 
   std::atomic<bool> used_ = false;
 
   mutable std::mutex mutex_;  // Guards all below.
   bool dirty_ = false;
+  std::vector<Progress> steps_;
+  int steps_said_ = 0;  // Taken or not.
   std::optional<Progress> progress_;
   std::optional<Progress> progress_taken_;
   std::vector<JobLogLine> logs_;

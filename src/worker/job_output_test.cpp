@@ -36,6 +36,33 @@ TEST_F(JobOutputTest, ProgressIsClampedAndTheSameAgainIsNoNews) {
   EXPECT_EQ(changes, 1);
 }
 
+TEST_F(JobOutputTest, EachStepIsKeptInItsOrderAndTakesThePlaceOfProgressBeforeIt) {
+  int steps = 0;
+  JobOutput stepping(clock, {}, nullptr, [&] { ++steps; });
+  stepping.set_progress({.percent = 10});
+  EXPECT_EQ(steps, 0);
+  stepping.add_step({.percent = 25});
+  stepping.add_step({.percent = 25});  // Nothing new.
+  stepping.add_step({.percent = 150});
+  stepping.set_progress({.percent = 100});  // Likewise.
+  EXPECT_EQ(steps, 1);
+  auto report = stepping.take_report();
+  ASSERT_EQ(report.steps.size(), 2U);
+  EXPECT_EQ(report.steps[0].percent, 25);
+  EXPECT_EQ(report.steps[1].percent, 100);
+  EXPECT_EQ(report.progress, std::nullopt);
+  stepping.add_step({.percent = 100});
+  EXPECT_FALSE(stepping.has_steps());
+  EXPECT_EQ(steps, 1);
+}
+
+TEST_F(JobOutputTest, MoreStepsThanAnybodyFollowsAreProgress) {
+  for (int i = 1; i <= 50; ++i) output.add_step({.percent = i});
+  const auto report = output.take_report();
+  EXPECT_EQ(report.steps.size(), std::size_t{JobOutput::kStepsMax});
+  EXPECT_EQ(report.progress->percent, 50);
+}
+
 TEST_F(JobOutputTest, KeepsLinesUpToTheCapWhetherTakenOrNot) {
   output.add_log(LogLevel::info, "1");
   (void)output.take_report();

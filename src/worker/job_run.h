@@ -29,8 +29,11 @@ struct JobRun : std::enable_shared_from_this<JobRun> {
   // The identity under which a job was claimed; one for all jobs of a claim.
   using WorkerId = std::shared_ptr<const std::string>;
 
-  JobRun(Clock& clock, LogCap cap, std::function<void(std::weak_ptr<JobRun>)> on_output)
-      : output(clock, cap, [this, call = std::move(on_output)] { call(weak_from_this()); }) {}
+  JobRun(Clock& clock, LogCap cap, std::function<void(std::weak_ptr<JobRun>)> on_output,
+         std::function<void()> on_step = {})
+      : output(
+            clock, cap, [this, call = std::move(on_output)] { call(weak_from_this()); },
+            std::move(on_step)) {}
 
   void begin(ClaimedJob claimed, WorkerId claimed_by) {
     job = std::move(claimed);

@@ -3,12 +3,28 @@
 #include "base/either.h"
 #include "worker/pause.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace millrace::worker {
 
 using namespace either;
+
+namespace {
+
+// Between two reports while there are steps: nobody sees them faster.
+constexpr std::chrono::milliseconds kStepInterval{100};
+
+store::ProgressItem item_of(const JobRun& run, const Progress& progress) {
+  return {.id = run.job.id,
+          .token = run.job.token,
+          .percent = progress.percent,
+          .message = progress.message,
+          .data_json = progress.data_json};
+}
+
+}  // namespace
 
 Reporter::Reporter(store::JobStore& store, Clock& clock, Logger& log,
                    std::chrono::milliseconds interval, OnCancel on_cancel)
@@ -26,10 +42,16 @@ void Reporter::mark(std::weak_ptr<JobRun> run) {
   marked_event_.set();
 }
 
-void Reporter::stop() { stopping_.set(); }
+void Reporter::hurry() { step_event_.set(); }
+
+void Reporter::stop() {
+  stopping_.set();
+  step_event_.set();
+}
 
 Reporter::Runs Reporter::take_marked() {
   marked_event_.reset();
+  step_event_.reset();
   std::vector<std::weak_ptr<JobRun>> marked;
   {
     const std::lock_guard lock(mutex_);
@@ -49,8 +71,14 @@ awaitable<void> Reporter::run() {
     if (!marked_event_.is_set()) co_await (marked_event_.wait() || stopping_.wait());
     if (stopping_.is_set()) break;
     co_await report(take_marked());
-    co_await wait_for(clock_, stopping_, interval_);
+    co_await pause();
   }
+}
+
+awaitable<void> Reporter::pause() {
+  const auto begun = clock_.now();
+  co_await wait_for(clock_, stopping_, std::min(kStepInterval, interval_));
+  co_await wait_until(clock_, step_event_, begun + interval_);
 }
 
 awaitable<void> Reporter::report(Runs runs) {
@@ -79,27 +107,32 @@ awaitable<void> Reporter::report(Runs runs) {
 }
 
 awaitable<void> Reporter::report_of(std::string worker_id, Runs runs) {
-  std::vector<store::ProgressItem> progress;
+  // A job is named once in a call: its first step in the first one, its next in the next.
+  std::vector<std::vector<store::ProgressItem>> rounds;
   std::vector<store::JobLogItem> logs;
   std::vector<JobOutput::Report> reports;
   for (const auto& run : runs) {
     auto report = run->output.take_report();
-    if (report.progress) {
-      progress.push_back({.id = run->job.id,
-                          .token = run->job.token,
-                          .percent = report.progress->percent,
-                          .message = report.progress->message,
-                          .data_json = report.progress->data_json});
+    if (report.progress) report.steps.push_back(*std::move(report.progress));
+    rounds.resize(std::max(rounds.size(), report.steps.size()));
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+      rounds[i].push_back(item_of(*run, report.steps[i]));
     }
     for (const auto& line : report.logs) {
       logs.push_back({.id = run->job.id, .token = run->job.token, .line = line});
     }
     reports.push_back(std::move(report));
   }
-  if (!progress.empty()) co_await send_progress(worker_id, std::move(progress));
+  for (auto& round : rounds) co_await send_progress(worker_id, std::move(round));
   if (logs.empty() || co_await send_logs(worker_id, std::move(logs))) co_return;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i]->output.put_back(std::move(reports[i].logs));
+  }
+}
+
+awaitable<void> Reporter::report_steps(std::shared_ptr<JobRun> run) {
+  for (const auto& step : run->output.take_steps()) {
+    co_await send_progress(run->worker_id(), {item_of(*run, step)});
   }
 }
 

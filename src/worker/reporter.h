@@ -1,10 +1,12 @@
-// Reporter: stores what running handlers say, at most once a second for all of them together.
+// Reporter: stores what running handlers say, at most once a second for all of them together, and
+// a little more often while there are steps among it.
 //
 // Flow: a JobOutput that has something new puts its run on the list; run() takes the list, sends
-// one report_progress and one append_logs, and waits. The answers tell of cancel requests. A job
-// that ends while its lines are on the way waits for them (reported), so that no line comes too
-// late. Threading: mark() from any thread, the rest on one strand. Lifetime: store, clock and log
-// outlive it.
+// report_progress, once more for each further step of a job, and one append_logs, and waits: a
+// second, or until there is a step. The answers tell of cancel requests. A job that ends while its
+// lines are on the way waits for them (reported), and for the steps that are left (report_steps),
+// so that nothing comes after its end. Threading: mark() and hurry() from any thread, the rest on
+// one strand. Lifetime: store, clock and log outlive it.
 #pragma once
 
 #include "base/clock.h"
@@ -30,6 +32,9 @@ class Reporter {
            OnCancel on_cancel);
 
   void mark(std::weak_ptr<JobRun> run);
+  void hurry();  // What was marked is, or has, a step.
+  // Those of a job whose handler has ended; nobody else reports of it any more.
+  awaitable<void> report_steps(std::shared_ptr<JobRun> run);
   awaitable<void> run();  // Until stop().
   void stop();
 
@@ -37,6 +42,7 @@ class Reporter {
   using Runs = std::vector<std::shared_ptr<JobRun>>;
 
   Runs take_marked();
+  awaitable<void> pause();
   awaitable<void> report(Runs runs);
   awaitable<void> report_of(std::string worker_id, Runs runs);
   awaitable<void> send_progress(std::string worker_id, std::vector<store::ProgressItem> items);
@@ -49,6 +55,7 @@ class Reporter {
   std::chrono::milliseconds interval_;
   OnCancel on_cancel_;
   Event marked_event_;
+  Event step_event_;
   Event stopping_;
   std::mutex mutex_;  // Guards marked_.
   std::vector<std::weak_ptr<JobRun>> marked_;
