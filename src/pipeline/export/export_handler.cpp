@@ -33,21 +33,21 @@ class Export {
 
   // An error is one of our own services; how the export itself failed is an Outcome.
   Task<Outcome> run() {
-    context_->progress(0, "Fetching the document");
+    context_->step(0, "Fetching the document");
     MR_CO_TRY(work_, co_await steadily(*context_, [&] {
                 return services_.store.export_work(context_->job().id);
               }));
     if (!work_.document) co_return Outcome::permanent("document_not_found", "Document not found");
-    context_->progress(25, "Filling in the template");
+    context_->step(25, "Filling in the template");
     MR_CO_TRY(auto refused, co_await fill_template());
     if (refused) co_return *std::move(refused);
-    context_->progress(50, "Printing");
+    context_->step(50, "Printing");
     MR_CO_TRY(refused, co_await print());
     if (refused) co_return *std::move(refused);
-    context_->progress(75, "Storing the file");
+    context_->step(75, "Storing the file");
     MR_CO_TRY(refused, co_await keep());
     if (refused) co_return *std::move(refused);
-    context_->progress(90, "Stored");
+    context_->step(90, "Stored");
     co_return settle();
   }
 

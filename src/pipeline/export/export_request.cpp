@@ -47,13 +47,7 @@ render::PdfMetadata metadata_of(const store::ExportWork& work,
   metadata.title = cut(work.document->title, kMetadataMaxBytes);
   metadata.author = cut(work.author.empty() ? own.author : work.author, kMetadataMaxBytes);
   metadata.subject = cut(own.subject.empty() ? kSubject : own.subject, kMetadataMaxBytes);
-  std::size_t room = kMetadataMaxBytes;
-  for (const auto& word : own.keywords) {
-    if (word.size() + 2 > room) break;
-    room -= word.size() + 2;
-    metadata.keywords.push_back(word);
-  }
-  return metadata;
+  return metadata;  // No keywords: what a template has of them is for pages, not for files.
 }
 
 }  // namespace
