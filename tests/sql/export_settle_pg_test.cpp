@@ -282,6 +282,58 @@ TEST_F(ExportFiles, an_export_that_expired_goes_at_two_oclock_with_its_object) {
   EXPECT_EQ(count("orphan_note"), 1) << "its content is the sweep's";
 }
 
+// the picture of the first page is no more there than the file.
+TEST_F(ExportFiles, an_export_goes_with_its_picture) {
+  const auto make = [&](int n) {
+    const auto id = order(n);
+    const auto job = take();
+    const auto one =
+        sql.value("select ($1::jsonb || jsonb_build_object('preview', $2::jsonb))::text",
+                  pg::params(item(path_of(job), fmt::format("file {}", n)),
+                             stored(sql, fmt::format("picture {}", n))));
+    EXPECT_FALSE(settle(job, one));
+    return id;
+  };
+  const auto first = make(1);
+  make(2);
+  EXPECT_EQ(count("artifact"), 2);
+  User ada(database, kAda);
+  EXPECT_EQ(ada.number("select count(*) from millrace.delete_export_history(array(select h.id from "
+                       "millrace.export_history h where h.job_id = $1::uuid))",
+                       pg::params(first)),
+            1);
+  EXPECT_EQ(count("artifact"), 1);
+  EXPECT_EQ(count("orphan_note"), 2) << "its content is the sweep's, as that of the file";
+  pass(sql, "8 days");
+  EXPECT_EQ(server.value("select millrace.expire_exports(100)"), "1");
+  EXPECT_EQ(count("artifact"), 0);
+}
+
+TEST_F(ExportFiles, what_has_expired_is_no_file_any_more) {  // X-18, H-02
+  const auto id = make_file(1, "one");
+  User ada(database, kAda);
+  const auto files = [&] {
+    return ada.number("select count(*) from millrace.export_files(array[$1::uuid])",
+                      pg::params(id));
+  };
+  EXPECT_EQ(files(), 1);
+  pass(sql, "7 days");
+  EXPECT_EQ(files(), 0);
+  EXPECT_EQ(count("export_history"), 1) << "it is there to say so";
+}
+
+TEST_F(ExportFiles, a_file_that_is_gone_is_not_counted_as_downloaded) {
+  make_file(1, "one");
+  User ada(database, kAda);
+  const auto downloads = [&] {
+    return ada.value(
+        "select millrace.count_download(h.id) ->> 'download_count' from millrace.export_history h");
+  };
+  EXPECT_EQ(downloads(), "1");
+  sql.run("delete from millrace.storage_object");
+  EXPECT_EQ(downloads(), "1");
+}
+
 TEST_F(ExportFiles, a_keeper_that_was_away_at_two_does_it_when_it_is_back) {
   sql.run("update millrace.test_clock set frozen_at = '2026-03-10 12:00:00+00'");
   Worker early(sql, "w2");

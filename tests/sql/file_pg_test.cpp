@@ -295,7 +295,9 @@ TEST_F(Exports, a_job_that_is_told_twice_has_one_row) {
 
 // X-18, K10: counted one by one, whatever number the client believes.
 TEST_F(Exports, x18_downloads_are_counted_atomically) {
-  const auto id = history(kAda, "a");
+  const auto path = fmt::format("{}/a.pdf", kAda);
+  put_object(api, kAda, path, "a", "exports");
+  const auto id = history(kAda, path);
   User again{database, kAda};
   const auto count = [&](Session& session) {
     session.run("select millrace.update_export_history(array[$1::uuid], '{\"download_count\": 1}')",
