@@ -178,6 +178,7 @@ Result<Secret<std::string>> TicketMaker::make_ticket(const UrlTicket& ticket) co
   fields["e"] = ticket.expires_at.time_since_epoch().count();
   fields["a"] = std::string(to_string(ticket.operation));
   if (ticket.may_replace) fields["w"] = true;
+  if (!ticket.file_name.empty()) fields["n"] = ticket.file_name;
   return seal(kUrlPrefix, keys_.front().url, fields);
 }
 
@@ -215,6 +216,7 @@ Result<UrlTicket> TicketMaker::open_url_ticket(std::string_view text, UrlOperati
   }
   const auto* replace = fields.if_contains("w");
   ticket.may_replace = replace != nullptr && replace->is_bool() && replace->get_bool();
+  ticket.file_name = text_of(fields, "n").value_or("");
   return ticket;
 }
 

@@ -59,6 +59,7 @@ struct UrlTicket {
   bool may_replace = false;  // An upload may overwrite what is there.
   TicketHolder holder;
   Instant expires_at;
+  std::string file_name = {};  // What a download is to be called; empty: as it lies there.
 
   Caller caller() const;  // May read, or write, and nothing else.
 };

@@ -64,6 +64,15 @@ TEST_F(Tickets, ForAStreamOpenThatStream) {
           R"(","app_metadata":{"tenant_id":"22222222-2222-4222-8222-222222222222"},"jti":"t1"})");
 }
 
+TEST_F(Tickets, ForADownloadSayWhatItIsCalled) {  // X-08
+  auto named = url();
+  named.file_name = "Lebenslauf für Ärzte.pdf";
+  const auto text = maker().make_ticket(named)->reveal();
+  const auto opened = maker().open_url_ticket(text, UrlOperation::download, kObject);
+  ASSERT_THAT(opened, Accepted());
+  EXPECT_EQ(opened->file_name, "Lebenslauf für Ärzte.pdf");
+}
+
 TEST_F(Tickets, ForAUrlOpenThatObjectForThatOperation) {
   auto upload = url(UrlOperation::upload);
   upload.may_replace = true;

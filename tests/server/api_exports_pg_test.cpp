@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
@@ -145,6 +146,56 @@ TEST_F(ApiExports, AFinishedExportIsLinkedInItsStateAndAtTheEndOfItsStream) {
   }
 }
 
+// X-08, X-06: what is downloaded is called as its title, not as the place where it lies.
+TEST_F(ApiExports, AFileIsSavedUnderItsTitle) {
+  const auto job = start(document());
+  const auto path = store("1700000000000.pdf", "%PDF-1.7 named");
+  complete_with(claim(), fmt::format(R"({{"file_path":"{}","file_name":"Zoë \"CV\".pdf"}})", path));
+  const auto history = must(sql_.query(
+      "select id from millrace.export_history where job_id = $1::uuid", pg::params(job)));
+  const std::string named = R"(attachment; filename="Zo_ _CV_.pdf"; )"
+                            "filename*=UTF-8''Zo%C3%AB%20%22CV%22.pdf";
+  const auto linked = world().get(path_of(std::string(status(job).at("resultUrl").as_string())));
+  EXPECT_EQ(linked.header("content-disposition"), named);
+  EXPECT_EQ(linked.header("cache-control"), "private, max-age=3600");
+  ASSERT_EQ(history.rows(), 1U);
+  const auto found =
+      world().get("/api/v1/export/download/" + std::string(history[0].text(0)), token_);
+  ASSERT_EQ(found.status, 302) << found.body;
+  EXPECT_EQ(world().get(path_of(found.header("location"))).header("content-disposition"), named);
+}
+
+// X-18, X-22: from the moment that it expires, whenever it is removed.
+TEST_F(ApiExports, WhatHasExpiredIsNowhereHandedOut) {
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto data = made.json().at("data");
+  const auto batch = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  complete(claim(), store("first.pdf", "%PDF-1.7 first"));
+  complete(claim(), store("second.pdf", "%PDF-1.7 second"));
+  const auto expire = [&](const json::Value& job) {
+    const auto rows = must(
+        sql_.query("update millrace.export_history set expires_at = millrace.now() - interval '1 "
+                   "second' where job_id = $1::uuid returning id",
+                   pg::params(std::string(job.at("jobId").as_string()))));
+    return std::string(rows[0].text(0));
+  };
+  const auto history = expire(data.at("jobs").at(0));
+  const auto gone = status(std::string(data.at("jobs").at(0).at("jobId").as_string()));
+  EXPECT_EQ(gone.at("status"), json::Value("completed"));
+  EXPECT_TRUE(gone.at("resultUrl").is_null());
+  EXPECT_EQ(world().get("/api/v1/export/download/" + history, token_).status, 410);
+  const auto files = world().get(batch + "/files", token_);
+  EXPECT_EQ(files.json().at("data").at("files").as_array().size(), 1U) << files.body;
+  EXPECT_EQ(world().get(batch + "/download", token_).status, 200);
+  expire(data.at("jobs").at(1));
+  EXPECT_EQ(world().get(batch + "/files", token_).status, 404);
+  const auto zip = world().get(batch + "/download", token_);
+  EXPECT_EQ(zip.status, 404);
+  EXPECT_EQ(zip.json().at("message"), json::Value("Batch not found or incomplete"));  // X-15
+}
+
 TEST_F(ApiExports, AnOrderWithAKeyIsMadeOnce) {  // F02, F03, G11
   const std::vector<http::Header> key{{"Idempotency-Key", "\"order-1\""}};
   const auto body = fmt::format(R"({{"documentId":"{}"}})", document());
@@ -250,11 +301,14 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
   EXPECT_EQ(download(missing).json().at("message"), json::Value("File not found in storage"));
   EXPECT_EQ(download(world().new_user().to_string()).json().at("message"),
             json::Value("Export not found"));
-  EXPECT_EQ(
-      must(sql_.query("select download_count from millrace.export_history where id = $1::uuid",
-                      pg::params(id)))[0]
-          .i64(0),
-      1);
+  const auto counted = [&](const std::string& which) {
+    return must(sql_.query("select download_count from millrace.export_history where id = $1::uuid",
+                           pg::params(which)))[0]
+        .i64(0);
+  };
+  EXPECT_EQ(counted(id), 1);
+  EXPECT_EQ(counted(expired), 0);
+  EXPECT_EQ(counted(missing), 0) << "nobody has got anything";
   const Ask remove{.method = "DELETE", .path = "/api/v1/export/history/" + id, .token = token_};
   EXPECT_EQ(world().ask(remove).status, 200);
   EXPECT_EQ(world().ask(remove).status, 404);
@@ -493,7 +547,36 @@ TEST_F(ApiExports, TheStreamOfAnExportSpeaksTheSourcesWords) {  // H-04, H-05
   EXPECT_FALSE(live.next());
 }
 
-// A picture of the first page, for whoever may see the export, until it expires.
+// Q-05, H-05: an attempt that failed is no word of the source's; H-02 says pending, too.
+TEST_F(ApiExports, AnExportThatIsTriedAgainIsPendingInItsStream) {
+  const auto job = start(document());
+  auto live = watch("/api/v1/export/job/" + job + "/stream");
+  auto engine = watch("/api/v1/jobs/" + job + "/events");
+  EXPECT_EQ(live.next_name(), "snapshot");
+  EXPECT_EQ(engine.next_name(), "snapshot");
+  const auto held = claim();
+  must(sql_.query("select millrace.fail_job($1::uuid, $2, '{\"message\": \"browser crashed\"}')",
+                  pg::params(held.first, held.second)));
+  std::vector<std::string> statuses;
+  while (statuses.empty() || statuses.back() != "pending") {
+    const auto got = live.next();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->event, "progress");
+    const auto data = must(parse_json_object(got->data));
+    EXPECT_EQ(data.at("progress"), json::Value(0));
+    statuses.emplace_back(data.at("status").as_string());
+  }
+  EXPECT_EQ(statuses, (std::vector<std::string>{"processing", "pending"}));
+  EXPECT_EQ(status(job).at("status"), json::Value("pending"));
+  EXPECT_EQ(engine.next_name(), "claimed") << "in its own words, to others";
+  EXPECT_EQ(engine.next_name(), "retried");
+  auto late = watch("/api/v1/export/job/" + job + "/stream");
+  const auto first = late.next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(must(parse_json_object(first->data)).at("status"), json::Value("pending"));
+}
+
+// A picture of the first page, for whoever may see the export, until it expires or is deleted.
 TEST_F(ApiExports, TheFirstPageOfAnExportIsSeen) {
   const auto job = start(document());
   const auto path = "/api/v1/export/job/" + job + "/preview";
@@ -519,6 +602,31 @@ TEST_F(ApiExports, TheFirstPageOfAnExportIsSeen) {
   EXPECT_EQ(world().get(path, token_).status, 404);
 }
 
+TEST_F(ApiExports, ThePictureOfAnExportGoesWithIt) {  // X-26
+  const auto job = start(document());
+  complete(claim(), store("cv.pdf", "%PDF-1.7 the content"));
+  must(sql_.query(
+      "insert into millrace.artifact (id, job_id, tenant_id, kind, file_name, sha256, size_bytes, "
+      "content_type, expires_at, created_at) select gen_random_uuid(), $1::uuid, o.tenant_id, "
+      "'preview', 'preview.png', o.sha256, o.size_bytes, 'image/png', millrace.now() + interval "
+      "'1 day', millrace.now() from millrace.storage_object o where o.tenant_id = $2",
+      pg::params(job, tenant_.value)));
+  const auto path = "/api/v1/export/job/" + job + "/preview";
+  EXPECT_EQ(world().get(path, token_).status, 200);
+  const auto history = must(sql_.query(
+      "select id from millrace.export_history where job_id = $1::uuid", pg::params(job)));
+  ASSERT_EQ(history.rows(), 1U);
+  const auto removed =
+      world().ask({.method = "DELETE",
+                   .path = "/api/v1/export/history/" + std::string(history[0].text(0)),
+                   .token = token_});
+  EXPECT_EQ(removed.status, 200) << removed.body;
+  EXPECT_EQ(world().get(path, token_).status, 404);
+}
+
+// From now on the most that the process has had is what it has.
+void forget_peak(pid_t pid) { std::ofstream(fmt::format("/proc/{}/clear_refs", pid)) << "5"; }
+
 // In KiB, the most that the process has had.
 std::int64_t peak_kib(pid_t pid) {
   const auto status = must(read_file(fmt::format("/proc/{}/status", pid), std::size_t{64} * 1024));
@@ -526,9 +634,9 @@ std::int64_t peak_kib(pid_t pid) {
   return at == status.npos ? 0 : std::stoll(status.substr(at + 6));
 }
 
-// X-14, X-28: an archive that is larger than what the server may grow by.
+// X-14, X-28: an archive each file of which is larger than what the server may grow by.
 TEST_F(ApiExports, AnArchiveIsSentInConstantMemory) {
-  constexpr std::size_t kFileBytes = 24 * 1024 * 1024;
+  constexpr std::size_t kFileBytes = 48 * 1024 * 1024;
   std::string noise(kFileBytes, '\0');
   std::uint64_t state = 88172645463325252ULL;
   for (auto& c : noise) {
@@ -540,10 +648,11 @@ TEST_F(ApiExports, AnArchiveIsSentInConstantMemory) {
   noise.replace(0, 8, "%PDF-1.7");
   const auto path = store("large.pdf", noise);
   std::string ids;
-  for (int i = 0; i < 5; ++i) ids += fmt::format("{}\"{}\"", i == 0 ? "" : ",", document());
+  for (int i = 0; i < 2; ++i) ids += fmt::format("{}\"{}\"", i == 0 ? "" : ",", document());
   const auto made = post("/api/v1/export/batch", fmt::format(R"({{"documentIds":[{}]}})", ids));
   ASSERT_EQ(made.status, 202) << made.body;
-  for (int i = 0; i < 5; ++i) complete(claim(), path);
+  for (int i = 0; i < 2; ++i) complete(claim(), path);
+  forget_peak(world().program().pid());
   const auto before = peak_kib(world().program().pid());
   ASSERT_GT(before, 0);
   const auto zip =
@@ -551,8 +660,8 @@ TEST_F(ApiExports, AnArchiveIsSentInConstantMemory) {
                       std::string(made.json().at("data").at("batchId").as_string()) + "/download",
                   token_);
   ASSERT_EQ(zip.status, 200);
-  EXPECT_GT(zip.body.size(), 5 * kFileBytes) << "noise cannot be packed";
-  EXPECT_LT(peak_kib(world().program().pid()) - before, 60 * 1024);
+  EXPECT_GT(zip.body.size(), 2 * kFileBytes) << "noise cannot be packed";
+  EXPECT_LT(peak_kib(world().program().pid()) - before, 16 * 1024);
 }
 
 }  // namespace

@@ -7,6 +7,12 @@
 #include <utility>
 
 namespace millrace::api {
+namespace {
+
+constexpr std::size_t kNameMaxBytes = 1'024;  // It stands in the link.
+
+}  // namespace
+
 LinkHolder link_holder(const Call& call, const ExportServices& services) {
   LinkHolder holder{.context = call.context(),
                     .caller = call.caller,
@@ -23,12 +29,14 @@ Task<std::string> export_link(ExportServices services, LinkHolder holder, std::s
   MR_CO_TRY(const auto direct,
             co_await services.blobs.signed_url(key, {.ttl = kExportLinkTtl,
                                                      .content_type = object.content_type,
-                                                     .file_name = std::move(file_name)}));
+                                                     .file_name = file_name}));
   if (direct) co_return direct->url.reveal();
   holder.caller.tenant = object.tenant;
+  if (file_name.size() > kNameMaxBytes) file_name.clear();
   MR_CO_TRY(const auto ticket,
-            services.links.make(holder.caller,
-                                {.resource = export_resource(path), .ttl = kExportLinkTtl}));
+            services.links.make(holder.caller, {.resource = export_resource(path),
+                                                .ttl = kExportLinkTtl,
+                                                .file_name = std::move(file_name)}));
   co_return fmt::format("{}/api/v1/export/file/{}?token={}", holder.base,
                         blob::percent_encode(path, "/"), ticket.text.reveal());
 }
@@ -37,7 +45,9 @@ Task<std::optional<std::string>> export_result_link(ExportServices services, Lin
                                                     JobId job) {
   MR_CO_TRY(auto files, co_await services.exports.export_files(holder.context, {job}));
   if (files.empty()) co_return std::nullopt;
-  auto url = co_await export_link(services, std::move(holder), std::move(files.front().path), {});
+  auto& file = files.front();
+  auto url =
+      co_await export_link(services, std::move(holder), std::move(file.path), std::move(file.name));
   if (!url) {
     if (url.error().kind == ErrorKind::not_found) co_return std::nullopt;
     co_return fail(std::move(url).error());

@@ -26,11 +26,12 @@ struct LinkHolder {
 LinkHolder link_holder(const Call& call, const ExportServices& services);
 
 // A URL of an object in bucket exports that the caller may see, good for an hour: the blob store's
-// own where it has such. not_found (MR031) where there is none.
+// own where it has such. Who follows it gets the file as `file_name`, or as it is called in
+// the store where that is empty. not_found (MR031) where there is none.
 Task<std::string> export_link(ExportServices services, LinkHolder holder, std::string path,
                               std::string file_name);
 
-// The same of what a job has made; nothing while there is none, or when it was deleted since.
+// The same of what a job has made; nothing while there is none, or when it has expired or was deleted since.
 Task<std::optional<std::string>> export_result_link(ExportServices services, LinkHolder holder,
                                                     JobId job);
 

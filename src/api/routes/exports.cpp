@@ -6,7 +6,9 @@
 #include "api/routes/export_documents.h"
 #include "api/routes/export_link.h"
 #include "api/routes/path.h"
+#include "api/storage/storage_api.h"
 #include "api/upload/content_reply.h"
+#include "api/upload/request_content.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -120,7 +122,11 @@ Task<Reply> open_file(Call& call, ExportServices services) {
   auto object = co_await services.files.get_object(call.context(), kExportBucket, path);
   if (!object) co_return fail(in_words(std::move(object).error(), "File not found in storage"));
   auto content = sent_content(*object);
-  content.file_name = path.substr(path.rfind('/') + 1);
+  content.file_name = clean_file_name(ticket.file_name.empty() ? path.substr(path.rfind('/') + 1)
+                                                               : ticket.file_name);
+  if (const auto seconds = cache_seconds(object->cache_control); !seconds.empty()) {
+    content.cache_control = fmt::format("private, max-age={}", seconds);
+  }
   co_return co_await send_content(call, services.blobs, std::move(content));
 }
 

@@ -18,7 +18,8 @@ Result<SignedLinks::Ticket> SignedLinks::make(const identity::Caller& caller,
                                                            .resource = wanted.resource,
                                                            .may_replace = wanted.may_replace,
                                                            .holder = identity::holder_of(caller),
-                                                           .expires_at = expires_at}));
+                                                           .expires_at = expires_at,
+                                                           .file_name = wanted.file_name}));
   return Ticket{.text = std::move(text), .expires_at = expires_at};
 }
 

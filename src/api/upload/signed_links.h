@@ -37,6 +37,7 @@ class SignedLinks {
     std::string resource;  // "files/<id>"
     bool may_replace = false;
     std::chrono::seconds ttl{300};  // 1 s to 7 days; else invalid_argument.
+    std::string file_name = {};     // What a download is to be called.
   };
   struct Ticket {
     Secret<std::string> text;
