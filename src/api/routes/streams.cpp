@@ -19,8 +19,10 @@ using identity::Capability;
 using std::chrono::milliseconds;
 
 // H-04, H-05: the sources' route for exports.
-constexpr StreamStyle kExportStyle{
-    .cache_control = "no-cache", .timeout = milliseconds(60'000), .missing_is_event = true};
+constexpr StreamStyle kExportStyle{.cache_control = "no-cache",
+                                   .timeout = milliseconds(60'000),
+                                   .missing_is_event = true,
+                                   .source_words = true};
 
 constexpr std::string_view kInvalidBatch = "MR018";
 
@@ -52,9 +54,11 @@ Task<Reply> job_events(Call& call, StreamParts parts, StreamStyle style) {
   const auto id = call.parameters.id<JobId>("id");
   call.note("job_id", id);
   // First the place in the stream, then the state: what happens between is not lost.
-  MR_CO_TRY(auto subscription,
-            co_await parts.hub.subscribe(StreamScope{.tenant = call.caller.tenant, .job = id},
-                                         holder_in(call)));
+  MR_CO_TRY(
+      auto subscription,
+      co_await parts.hub.subscribe(
+          StreamScope{.tenant = call.caller.tenant, .job = id, .source_words = style.source_words},
+          holder_in(call)));
   auto state = co_await parts.jobs.job_status(call.context(), id);
   if (!state) {
     if (style.missing_is_event && state.error().kind == ErrorKind::not_found) {
@@ -219,8 +223,9 @@ std::vector<Operation> stream_operations(StreamParts parts) {
                          "What happens to an export, live, for a minute",
                          Access::stream(Capability::read), id_parameter("The export job."));
   exported.description =
-      "As jobs.events. A job that is not there is an event `job_error`; after 60 seconds comes "
-      "`timeout`.";
+      "First `snapshot`, then `progress`, at last `completed`, `failed` or `cancelled`: status and "
+      "progress are those of export.status. A job that is not there is an event `job_error`; after "
+      "60 seconds comes `timeout`.";
   exported.form = Form::envelope;
   exported.handler = [parts](Call& call) { return job_events(call, parts, kExportStyle); };
   add_end(exported);

@@ -42,6 +42,21 @@ std::string_view status_after(std::string_view kind) {
   return {};
 }
 
+// The status of a job that waits, or begins, as the source's client knows it: it has words
+// for neither attempts nor deliveries, and is told where the job stands. Nothing for all else.
+std::string_view source_status_after(std::string_view kind) {
+  if (kind == "job.claimed") return "processing";
+  // Only a job that goes on: one that does not has failed.
+  if (kind == "job.reclaimed" || kind == "job.rescheduled") return "pending";
+  const auto status = status_after(kind);
+  return status == "pending" || status == "retrying" ? "pending" : std::string_view();
+}
+
+json::Value source_status(const json::Value& status) {
+  const bool waits = status == json::Value("retrying") || status == json::Value("deferred");
+  return waits ? json::Value("pending") : status;
+}
+
 bool is_job_end(std::string_view kind) {
   return kind == "job.completed" || kind == "job.failed" || kind == "job.cancelled";
 }
@@ -186,7 +201,14 @@ bool ends(const StreamEvent& event, const StreamScope& scope) {
 
 SseFrame frame_of(const StreamEvent& event, const StreamScope& scope, std::string_view id) {
   const auto& kind = event.stored.kind;
-  if (scope.job) return make_frame(name_of(kind, "job."), id, job_data(event, *scope.job));
+  if (scope.job) {
+    auto data = job_data(event, *scope.job);
+    const auto status = scope.source_words ? source_status_after(kind) : std::string_view();
+    if (status.empty()) return make_frame(name_of(kind, "job."), id, data);
+    data["status"] = status;
+    data["progress"] = 0;  // As H-02 has it, until the delivery says more.
+    return make_frame("progress", id, data);
+  }
   if (scope.batch) return make_frame(name_of(kind, "batch."), id, batch_data(event));
   return make_frame(name_of(kind, {}), id, wide_data(event, scope.owner));
 }
@@ -233,7 +255,7 @@ Task<LinkedResult> linked_result(ResultLink link, std::string state_json) {
 }
 
 Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view id, bool missed,
-                                 const LinkedResult& linked) {
+                                 const LinkedResult& linked, bool source_words) {
   MR_TRY(auto job, parse_json_object(job_json, kStateLimits));
   const auto result = member_or_null(job, "result");
   json::Object out{{"jobId", member_or_null(job, "job_id")},
@@ -242,6 +264,7 @@ Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view i
                    {"message", member_or_null(job, "progress_message")},
                    {"resultUrl", nullptr},
                    {"error", error_text(member_or_null(job, "error"))}};
+  if (source_words) out["status"] = source_status(out.at("status"));
   if (linked.linked) {
     if (linked.url) out["resultUrl"] = *linked.url;
   } else if (const auto* object = result.if_object()) {

@@ -38,6 +38,7 @@ struct StreamScope {
   std::vector<JobId> jobs = {};  // Whatever happens to any of these (StreamReader::on_event).
   std::optional<BatchId> batch = {};
   std::optional<std::string> queue = {};
+  bool source_words = false;  // Of an export: only what its client knows (H-05, Q-05).
 
   // Of a tenant or a queue, for services: all of them get the event's own frame.
   bool wide() const { return !job && jobs.empty() && !batch && !owner; }
@@ -91,9 +92,10 @@ Task<LinkedResult> linked_result(ResultLink link, std::string state_json);
 
 // The state of a job, as `job_json` (JobReader::job_status) has it: {"jobId", "status", "progress",
 // "message", "resultUrl", "error", "job"}. Named `snapshot`, or as it ended. `missed`: events
-// before it are gone.
+// before it are gone. `source_words`: as in StreamScope.
 Result<http::SseFrame> job_state_frame(const std::string& job_json, std::string_view id,
-                                       bool missed, const LinkedResult& linked = {});
+                                       bool missed, const LinkedResult& linked = {},
+                                       bool source_words = false);
 // The state of a batch (JobReader::get_batch), named `snapshot` or `finished`.
 Result<http::SseFrame> batch_state_frame(const std::string& batch_json, std::string_view id,
                                          bool missed);

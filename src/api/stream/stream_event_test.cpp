@@ -69,6 +69,32 @@ TEST(StreamEvent, OfAJobIsNamedWithoutTheNoun) {  // H-05
   expect_valid("JobStreamData", frame);
 }
 
+// Q-05, H-05: nothing that the export's client would have to learn.
+TEST(StreamEvent, OfAnExportSaysInTheSourcesWordsWhereItStands) {
+  auto scope = kJobScope;
+  scope.source_words = true;
+  for (const auto* kind : {"job.retried", "job.reclaimed", "job.rescheduled", "job.handed_back"}) {
+    const auto frame = frame_of(event_of({.kind = kind}), scope, "81-3");
+    EXPECT_THAT(std::string(frame.text()), HasSubstr("event: progress\n")) << kind;
+    EXPECT_EQ(object_in(frame).at("status"), json::Value("pending")) << kind;
+    EXPECT_EQ(object_in(frame).at("progress"), json::Value(0)) << kind;
+    expect_valid("JobStreamData", frame);
+  }
+  const auto claimed = frame_of(event_of({.kind = "job.claimed"}), scope, "81-3");
+  EXPECT_THAT(std::string(claimed.text()), HasSubstr("event: progress\n"));
+  EXPECT_EQ(object_in(claimed).at("status"), json::Value("processing"));
+  const auto moved =
+      frame_of(event_of({.kind = "job.progress", .data = R"({"progress":40})"}), scope, "81-3");
+  EXPECT_EQ(object_in(moved).at("progress"), json::Value(40));
+  const auto failed = frame_of(event_of({.kind = "job.failed"}), scope, "81-3");
+  EXPECT_THAT(std::string(failed.text()), HasSubstr("event: failed\n"));
+  const auto state = R"({"job_id":")" + job_number(1).to_string() +
+                     R"(","status":"retrying","progress":0,"result":null,"error":null})";
+  EXPECT_EQ(object_in(*job_state_frame(state, "1-1", false, {}, true)).at("status"),
+            json::Value("pending"));
+  EXPECT_EQ(object_in(*job_state_frame(state, "1-1", false)).at("status"), json::Value("retrying"));
+}
+
 TEST(StreamEvent, IsNeverNamedAsTheTransportsOwnFailure) {  // K01
   EXPECT_THAT(std::string(frame_of(event_of({.kind = "job.error"}), kJobScope, "1-1").text()),
               HasSubstr("event: job_error\n"));

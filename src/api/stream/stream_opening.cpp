@@ -37,7 +37,7 @@ SseFrame known_frame(Result<SseFrame> frame) {
 
 Result<SseFrame> state_frame(const StreamScope& scope, const std::string& state,
                              std::string_view id, bool missed, const LinkedResult& linked) {
-  return scope.job ? job_state_frame(state, id, missed, linked)
+  return scope.job ? job_state_frame(state, id, missed, linked, scope.source_words)
                    : batch_state_frame(state, id, missed);
 }
 

@@ -26,6 +26,7 @@ struct StreamStyle {
   std::optional<std::chrono::milliseconds> timeout = {};
   // A job that is not there is an event `job_error` rather than a status.
   bool missing_is_event = false;
+  bool source_words = false;  // See StreamScope.
 };
 
 struct StreamStart {

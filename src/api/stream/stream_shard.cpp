@@ -170,6 +170,8 @@ void StreamShard::send(StreamReader& reader, const EventPtr& event,
     end(reader, event, own_id.empty() ? event->stored.position : std::move(own_id));
   } else if (!own_id.empty()) {
     push(reader, frame_of(*event, reader.scope, own_id));
+  } else if (reader.scope.source_words) {  // Others follow the same job in our own words.
+    push(reader, frame_of(*event, reader.scope, event->stored.position));
   } else {
     if (!frame) {
       frame = reader.scope.wide() ? *event->frame
