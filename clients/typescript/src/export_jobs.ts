@@ -1,10 +1,11 @@
 // ExportJobs: what a page that shows exports keeps of them: which are under way and how far each is.
 //
-// subscribeToJob follows the live stream of an export; where no stream comes through (a proxy, an old browser) it asks
-// every second instead. onChange is called after every change; a store of any framework can be fed from it.
+// order makes one order of clicks that come close together. subscribeToJob follows the live stream of an export; where
+// no stream comes through (a proxy, an old browser, a server in trouble) it asks every second instead. onChange is called
+// after every change; a store of any framework can be fed from it.
 import { type CallOptions, sleep } from "./core.ts";
 import type { MillraceClient } from "./index.ts";
-import type { ExportStatus } from "./schemas.ts";
+import type { ExportStatus, NewExport } from "./schemas.ts";
 
 export interface ExportJobState {
   jobId: string;
@@ -21,12 +22,28 @@ export interface FollowOptions extends Pick<CallOptions, "signal"> {
   pollTimeoutMs?: number;
 }
 
+export interface OrderOptions extends CallOptions {
+  /** An order is sent when so long no other one of its document has come; 500. */
+  debounceMs?: number;
+}
+
+interface WaitingOrder {
+  timer: ReturnType<typeof setTimeout>;
+  callers: OrderCaller[];
+}
+
+interface OrderCaller {
+  resolve: (jobId: string) => void;
+  reject: (reason: unknown) => void;
+}
+
 const FINAL: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
 export class ExportJobs {
   /** Those that are followed, and those that have ended and were not forgotten. */
   readonly activeJobs: ReadonlyMap<string, ExportJobState>;
   readonly #jobs = new Map<string, ExportJobState>();
+  readonly #orders = new Map<string, WaitingOrder>(); // By document.
   readonly #client: MillraceClient;
   readonly #onChange: (jobs: ExportJobs) => void;
 
@@ -55,6 +72,27 @@ export class ExportJobs {
     return next;
   }
 
+  /** The job of an order. Several of one document in quick succession are one: the last one counts, and all get its job. */
+  order(body: NewExport, options: OrderOptions = {}): Promise<string> {
+    const { debounceMs = 500, ...call } = options;
+    const before = this.#orders.get(body.documentId);
+    if (before !== undefined) clearTimeout(before.timer);
+    return new Promise((resolve, reject) => {
+      const callers = [...(before?.callers ?? []), { resolve, reject }];
+      const send = async () => {
+        this.#orders.delete(body.documentId);
+        try {
+          const { data } = await this.#client.export.create(body, call);
+          this.updateJobProgress(data.jobId, {});
+          for (const caller of callers) caller.resolve(data.jobId);
+        } catch (error) {
+          for (const caller of callers) caller.reject(error);
+        }
+      };
+      this.#orders.set(body.documentId, { timer: setTimeout(send, debounceMs), callers });
+    });
+  }
+
   forget(jobId: string): void {
     if (this.#jobs.delete(jobId)) this.#onChange(this);
   }
@@ -70,7 +108,9 @@ export class ExportJobs {
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if ((error as { status?: number }).status !== undefined) throw error; // The server has answered: there is no such job, or no right to it.
+      // The server has answered: there is no such job, or no right to it. Trouble on the way says nothing of the job.
+      const { status } = error as { status?: number };
+      if (status !== undefined && status < 500) throw error;
     }
     return this.#poll(jobId, options, call);
   }

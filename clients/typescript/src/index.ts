@@ -6,7 +6,7 @@ import type { Batch, Document, Job } from "./schemas.ts";
 export * from "./api.ts";
 export type * from "./schemas.ts";
 export { type Answer, type CallOptions, type ClientOptions, type OperationSpec, type ServerEvent, type StreamOptions } from "./core.ts";
-export { ExportJobs, type ExportJobState, type FollowOptions } from "./export_jobs.ts";
+export { ExportJobs, type ExportJobState, type FollowOptions, type OrderOptions } from "./export_jobs.ts";
 export { ConnectionError, ProblemError } from "./problem.ts";
 export { EventParser } from "./sse.ts";
 

@@ -287,3 +287,40 @@ test("exports are followed by their stream, and by asking where there is none", 
   assert.deepEqual([...exports.activeJobs.keys()], ["a"]);
   await server.stop();
 });
+
+// H-06: trouble on the way says nothing of the export; an answer of the server does.
+test("an export is asked about where its stream is refused by something in between", async () => {
+  for (const refusal of [problem(500, "internal"), (_, response) => response.writeHead(502).end("<html>Bad Gateway</html>"), problem(503, "unavailable")]) {
+    const { client, server } = await world([refusal, json(200, { data: { id: "c", status: "completed", progress: 100, resultUrl: "https://files.example/c", error: null } })], { retries: 0 });
+    const done = await new ExportJobs(client).subscribeToJob("c", { pollMs: 1 });
+    assert.deepEqual([done.status, done.resultUrl], ["completed", "https://files.example/c"]);
+    assert.deepEqual(server.requests.map((request) => request.url), ["/api/v1/export/job/c/stream", "/api/v1/export/job/c"]);
+  }
+  const { client, server } = await world([problem(403, "forbidden")], { retries: 0 });
+  await assert.rejects(new ExportJobs(client).subscribeToJob("c", { pollMs: 1 }), { status: 403 });
+  assert.equal(server.requests.length, 1);
+});
+
+// X-21
+test("clicks that come close together are one order, per document", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const sent = [];
+  const client = { export: { create: async (body) => (sent.push(body), { data: { jobId: `job of ${body.documentId}` } }) } };
+  const exports = new ExportJobs(client);
+  const first = exports.order({ documentId: "a" });
+  t.mock.timers.tick(499);
+  const second = exports.order({ documentId: "a", options: { pageSize: "A4" } });
+  const other = exports.order({ documentId: "b" });
+  t.mock.timers.tick(499);
+  assert.deepEqual(sent, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(await Promise.all([first, second, other]), ["job of a", "job of a", "job of b"]);
+  assert.deepEqual(sent, [{ documentId: "a", options: { pageSize: "A4" } }, { documentId: "b" }]);
+  assert.deepEqual([...exports.activeJobs.keys()], ["job of a", "job of b"]);
+  client.export.create = async () => {
+    throw new ProblemError(429, {}, "c-1");
+  };
+  const refused = assert.rejects(exports.order({ documentId: "a" }), { status: 429 });
+  t.mock.timers.tick(500);
+  await refused;
+});
