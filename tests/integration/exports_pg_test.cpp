@@ -22,7 +22,8 @@ class MadeExports : public Exports {
 
 // V-13: pending → processing → completed, download works, history row.
 TEST_F(MadeExports, v13_a_single_export_from_order_to_download) {
-  const auto id = keep("My CV", resume("Ada Lovelace"));
+  const auto id =
+      keep("My CV", R"({"profile":{"name":"Ada Lovelace","headline":"Mathematician"}})");
   const auto job = order(id);
   ASSERT_EQ(ended(job), "completed") << to_json(state(job));
   EXPECT_EQ(state(job).at("progress").to_number<int>(), 100);  // X-04
@@ -40,6 +41,7 @@ TEST_F(MadeExports, v13_a_single_export_from_order_to_download) {
   EXPECT_THAT(info, testing::ContainsRegex("Title: +My CV"));
   EXPECT_THAT(info, testing::ContainsRegex("Author: +Ada Lovelace"));
   EXPECT_THAT(info, testing::ContainsRegex("Subject: +Resume"));
+  EXPECT_THAT(info, testing::Not(testing::ContainsRegex("Keywords: +[A-Za-z]")));
   EXPECT_THAT(info, testing::ContainsRegex("Creator: +ResumePair"));
   EXPECT_THAT(info, testing::ContainsRegex("Page size: +612 x 792"));  // X-02: Letter
   EXPECT_THAT(info, testing::ContainsRegex("Tagged: +yes"));
@@ -67,6 +69,28 @@ TEST_F(MadeExports, options_decide_what_the_paper_shows) {  // X-02
   const auto file = download(job);
   EXPECT_THAT(info_of(file.body), testing::ContainsRegex("Page size: +59[45]\\.[0-9]+ x 84[12]"));
   EXPECT_EQ(result(job, "template"), "modern");
+  // A draft has no backgrounds, and grey has no colours: nothing of the column is left.
+  const auto plain = order(id, R"(,"templateSlug":"modern","options":{"pageSize":"A4"})");
+  ASSERT_EQ(ended(plain), "completed") << to_json(state(plain));
+  const auto pixels = [&](const std::string& pdf) {
+    const auto file_name = save(pdf).string();
+    return run_tool("pdftoppm -r 20 -f 1 -l 1 " + file_name + " | tail -c +16");  // Past its head.
+  };
+  const auto dark_and_coloured = [](const std::string& rgb) {
+    std::pair<std::size_t, std::size_t> found;
+    for (std::size_t i = 0; i + 2 < rgb.size(); i += 3) {
+      const auto byte = [&](std::size_t j) { return static_cast<unsigned char>(rgb[i + j]); };
+      found.first += byte(0) < 110 && byte(1) < 110 && byte(2) < 110 ? 1 : 0;
+      found.second += byte(0) != byte(1) || byte(1) != byte(2) ? 1 : 0;
+    }
+    return found;
+  };
+  const auto normal = dark_and_coloured(pixels(download(plain).body));
+  const auto draft = dark_and_coloured(pixels(file.body));
+  EXPECT_GT(normal.first, 5'000U);  // Of 165 x 234.
+  EXPECT_GT(normal.second, 5'000U);
+  EXPECT_LT(draft.first, 1'000U);
+  EXPECT_EQ(draft.second, 0U);
 }
 
 TEST_F(MadeExports, the_page_count_is_the_real_one) {  // X-05
@@ -313,8 +337,8 @@ TEST_F(MadeExports, v16_an_expired_export_is_removed_with_its_object) {
       "job_id = $1::uuid returning id",
       pg::params(job));
   const auto told = api().get("/api/v1/export/download/" + history, who_.token);
-  EXPECT_TRUE(told.status == 410 || told.status == 404) << told.status;
-  // The keeper's hourly round, or by hand: both are sure.
+  EXPECT_EQ(told.status, 410) << told.body;
+  EXPECT_TRUE(state(job).at("resultUrl").is_null());
   const auto cleaned =
       api().post("/functions/v1/cleanup-exports", api().jwt(identity::Role::service_role), "{}");
   EXPECT_EQ(cleaned.status, 200) << cleaned.body;
@@ -322,6 +346,18 @@ TEST_F(MadeExports, v16_an_expired_export_is_removed_with_its_object) {
   EXPECT_EQ(world().count("select count(*) from millrace.storage_object where owner_id = $1",
                           pg::params(who_.user)),
             0);
+}
+
+TEST_F(MadeExports, x28_a_worker_warns_when_it_has_grown_with_its_browsers) {
+  worker_.reset();
+  {
+    const ExportWorkerProgram small(world(), {{"MILLRACE_LOG_MEMORY_MAX_MB", "1"}});
+    for (const auto* title : {"One", "Two"}) {  // The first one starts the browsers.
+      ASSERT_EQ(ended(order(keep(title, resume("Ada")))), "completed");
+    }
+    EXPECT_THAT(small.err(), HasSubstr("memory_with_browsers"));
+  }
+  worker_ = std::make_unique<ExportWorkerProgram>(world());
 }
 
 TEST_F(MadeExports, a_file_cannot_be_sent_into_the_pipeline_of_orders) {

@@ -5,6 +5,7 @@
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
 #include "pipeline/export/export_handler.h"
+#include "render/process_memory.h"
 #include "sandbox/executable.h"
 
 #include <boost/asio/thread_pool.hpp>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace millrace::app {
@@ -23,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPipeline = "export";
+constexpr std::chrono::minutes kMemoryInterval{1};
 constexpr std::size_t kBrowsersMax = 3;  // As many as run at once: C-18.
 
 // The one stage of the pipeline that takes orders.
@@ -82,15 +85,31 @@ class ExportWorker {
 
   // On the worker's thread, with which the browsers end.
   Result<render::Renderer*> browsers() {
-    if (renderer_) return renderer_.get();
+    if (renderer_) {
+      look_at_memory();
+      return renderer_.get();
+    }
     auto spec = spec_;
     MR_TRY(renderer_, render::Renderer::start(executor_, context_.clock, std::move(spec)));
     context_.log.info("browsers_started", {{"program", spec_.program}, {"count", spec_.size}});
     return renderer_.get();
   }
 
+  // of the worker and its browsers together, while there is something to print.
+  void look_at_memory() {
+    const auto now = context_.clock.now();
+    if (now < look_at_) return;
+    look_at_ = now + kMemoryInterval;
+    const auto most = static_cast<std::uint64_t>(context_.settings.integer("log.memory_max_mb"))
+                      << 20U;
+    const auto used = render::memory_of_tree(::getpid());
+    if (most == 0 || used <= most) return;
+    context_.log.warn("memory_with_browsers", {{"bytes", used}, {"limit_bytes", most}});
+  }
+
   Context& context_;
   Executor executor_;
+  Clock::Steady look_at_{};
   boost::asio::thread_pool threads_{1};
   std::optional<templates::TemplateStore> templates_;
   std::unique_ptr<store::ExportWorkStore> store_;
