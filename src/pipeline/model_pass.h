@@ -2,7 +2,7 @@
 // record and within the budget; the answers come back as JSON values.
 //
 // One page is one request in all but rare cases: the room that the claim took at the provider's
-// limits is for it.
+// limits is for it. Every further one takes its own.
 #pragma once
 
 #include "layout/clinical/pass_prompt.h"
@@ -20,6 +20,8 @@ struct PassAnswers {
   std::uint64_t tokens_in = 0;
   std::uint64_t tokens_out = 0;
   std::int64_t cost_micros = 0;
+  std::uint64_t tokens_of_claim =
+      0;  // Of the first request; further ones are settled by themselves.
 };
 
 // The outcome says why there are no answers.

@@ -231,6 +231,10 @@ TEST_F(Budget, WhatWaitsForReasonsOfOurOwnSaysNothingAboutTheProvider) {
           worker.take(), "throttled",
           R"({"error": {"error_type": "held_up", "message": "no room"}, "retry_after_ms": 600000})"),
       "settled");
+  enqueue(sql);
+  EXPECT_EQ(worker.settle(worker.take(), "retry",
+                          R"({"error": {"error_type": "invalid_answer", "message": "no JSON"}})"),
+            "settled");
   EXPECT_EQ(state(), "closed 0");
   enqueue(sql);
   EXPECT_EQ(worker.settle(worker.take(), "throttled",

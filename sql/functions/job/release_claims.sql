@@ -41,7 +41,9 @@ begin
                                     where t.provider_name is not null) then
     perform millrace.capacity_settle(array_agg(r.job_id), array_agg(r.token), array_agg(r.type_id),
       -- A tenant whose budget is used up, a worker that cannot, and what waits for our own limits say nothing about the provider: nobody asked it.
-      array_agg(case when r.outcome in ('blocked', 'throttled') and r.error ->> 'error_type' in ('over_budget', 'not_here', 'held_up') then 'handback' else r.outcome end),
+      array_agg(case when r.outcome in ('blocked', 'throttled') and r.error ->> 'error_type' in ('over_budget', 'not_here', 'held_up') then 'handback'
+                     -- It has answered, whatever the answer is worth.
+                     when r.outcome = 'retry' and r.error ->> 'error_type' = 'invalid_answer' then 'handback' else r.outcome end),
                                      array_agg(r.actual_tokens), array_agg(r.until_at),
                                      array_agg(coalesce(r.error ->> 'message', r.error ->> 'error_type')))
        from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id where t.provider_name is not null;

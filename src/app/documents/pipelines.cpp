@@ -41,6 +41,10 @@ Result<pipeline::PipelineSet::Loaded> load_pipelines(const Settings& settings) {
                       .message = loaded.problems.front(),
                       .hint = "'millrace pipeline check' lists all problems"});
   }
+  loaded.set.pin_models([&](const pipeline::Stage& stage) {
+    const bool chats = stage.provider == "openai" || stage.provider == "anthropic";
+    return chats ? settings.text(stage.provider + ".model") : std::string();
+  });
   return loaded;
 }
 

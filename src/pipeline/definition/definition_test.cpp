@@ -350,6 +350,34 @@ TEST_F(SetTest, OneBrokenFileDoesNotHideTheOthers) {
   EXPECT_NE(loaded.set.find("guardian"), nullptr);
 }
 
+// What one model has answered is not taken for the answer of another.
+TEST_F(SetTest, AStageThatNamesNoModelMeansThatOfTheSettings) {
+  write("paid.toml",
+        "name = \"paid\"\nversion = \"1.0.0\"\n"
+        "[[stage]]\nname = \"a\"\nrun = \"scan\"\nqueue = \"q\"\n"
+        "[[stage]]\nname = \"b\"\nrun = \"ocr\"\nqueue = \"q\"\n"
+        "[[stage]]\nname = \"c\"\nrun = \"spatial\"\nqueue = \"q\"\n"
+        "[[stage]]\nname = \"d\"\nrun = \"detect\"\nqueue = \"q\"\nprovider = \"openai\"\n"
+        "[[stage]]\nname = \"e\"\nrun = \"extract\"\nqueue = \"q\"\nprovider = \"openai\"\n"
+        "options = { model = \"chosen\" }\n");
+  const auto pinned = [&](const std::string& model) {
+    auto loaded = load();
+    EXPECT_THAT(loaded.problems, IsEmpty());
+    loaded.set.pin_models([&](const Stage&) { return model; });
+    return *loaded.set.find("paid");
+  };
+  const auto one = pinned("one");
+  const auto two = pinned("two");
+  EXPECT_EQ(one.find("d")->options.at("model").as_string(), "one");
+  EXPECT_EQ(one.find("e")->options.at("model").as_string(), "chosen");
+  EXPECT_NE(result_fingerprint(*one.find("d")), result_fingerprint(*two.find("d")));
+  EXPECT_EQ(result_fingerprint(*one.find("e")), result_fingerprint(*two.find("e")));
+  EXPECT_NE(one.hash, two.hash);
+  const auto read = pipeline_from_json(pipeline_to_json(one));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->hash, one.hash);
+}
+
 TEST_F(SetTest, AMissingFolderIsAnError) {
   const auto loaded = PipelineSet::load(folder_ / "gone");
   ASSERT_FALSE(loaded);

@@ -116,6 +116,8 @@ json::Object pipeline_to_json(const Pipeline& pipeline) {
   return out;
 }
 
+std::string pipeline_hash(const Pipeline& pipeline) { return hash_of(pipeline_to_json(pipeline)); }
+
 Checked parse_pipeline(std::string_view text, const Known& known) {
   Problems problems;
   const auto source = read_toml(text, problems);
@@ -127,7 +129,7 @@ Checked parse_pipeline(std::string_view text, const Known& known) {
   Problems warnings;
   check_surroundings(draft, source, known, warnings);
   put_in_order(draft.pipeline);
-  draft.pipeline.hash = hash_of(pipeline_to_json(draft.pipeline));
+  draft.pipeline.hash = pipeline_hash(draft.pipeline);
   return {.pipeline = std::move(draft.pipeline), .warnings = warnings.take()};
 }
 

@@ -26,7 +26,9 @@ struct Checked {
 
 Checked parse_pipeline(std::string_view text, const Known& known = {});
 
-json::Object pipeline_to_json(const Pipeline& pipeline);  // Without the hash.
+json::Object pipeline_to_json(const Pipeline& pipeline);
+// Of a pipeline that was changed after it had been read.
+std::string pipeline_hash(const Pipeline& pipeline);  // Without the hash.
 
 // invalid_argument with the first problem. What pipeline_to_json made comes back equal, and with
 // the hash of what was given.

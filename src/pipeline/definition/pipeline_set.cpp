@@ -106,6 +106,19 @@ std::optional<std::string> PipelineSet::add(LoadedPipeline loaded) {
   return std::nullopt;
 }
 
+void PipelineSet::pin_models(const ModelOf& model_of) {
+  for (auto& loaded : pipelines_) {
+    for (auto& stage : loaded.pipeline.stages) {
+      const bool asks = stage.kind == RunKind::detect || stage.kind == RunKind::extract ||
+                        stage.kind == RunKind::narrate;
+      if (!asks || stage.provider == kLocalProvider || stage.provider == kNoProvider) continue;
+      if (stage.options.contains("model")) continue;
+      if (auto model = model_of(stage); !model.empty()) stage.options["model"] = std::move(model);
+    }
+    loaded.pipeline.hash = pipeline_hash(loaded.pipeline);
+  }
+}
+
 const Pipeline* PipelineSet::find(std::string_view name) const {
   for (const auto& loaded : pipelines_) {
     if (loaded.pipeline.name == name) return &loaded.pipeline;

@@ -12,6 +12,7 @@
 #include "pipeline/definition/parse.h"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,12 @@ class PipelineSet {
   // told; the set then has the others. not_found, unavailable: the folder cannot be read.
   static Result<Loaded> load(const std::optional<std::filesystem::path>& folder,
                              const Known& known = {});
+
+  // Which model a stage that asks one without naming it means, by the settings of this process.
+  // From here on the stage names it, as if the file did: what another model has answered is not
+  // taken for its answer, and a document that runs stays with the model it began with.
+  using ModelOf = std::function<std::string(const Stage& stage)>;
+  void pin_models(const ModelOf& model_of);
 
   // The version that new documents get. Null: there is none of that name.
   const Pipeline* find(std::string_view name) const;

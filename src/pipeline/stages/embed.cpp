@@ -220,7 +220,7 @@ class Embedding {
       }
       if (grant.retry > kWaitMax) {
         co_return std::variant<Permit, Outcome>(
-            Outcome::throttled("no room at the provider's limits", grant.retry));
+            Outcome::held_up("no room at the provider's limits", grant.retry));
       }
       co_await wait(grant.retry);
       if (job_.context->cancelled()) {
@@ -299,7 +299,7 @@ Task<Outcome> run_embed(StageJob job) {
   const auto& model = service->provider->info();
   if (model.model != generation->model || model.version != generation->version) {
     // Another worker, or this one before it was configured anew, cut the text for its own model.
-    co_return Outcome::throttled(
+    co_return Outcome::held_up(
         fmt::format("the chunks are cut for {} {}, this worker has {} {}", generation->model,
                     generation->version, model.model, model.version),
         std::chrono::seconds(30));

@@ -59,7 +59,7 @@ def disturb(stage, deployment, workers, work, struck):
             how = strike(deployment, workers, random)
             struck[how] = struck.get(how, 0) + 1
             next_at = time.monotonic() + counts["every_s"]
-        stage.progress(len(deployment.sent) - deployment.left(), len(deployment.sent), f"ended, {sum(struck.values())} kills")
+        stage.progress(len(deployment.sent) - deployment.left(), len(deployment.sent), f"ended, {sum(n for how, n in struck.items() if how != 'nobody')} kills")
         time.sleep(0.2)
     for one in work:
         one.result()
