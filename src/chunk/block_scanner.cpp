@@ -29,13 +29,6 @@ bool is_text_start(char c) {
 
 }  // namespace
 
-void BlockScanner::mark(Mark mark) {
-  // Only a heading or a table that was a paragraph until now comes out of order.
-  auto place = marks.end();
-  while (place != marks.begin() && std::prev(place)->at > mark.at) --place;
-  marks.insert(place, std::move(mark));
-}
-
 void BlockScanner::put(BlockKind kind, Strength strength, std::uint8_t level) {
   release(0);
   lines.push_back({begin_, end_, kind, strength, level});
@@ -52,8 +45,8 @@ void BlockScanner::release(std::size_t keep) {
 
 void BlockScanner::leave() {
   release(0);
-  if (leaf_ == Leaf::fence) mark({.kind = Mark::Kind::fence_close, .at = begin_});
-  if (leaf_ == Leaf::table) mark({.kind = Mark::Kind::table_close, .at = begin_});
+  if (leaf_ == Leaf::fence) marks.fences.push_back({.at = begin_});
+  if (leaf_ == Leaf::table) marks.tables.push_back({.at = begin_});
   leaf_ = Leaf::none;
 }
 
@@ -62,15 +55,13 @@ BlockKind BlockScanner::prose() const {
   return containers_[0].is_item ? BlockKind::list : BlockKind::quote;
 }
 
-void BlockScanner::find_pages(std::string_view text, std::uint64_t begin) {
-  const char* const first = text.data();
-  const char* const end = first + text.size();
-  const auto next = [&](const char* from) {
-    return static_cast<const char*>(std::memchr(from, '\f', static_cast<std::size_t>(end - from)));
-  };
-  for (const char* at = next(first); at != nullptr; at = next(at + 1)) {
-    mark({.kind = Mark::Kind::page, .at = begin + static_cast<std::uint64_t>(at - first)});
-    if (at + 1 == end) break;
+// Looks for form feeds far ahead: there are seldom any, and lines may be short.
+void BlockScanner::find_pages() {
+  form_feed_ = std::max(form_feed_, begin_);
+  while (form_feed_ < end_) {
+    const auto rest = window_.view(form_feed_, window_.end());
+    form_feed_ += std::min(rest.find('\f'), rest.size());
+    if (form_feed_ < end_) marks.pages.push_back({.at = form_feed_++});
   }
 }
 
@@ -78,7 +69,7 @@ void BlockScanner::scan(std::uint64_t begin, std::uint64_t end, Part part) {
   begin_ = begin;
   end_ = end;
   auto text = window_.view(begin, end);
-  find_pages(text, begin);
+  find_pages();
   in_long_line_ = part != Part::whole;
   if (part == Part::more || part == Part::last) {
     if (leaf_ == Leaf::html && !html_end_.empty()) {
@@ -100,6 +91,12 @@ void BlockScanner::scan(std::uint64_t begin, std::uint64_t end, Part part) {
   scan_line(text);
 }
 
+void BlockScanner::scan_empty_lines(std::uint64_t begin, std::uint64_t end) {
+  begin_ = begin;
+  end_ = end;
+  lines.push_back({.begin = begin, .end = end, .empty_lines = true});
+}
+
 void BlockScanner::finish() {
   begin_ = end_;
   release(0);
@@ -117,7 +114,7 @@ void BlockScanner::scan_line(std::string_view text) {
   if ((may_be_matter_ || leaf_ == Leaf::front_matter || begin_ == 0) && scan_front_matter(text)) {
     return;
   }
-  LineCursor cursor{.line = text};
+  LineCursor cursor(text);
   const auto matched = containers_.match(cursor);
   const bool held = matched >= leaf_depth_;
   if (leaf_ == Leaf::fence && scan_fence(cursor, held)) return;
@@ -183,7 +180,7 @@ bool BlockScanner::scan_fence(const LineCursor& cursor, bool held) {
                       cursor.indent() <= fence_indent_ + 3;
   if (closes) {
     put(BlockKind::code, Strength::none);
-    mark({.kind = Mark::Kind::fence_close, .at = end_});
+    marks.fences.push_back({.at = end_});
     leaf_ = Leaf::none;
     return true;
   }
@@ -254,6 +251,12 @@ void BlockScanner::take_paragraph(Strength strength) {
     may_be_heading_ = true;
   }
   last_kind_ = prose();
+  if (!first && !may_be_heading_ && !in_long_line_ && waiting_.size() == 1) {
+    // Deep in a long paragraph: only the last line waits.
+    lines.push_back(waiting_.front());
+    waiting_.front() = {begin_, end_, last_kind_, Strength::none, 0};
+    return;
+  }
   waiting_.push_back({begin_, end_, last_kind_, first ? strength : Strength::none, 0});
   const bool too_long = in_long_line_ || end_ - waiting_.front().begin > kHeadingBytesMax;
   if (!may_be_heading_ || too_long) {
@@ -275,14 +278,13 @@ bool BlockScanner::begin_fence(std::string_view text, const LineCursor& cursor, 
   fence_size_ = fence->size;
   fence_indent_ = cursor.indent();
   const auto before = text.substr(0, text.size() - content.size());
-  Mark opened{.kind = Mark::Kind::fence_open, .at = begin_};
+  auto& opened = marks.fences.emplace_back(Marks::Fence{.at = begin_, .opens = true});
   // A line nobody would write is not repeated.
   if (before.size() + fence->size + fence->info.size() <= kFenceLineMax) {
     const auto prefix = container_prefix(before);
     opened.text = prefix + std::string(fence->size, fence->c) + std::string(fence->info) + "\n";
     opened.closing = prefix + std::string(fence->size, fence->c) + "\n";
   }
-  mark(std::move(opened));
   return true;
 }
 
@@ -296,10 +298,8 @@ bool BlockScanner::begin_heading(std::string_view content, Strength strength) {
     return true;
   }
   put(BlockKind::heading, Strength::section, heading->level);
-  mark({.kind = Mark::Kind::heading,
-        .at = begin_,
-        .number = heading->level,
-        .text = title_of(heading->title)});
+  marks.headings.push_back(
+      {.at = begin_, .level = heading->level, .title = title_of(heading->title)});
   return true;
 }
 
@@ -317,8 +317,7 @@ bool BlockScanner::end_setext(std::string_view content) {
       if (!title.empty()) title += ' ';
       title += trim_blank(window_.view(line.begin, line.end));
     }
-    mark(
-        {.kind = Mark::Kind::heading, .at = first.begin, .number = level, .text = title_of(title)});
+    marks.headings.push_back({.at = first.begin, .level = level, .title = title_of(title)});
     first.strength = Strength::section;
     first.level = level;
   }
@@ -332,7 +331,7 @@ bool BlockScanner::begin_table(std::string_view content) {
   if (leaf_ != Leaf::paragraph || waiting_.empty() || in_long_line_) return false;
   if (!is_delimiter_row(content)) return false;
   const auto header = waiting_.back();
-  LineCursor cursor{.line = window_.view(header.begin, header.end)};
+  LineCursor cursor(window_.view(header.begin, header.end));
   static_cast<void>(containers_.match(cursor));
   const auto cells = cell_count(cursor.content());
   if (cells == 0 || cells != std::max<std::size_t>(cell_count(content), 1)) return false;
@@ -345,7 +344,7 @@ bool BlockScanner::begin_table(std::string_view content) {
   if (!rows.ends_with('\n')) rows += '\n';
   if (rows.size() > kLinePartMax) rows.clear();
   put(BlockKind::table, Strength::none);
-  mark({.kind = Mark::Kind::table_open, .at = header.begin, .text = std::move(rows)});
+  marks.tables.push_back({.at = header.begin, .opens = true, .header = std::move(rows)});
   leaf_ = Leaf::table;
   leaf_lines_ = 0;
   return true;
@@ -357,7 +356,11 @@ bool BlockScanner::begin_html(std::string_view content, Strength strength) {
   leave();
   const auto page = in_long_line_ ? std::nullopt : page_marker_of(content);
   put(page ? BlockKind::page_marker : BlockKind::html, strength);
-  if (page) mark({.kind = Mark::Kind::page, .at = begin_, .number = *page});
+  if (page) {
+    // The line may have form feeds too, behind the marker.
+    const auto place = std::ranges::upper_bound(marks.pages, begin_, {}, &Marks::Page::at);
+    marks.pages.insert(place, {.at = begin_, .number = *page});
+  }
   const auto inner = content.substr(std::min<std::size_t>(content.size(), 2));
   if (!html->end.empty() && contains_lower(inner, html->end)) return true;
   leaf_ = Leaf::html;

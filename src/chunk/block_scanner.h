@@ -13,6 +13,7 @@
 #include "chunk/window.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,23 +28,46 @@ struct Line {
   std::uint64_t end = 0;
   BlockKind kind = BlockKind::blank;
   Strength strength = Strength::none;
-  std::uint8_t level = 0;  // Of a heading that begins a section.
+  std::uint8_t level = 0;    // Of a heading that begins a section.
+  bool empty_lines = false;  // Nothing but line ends: many lines in one.
 };
 
-struct Mark {
-  enum class Kind : std::uint8_t {
-    heading,
-    fence_open,
-    fence_close,
-    table_open,
-    table_close,
-    page
+// What holds from a place `at` on, each kind sorted by its place. Tokens are Packer's, counted once
+// for all chunks that repeat a text.
+struct Marks {
+  struct Heading {
+    std::uint64_t at = 0;  // Tells headings of one title apart.
+    std::uint32_t level = 0;
+    std::string title;
+    std::optional<std::uint64_t> tokens = {};
   };
-  Kind kind;
-  std::uint64_t at = 0;      // It holds from here on.
-  std::uint32_t number = 0;  // Level or page; page 0 is the one after the last.
-  std::string text = {};     // Title; header rows; the line that opens the fence again.
-  std::string closing = {};  // The line that closes the fence.
+  struct Fence {
+    std::uint64_t at = 0;
+    bool opens = false;
+    std::string text = {};     // The line that opens it again,
+    std::string closing = {};  // and the one that closes it.
+    std::uint64_t text_tokens = 0;
+    std::uint64_t closing_tokens = 0;
+    std::uint64_t line_closing_tokens = 0;  // After a line end, where a line is cut.
+  };
+  struct Table {
+    std::uint64_t at = 0;
+    bool opens = false;
+    std::string header = {};  // Its rows, as they stand there.
+    std::optional<std::uint64_t> tokens = {};
+  };
+  struct Page {
+    std::uint64_t at = 0;
+    std::uint32_t number = 0;  // 0 is the one after the last.
+  };
+  std::vector<Heading> headings;
+  std::vector<Fence> fences;
+  std::vector<Table> tables;
+  std::vector<Page> pages;
+
+  bool empty() const {
+    return headings.empty() && fences.empty() && tables.empty() && pages.empty();
+  }
 };
 
 class BlockScanner {
@@ -57,17 +81,23 @@ class BlockScanner {
 
   enum class Part { whole, first, more, last };
   void scan(std::uint64_t begin, std::uint64_t end, Part part);
+  // Whether empty lines, however many, change nothing now: they may come in one go.
+  bool takes_empty_lines() const {
+    return last_kind_ == BlockKind::blank && !may_be_matter_ && containers_.are_items() &&
+           (leaf_ == Leaf::none || leaf_ == Leaf::indented);
+  }
+  void scan_empty_lines(std::uint64_t begin, std::uint64_t end);
   void finish();  // No line follows.
 
   // What is known by now; the caller takes it away.
   std::vector<Line> lines;
-  std::vector<Mark> marks;  // Sorted by place.
+  Marks marks;
 
  private:
   enum class Leaf { none, paragraph, fence, html, table, indented, front_matter };
 
   void scan_line(std::string_view text);
-  void find_pages(std::string_view text, std::uint64_t begin);
+  void find_pages();
   bool scan_front_matter(std::string_view text);
   bool scan_fence(const LineCursor& cursor, bool held);
   bool scan_html(std::string_view text, bool held);
@@ -84,7 +114,6 @@ class BlockScanner {
   void release(std::size_t keep);
   void leave();  // The leaf ends before this line.
   BlockKind prose() const;
-  void mark(Mark mark);
 
   const Window& window_;
   Containers containers_;
@@ -96,6 +125,7 @@ class BlockScanner {
 
   std::uint64_t begin_ = 0;  // The line in hand.
   std::uint64_t end_ = 0;
+  std::uint64_t form_feed_ = 0;  // No form feed from begin_ to here.
   BlockKind last_kind_ = BlockKind::blank;
 
   char fence_char_ = 0;

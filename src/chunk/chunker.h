@@ -21,7 +21,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace millrace::chunk {
 
@@ -41,7 +40,6 @@ class Chunker {
     Window window;
     BlockScanner scanner;
     Packer packer;
-    std::vector<Line> lines;
     std::uint64_t line_begin = 0;  // Of the line, or part of one, that is not complete.
     std::uint64_t searched = 0;    // No line end before this.
     bool in_line = false;          // A part of the line was scanned.
@@ -50,7 +48,8 @@ class Chunker {
   explicit Chunker(std::unique_ptr<State> state) : state_(std::move(state)) {}
   Result<void> scan_lines();
   Result<void> scan(std::uint64_t end, bool line_ends);
-  Result<void> pack();
+  void scan_empty_lines();
+  Result<void> pack(std::size_t lines_before_marks);
 
   std::unique_ptr<State> state_;  // Its parts refer to each other: it does not move.
 };

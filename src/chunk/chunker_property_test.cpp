@@ -1,4 +1,5 @@
 // What holds of every text, tried on many.
+#include "chunk/bench/texts.h"
 #include "chunk/chunker_fixture.h"
 #include "chunk/nasty_markdown.h"
 #include "chunk/normalise.h"
@@ -103,6 +104,19 @@ TEST(ChunkerProperties, VersionOneCutsAsItAlwaysDid) {
   }
   EXPECT_EQ(to_hex(sha256_of(all)),
             "5a4b785c41b494a402abd820b9e05c419231fd1f24c8fc45472353f7a10264e1");
+}
+
+// The same of texts that are nothing but structure, white space or odd characters.
+TEST(ChunkerProperties, VersionOneCutsOddTextsAsItAlwaysDid) {
+  std::string all;
+  for (const auto& odd : bench::all_texts()) {
+    const auto text = normalise(odd.head + odd.body.substr(0, 10'000));
+    all += all_of(testing::chunks_of(text));
+    all += all_of(testing::chunks_of(
+        text, {.max_tokens = 400, .target_tokens = 300, .min_tokens = 60, .overlap_tokens = 50},
+        FunctionTokenCounter("words@1", count_words, 3)));
+  }
+  EXPECT_EQ(to_hex(sha256_of(all)), "10e0d24efccb36c6ebeff819806949a8b153b62576c99bd84e30406801268b7a");
 }
 
 }  // namespace

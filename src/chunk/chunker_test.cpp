@@ -102,6 +102,13 @@ TEST(Chunker, KeepsEmptySectionsAndDocumentsOfHeadingsOnly) {
 }
 
 // Rule 2: what only looks like a heading.
+TEST(Chunker, EndsAQuoteAtEmptyLinesHoweverMany) {
+  const auto kept = chunks_of(">\n>\n" + std::string(3000, '\n') + ">\n",
+                              {.max_tokens = 1000, .target_tokens = 1000, .min_tokens = 10});
+  ASSERT_GT(kept.size(), 1U);
+  EXPECT_EQ(kept.back().block_kinds, std::vector{BlockKind::quote});
+}
+
 TEST(Chunker, DoesNotTakeCodeOrListsForHeadings) {
   const std::string text =
       "# Real\n\n```sh\n# no\n```\n\n~~~~\n# no\n~~~\n# no\n~~~~\n\n- item\n\n  ```\n  # no\n"

@@ -2,46 +2,41 @@
 
 namespace millrace::chunk {
 
-std::size_t LineCursor::indent() const {
-  std::size_t to = column + spare;
-  for (auto i = at; i < line.size(); ++i) {
-    if (line[i] == ' ') {
-      ++to;
-    } else if (line[i] == '\t') {
-      to += 4 - to % 4;
+void LineCursor::find_content() {
+  auto column = column_ + spare_;
+  auto at = at_;
+  for (; at < line_.size(); ++at) {
+    if (line_[at] == ' ') {
+      ++column;
+    } else if (line_[at] == '\t') {
+      column += 4 - column % 4;
     } else {
       break;
     }
   }
-  return to - column;
-}
-
-std::string_view LineCursor::content() const {
-  auto i = at;
-  while (i < line.size() && (line[i] == ' ' || line[i] == '\t')) ++i;
-  return line.substr(i);
+  content_at_ = at;
+  content_column_ = column;
 }
 
 void LineCursor::skip_columns(std::size_t columns) {
-  const auto target = column + columns;
-  column += spare;
-  spare = 0;
-  while (column < target && at < line.size()) {
-    column += line[at] == '\t' ? 4 - column % 4 : 1;
-    ++at;
+  const auto target = column_ + columns;
+  column_ += spare_;
+  spare_ = 0;
+  while (column_ < target && at_ < content_at_) {
+    column_ += line_[at_] == '\t' ? 4 - column_ % 4 : 1;
+    ++at_;
   }
-  if (column > target) {
-    spare = column - target;
-    column = target;
+  if (column_ > target) {
+    spare_ = column_ - target;
+    column_ = target;
   }
 }
 
-void LineCursor::skip_indent() { skip_columns(indent()); }
-
-void LineCursor::skip_bytes(std::size_t bytes) {
-  column += spare + bytes;
-  spare = 0;
-  at += bytes;
+void LineCursor::skip_marker(std::size_t bytes) {
+  at_ = content_at_ + bytes;
+  column_ = content_column_ + bytes;
+  spare_ = 0;
+  find_content();
 }
 
 ListMarker list_marker_of(std::string_view content) {
@@ -68,31 +63,31 @@ bool is_rule(std::string_view content) {
   if (content.empty()) return false;
   const char c = content[0];
   if (c != '-' && c != '*' && c != '_') return false;
-  std::size_t count = 0;
-  for (const char other : content) {
-    if (other == c) {
-      ++count;
-    } else if (other != ' ' && other != '\t') {
-      return false;
-    }
+  if (rule_end(content) != content.size()) return false;
+  return std::ranges::count(content, c) >= 3;
+}
+
+std::size_t rule_end(std::string_view content) {
+  std::size_t at = 0;
+  while (at < content.size() &&
+         (content[at] == content[0] || content[at] == ' ' || content[at] == '\t')) {
+    ++at;
   }
-  return count >= 3;
+  return at;
 }
 
 std::size_t Containers::match(LineCursor& cursor) const {
+  // Items go on over blank lines, however deep; only a quote needs its mark there too.
+  if (cursor.is_blank()) return first_quote_;
   std::size_t matched = 0;
   for (const auto& container : open_) {
     const auto indent = cursor.indent();
     if (container.is_item) {
-      if (indent >= container.width) {
-        cursor.skip_columns(container.width);
-      } else if (!cursor.is_blank()) {
-        break;
-      }
+      if (indent < container.width) break;
+      cursor.skip_columns(container.width);
     } else {
       if (indent > 3 || !cursor.content().starts_with('>')) break;
-      cursor.skip_indent();
-      cursor.skip_bytes(1);
+      cursor.skip_marker(1);
       if (cursor.indent() > 0) cursor.skip_columns(1);
     }
     ++matched;
@@ -106,6 +101,7 @@ void Containers::push(std::size_t& kept, Opened& opened, Container container) {
     opened.is_sibling = container.is_item && kept < open_.size() && open_[kept].is_item;
   }
   truncate(kept);
+  if (container.is_item && first_quote_ == open_.size()) ++first_quote_;
   open_.push_back(container);
   kept = open_.size();
   ++opened.count;
@@ -115,25 +111,30 @@ Containers::Opened Containers::open(LineCursor& cursor, const Opening& opening) 
   Opened opened;
   auto kept = opening.matched;
   const bool all_matched = opening.matched == open_.size();
+  // "- - - - a": what ends the look for a rule on the first level does so on the others.
+  char rule_mark = 0;
+  std::size_t no_rule_bytes = 0;
   while (kept < kDepthMax) {
     const auto indent = cursor.indent();
     if (indent > 3) break;
     const auto content = cursor.content();
     if (content.starts_with('>')) {
-      cursor.skip_indent();
-      cursor.skip_bytes(1);
+      cursor.skip_marker(1);
       if (cursor.indent() > 0) cursor.skip_columns(1);
       push(kept, opened, {});
       continue;
     }
-    if (is_rule(content)) break;
     const auto marker = list_marker_of(content);
     if (marker.size == 0) break;
+    if (content[0] != rule_mark || content.size() < no_rule_bytes) {
+      if (is_rule(content)) break;
+      rule_mark = content[0];
+      no_rule_bytes = content.size() - rule_end(content);
+    }
     // "1986. A year" and "-" within a paragraph are text, not lists.
     const bool interrupts = opening.paragraph_open && all_matched && opened.count == 0;
     if (interrupts && (marker.is_empty || !marker.starts_at_one)) break;
-    cursor.skip_indent();
-    cursor.skip_bytes(marker.size);
+    cursor.skip_marker(marker.size);
     const auto space = cursor.indent();
     const auto used = marker.is_empty || space > 4 ? 1 : space;
     cursor.skip_columns(used);

@@ -1,6 +1,7 @@
 // Quotes and list items that stand open around a line, and the cursor that walks through a line.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,18 +10,28 @@
 namespace millrace::chunk {
 
 // A place in a line by byte and by column; tabs reach to the next multiple of four.
-struct LineCursor {
-  std::string_view line;
-  std::size_t at = 0;
-  std::size_t column = 0;
-  std::size_t spare = 0;  // Columns of a tab that was used in part.
+class LineCursor {
+ public:
+  explicit LineCursor(std::string_view line) : line_(line) { find_content(); }
 
-  std::size_t indent() const;        // Columns up to the next character that is no white space.
-  std::string_view content() const;  // From that character on.
-  bool is_blank() const { return content().empty(); }
-  void skip_columns(std::size_t columns);
-  void skip_indent();
-  void skip_bytes(std::size_t bytes);
+  // Columns up to the next character that is no white space.
+  std::size_t indent() const { return content_column_ - column_; }
+  // From that character on.
+  std::string_view content() const { return line_.substr(content_at_); }
+  bool is_blank() const { return content_at_ == line_.size(); }
+  void skip_columns(std::size_t columns);  // White space only: not more than indent().
+  void skip_marker(std::size_t bytes);     // To the content, and so much of it.
+
+ private:
+  void find_content();
+
+  std::string_view line_;
+  std::size_t at_ = 0;
+  std::size_t column_ = 0;
+  std::size_t spare_ = 0;  // Columns of a tab that was used in part.
+  // Found once for all containers that ask: lines may be nothing but white space.
+  std::size_t content_at_ = 0;
+  std::size_t content_column_ = 0;
 };
 
 struct Container {
@@ -34,7 +45,8 @@ struct ListMarker {
   bool is_empty = false;  // Nothing follows on the line.
 };
 ListMarker list_marker_of(std::string_view content);
-bool is_rule(std::string_view content);  // "* * *"
+bool is_rule(std::string_view content);          // "* * *"
+std::size_t rule_end(std::string_view content);  // Where something else than its first mark comes.
 
 class Containers {
  public:
@@ -42,8 +54,10 @@ class Containers {
 
   std::size_t depth() const { return open_.size(); }
   const Container& operator[](std::size_t i) const { return open_[i]; }
+  bool are_items() const { return first_quote_ == open_.size(); }  // All of them.
   void truncate(std::size_t depth) {
     if (depth < open_.size()) open_.resize(depth);
+    first_quote_ = std::min(first_quote_, depth);
   }
   // Walks through what the open containers want of a line; says how many go on.
   std::size_t match(LineCursor& cursor) const;
@@ -64,6 +78,7 @@ class Containers {
   void push(std::size_t& kept, Opened& opened, Container container);
 
   std::vector<Container> open_;
+  std::size_t first_quote_ = 0;  // So many items come before any quote.
 };
 
 }  // namespace millrace::chunk

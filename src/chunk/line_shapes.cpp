@@ -21,6 +21,7 @@ constexpr std::string_view kBlockTags[] = {
     "th",       "thead",    "title",    "tr",         "track",    "ul"};
 
 char lower_of(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f'; }
 bool is_letter(char c) { return lower_of(c) >= 'a' && lower_of(c) <= 'z'; }
 bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
 
@@ -49,9 +50,9 @@ bool is_lone_tag(std::string_view content) {
 }  // namespace
 
 std::string_view trim_blank(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\n\f");
-  if (begin == npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n\f") - begin + 1);
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 std::optional<AtxHeading> atx_heading_of(std::string_view content) {
@@ -103,7 +104,10 @@ std::size_t cell_count(std::string_view content) {
 
 bool is_delimiter_row(std::string_view content) {
   auto text = trim_blank(content);
-  if (!text.contains('-') || text.find_first_not_of("|:- \t") != npos) return false;
+  const auto is_of_row = [](char c) {
+    return c == '|' || c == ':' || c == '-' || c == ' ' || c == '\t';
+  };
+  if (!std::ranges::all_of(text, is_of_row) || !text.contains('-')) return false;
   if (text.starts_with('|')) text.remove_prefix(1);
   if (text.ends_with('|')) text.remove_suffix(1);
   while (true) {

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace millrace::chunk {
 namespace {
 
 constexpr char32_t kByteOrderMark = 0xfeff;
 constexpr char32_t kGraphemeJoiner = 0x34f;
+constexpr char32_t kFirstComposed = 0xc0;  // Of the characters that are made of others.
+constexpr std::size_t kInsertedMax = 16;   // Marks that are sorted one by one.
 
 constexpr std::uint64_t repeat(unsigned char byte) { return 0x0101010101010101ULL * byte; }
 
@@ -43,6 +46,7 @@ std::size_t plain_run(std::string_view text) {
 void Normaliser::open_base() {
   if (open_ || !has_base_) return;
   open_ = true;
+  if (base_ < kFirstComposed) return;
   // Left parts first: what stands to the right of the innermost base are marks, in order.
   std::array<char32_t, 8> right{};
   std::size_t count = 0;
@@ -58,14 +62,19 @@ void Normaliser::open_base() {
   }
 }
 
-void Normaliser::flush(std::string& out) {
-  if (mark_count_ == 0) {
-    if (has_base_) append_utf8(out, base_);
-    has_base_ = open_ = false;
+// By class, those of one class as they came.
+void Normaliser::sort_marks(std::span<Mark> marks) {
+  if (marks.size() > kInsertedMax) {
+    // Nobody writes so many, but a text may: each class is counted, then takes its place.
+    std::array<std::uint16_t, 256> place{};
+    for (const auto& mark : marks) ++place[mark.combining_class];
+    std::uint16_t next = 0;
+    for (auto& count : place) next += std::exchange(count, next);
+    std::array<Mark, kMarksMax + 8> sorted;
+    for (const auto& mark : marks) sorted[place[mark.combining_class]++] = mark;
+    std::copy_n(sorted.begin(), marks.size(), marks.begin());
     return;
   }
-  const auto marks = std::span(marks_).first(mark_count_);
-  // Insertion: stable, without memory, and nearly all marks are in order already.
   for (std::size_t i = 1; i < marks.size(); ++i) {
     const auto moved = marks[i];
     std::size_t to = i;
@@ -74,6 +83,16 @@ void Normaliser::flush(std::string& out) {
     }
     marks[to] = moved;
   }
+}
+
+void Normaliser::flush(std::string& out) {
+  if (mark_count_ == 0) {
+    if (has_base_) append_utf8(out, base_);
+    has_base_ = open_ = false;
+    return;
+  }
+  const auto marks = std::span(marks_).first(mark_count_);
+  sort_marks(marks);
   std::size_t kept = 0;
   unsigned char last_class = 0;
   for (const auto& mark : marks) {
@@ -137,15 +156,15 @@ void Normaliser::take_decomposed(char32_t c, std::string& out) {
 void Normaliser::take(char32_t c, std::string& out) {
   const auto properties = properties_of(c);
   if (properties.nfc_plain()) return begin_segment(c, out);
-  const auto* step = decomposition_of(c);
-  if (step == nullptr) return take_decomposed(c, out);
+  // What is neither plain nor excluded is a mark or a letter that joins: nothing is made of others.
+  if (!properties.nfc_no()) return take_decomposed(c, out);
   // A few characters decompose, in several steps, into two at most per step.
   std::array<char32_t, 8> waiting{};
   std::size_t count = 0;
   waiting[count++] = c;
   while (count > 0) {
     const auto next = waiting[--count];
-    step = decomposition_of(next);
+    const auto* step = decomposition_of(next);
     if (step == nullptr) {
       take_decomposed(next, out);
       continue;
@@ -185,6 +204,37 @@ std::size_t Normaliser::take_plain(std::string_view text, std::string& out) {
   return size;
 }
 
+// What is no character: NUL, and bytes that are not UTF-8.
+std::size_t Normaliser::take_broken(std::string_view text, std::string& out) {
+  std::size_t size = 0;
+  std::size_t count = 0;
+  while (size < text.size()) {
+    const auto decoded = decode(text.substr(size));
+    if (decoded.valid && decoded.c != 0) break;
+    size += decoded.size;
+    ++count;
+  }
+  if (count == 0) return 0;
+  flush(out);
+  for (; count > 1; --count) out += kReplacementUtf8;
+  has_base_ = true;
+  base_ = kReplacement;
+  return size;
+}
+
+std::size_t Normaliser::take_line_end(std::string_view text, std::string& out) {
+  if (text.front() != '\r') return 0;
+  begin_segment('\n', out);
+  after_cr_ = true;
+  return 1;
+}
+
+std::size_t Normaliser::take_one(std::string_view text, std::string& out) {
+  const auto decoded = decode(text);
+  if (!at_begin_ || decoded.c != kByteOrderMark) take(decoded.c, out);
+  return decoded.size;
+}
+
 void Normaliser::take_bytes(std::string_view text, std::string& out) {
   while (!text.empty()) {
     if (after_cr_) {
@@ -195,23 +245,12 @@ void Normaliser::take_bytes(std::string_view text, std::string& out) {
       }
     }
     const bool high = static_cast<unsigned char>(text.front()) >= 0x80;
-    if (const auto size = high ? take_plain(text, out) : take_ascii(text, out); size > 0) {
-      text.remove_prefix(size);
-      at_begin_ = false;
-      continue;
-    }
-    const auto decoded = decode(text);
-    text.remove_prefix(decoded.size);
-    const bool first = at_begin_;
+    auto size = high ? take_plain(text, out) : take_ascii(text, out);
+    if (size == 0 && !high) size = take_line_end(text, out);
+    if (size == 0) size = take_broken(text, out);
+    if (size == 0) size = take_one(text, out);
+    text.remove_prefix(size);
     at_begin_ = false;
-    if (decoded.c == '\r') {
-      after_cr_ = true;
-      begin_segment('\n', out);
-    } else if (decoded.c == 0) {
-      begin_segment(kReplacement, out);
-    } else if (!first || decoded.c != kByteOrderMark) {
-      take(decoded.c, out);
-    }
   }
 }
 

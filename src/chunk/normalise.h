@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,13 +34,18 @@ class Normaliser {
     unsigned char combining_class;
   };
 
+  // Each says how many bytes of the beginning it took.
   std::size_t take_ascii(std::string_view piece, std::string& out);
   std::size_t take_plain(std::string_view text, std::string& out);
+  std::size_t take_line_end(std::string_view text, std::string& out);
+  std::size_t take_broken(std::string_view text, std::string& out);
+  std::size_t take_one(std::string_view text, std::string& out);
   void take(char32_t c, std::string& out);
   void take_decomposed(char32_t c, std::string& out);
   void take_mark(char32_t c, unsigned char combining_class, std::string& out);
   void begin_segment(char32_t c, std::string& out);
   void open_base();
+  static void sort_marks(std::span<Mark> marks);
   void flush(std::string& out);
   void take_bytes(std::string_view text, std::string& out);
 

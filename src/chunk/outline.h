@@ -7,42 +7,37 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 namespace millrace::chunk {
-
-struct OpenHeading {
-  std::uint64_t at = 0;  // Tells headings of one title apart.
-  std::uint32_t level = 0;
-  std::string title;
-};
 
 class Outline {
  public:
   explicit Outline(std::optional<std::uint32_t> first_page) : page_(first_page) {}
 
-  void pass(const Mark& mark);
+  void pass(Marks::Heading heading);
+  void pass(Marks::Fence fence);
+  void pass(Marks::Table table);
+  void pass(const Marks::Page& page) { page_ = next_page(page_, page); }
 
-  const std::vector<OpenHeading>& headings() const { return headings_; }
+  // Outermost first, levels rising.
+  std::vector<Marks::Heading>& headings() { return headings_; }
   std::optional<std::uint32_t> page() const { return page_; }
   // The fence or table that stands open, or nullptr.
-  const Mark* fence() const { return fence_ ? &*fence_ : nullptr; }
-  const Mark* table() const { return table_ ? &*table_ : nullptr; }
+  const Marks::Fence* fence() const { return fence_ ? &*fence_ : nullptr; }
+  Marks::Table* table() { return table_ ? &*table_ : nullptr; }
 
   // Page after `mark`, coming from `page`.
   static std::optional<std::uint32_t> next_page(std::optional<std::uint32_t> page,
-                                                const Mark& mark);
+                                                const Marks::Page& mark) {
+    return mark.number != 0 ? mark.number : page.value_or(1) + 1;
+  }
 
  private:
-  std::vector<OpenHeading> headings_;  // Outermost first, levels rising.
+  std::vector<Marks::Heading> headings_;
   std::optional<std::uint32_t> page_;
-  std::optional<Mark> fence_;
-  std::optional<Mark> table_;
+  std::optional<Marks::Fence> fence_;
+  std::optional<Marks::Table> table_;
 };
-
-// Takes away the headings that one of `level` ends.
-void close_headings(std::vector<OpenHeading>& headings, std::uint32_t level);
 
 }  // namespace millrace::chunk

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace millrace::chunk {
 namespace {
@@ -18,6 +19,8 @@ Packer::Packer(const ChunkOptions& options, const TokenCounter& counter, Window&
     : options_(options),
       counter_(counter),
       additive_(counter.additive()),
+      overhead_(counter.overhead()),
+      share_(options.max_tokens * options.prefix_share_percent / 100),
       bytes_max_(options.bytes_max()),
       window_(window),
       sink_(std::move(sink)),
@@ -25,21 +28,31 @@ Packer::Packer(const ChunkOptions& options, const TokenCounter& counter, Window&
   chunk_.tokenizer = counter.name();
 }
 
-void Packer::add_marks(std::vector<Mark>& marks) {
-  for (auto& mark : marks) {
-    // Only a heading or a table that was a paragraph until now comes out of order.
-    auto place = marks_.end();
-    while (place != marks_.begin() && std::prev(place)->at > mark.at) --place;
-    marks_.insert(place, std::move(mark));
+void Packer::add_marks(Marks& marks) {
+  if (marks.empty()) return;
+  for (auto& fence : marks.fences) {
+    if (fence.closing.empty()) continue;
+    fence.text_tokens = counter_.count(fence.text);
+    fence.closing_tokens = counter_.count(fence.closing);
+    fence.line_closing_tokens = counter_.count("\n" + fence.closing);
   }
-  marks.clear();
+  const auto move = [](auto& from, auto& to) {
+    if (from.empty()) return;
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    from.clear();
+  };
+  move(marks.headings, marks_.headings);
+  move(marks.fences, marks_.fences);
+  move(marks.tables, marks_.tables);
+  move(marks.pages, marks_.pages);
 }
 
 Result<void> Packer::add(const Line& line) {
+  if (line.empty_lines) return add_empty_lines(line);
   if (line.strength == Strength::section && !entries_.empty()) MR_TRY_VOID(begin_section(line));
   append(line);
   if (!opened_) open();
-  const auto enough = [&] { return tokens_ - tokens_before(*parted_at_) >= options_.min_tokens; };
+  const auto enough = [&] { return tokens_ - parted_tokens_ >= options_.min_tokens; };
   if (parted_at_ && enough()) MR_TRY_VOID(hand_out_until(*parted_at_));
   while (!entries_.empty() && !fits(end_, room())) {
     if (parted_at_) {
@@ -49,6 +62,36 @@ Result<void> Packer::add(const Line& line) {
     }
   }
   return {};
+}
+
+// As if each was added by itself.
+Result<void> Packer::add_empty_lines(const Line& line) {
+  const auto line_tokens = counter_.count("\n");
+  for (auto at = line.begin; at < line.end;) {
+    MR_TRY_VOID(add({.begin = at, .end = at + 1}));
+    ++at;
+    const auto quiet = std::min(quiet_lines_max(line_tokens), line.end - at);
+    tokens_ += quiet * line_tokens;
+    end_ += quiet;
+    at += quiet;
+  }
+  return {};
+}
+
+// How many empty lines can follow the last one before anything has to be handed out or noted.
+std::uint64_t Packer::quiet_lines_max(std::uint64_t line_tokens) const {
+  if (entries_.empty()) return 0;
+  const auto left = [](std::uint64_t most, std::uint64_t used) {
+    return most > used ? most - used : 0;
+  };
+  auto lines = std::min(left(kCountedPartMax, end_ - entries_.back().begin),
+                        left(bytes_max_, end_ - start_));
+  if (line_tokens == 0) return lines;
+  lines = std::min(lines, left(room(), tokens_ - entries_.front().tokens) / line_tokens);
+  if (!parted_at_) return lines;
+  // One token less than what would be enough.
+  const auto most = left(options_.min_tokens, 1);
+  return std::min(lines, left(most, tokens_ - parted_tokens_) / line_tokens);
 }
 
 Result<void> Packer::finish() {
@@ -71,6 +114,7 @@ Result<void> Packer::begin_section(const Line& line) {
   const auto small = tokens_ - entries_.front().tokens < options_.min_tokens;
   if (!parted_at_ && !small) {
     parted_at_ = end_;
+    parted_tokens_ = tokens_;
     parted_level_ = line.level;
   }
   return {};
@@ -107,7 +151,7 @@ Result<void> Packer::hand_out_until(std::uint64_t end) {
 }
 
 std::uint64_t Packer::room() const {
-  const auto taken = counter_.overhead() + prefix_tokens_;
+  const auto taken = overhead_ + prefix_tokens_;
   return options_.max_tokens > taken ? options_.max_tokens - taken : 1;
 }
 
@@ -122,7 +166,6 @@ void Packer::open() {
 }
 
 void Packer::build_prefix() {
-  const auto share = options_.max_tokens * options_.prefix_share_percent / 100;
   auto& prefix = chunk_.prefix;
   prefix.clear();
   chunk_.headings_dropped = 0;
@@ -133,58 +176,66 @@ void Packer::build_prefix() {
   for (auto heading = outline_.headings().rbegin(); heading != outline_.headings().rend();
        ++heading) {
     if (at_heading && heading->level >= first.level) continue;
-    scratch_ = std::string(heading->level, '#') + " " + heading->title + "\n";
-    const auto cost = counter_.count(scratch_);
     // Once one has no room, those around it have none either: a path has no holes.
-    if (chunk_.headings_dropped > 0 || used + cost > share) {
+    if (chunk_.headings_dropped > 0) {
       ++chunk_.headings_dropped;
       continue;
     }
-    used += cost;
+    scratch_.assign(heading->level, '#').append(" ").append(heading->title).append("\n");
+    if (!heading->tokens) heading->tokens = counter_.count(scratch_);
+    if (used + *heading->tokens > share_) {
+      ++chunk_.headings_dropped;
+      continue;
+    }
+    used += *heading->tokens;
     prefix.insert(0, scratch_);
   }
-  if (const auto* table = outline_.table(); table != nullptr) {
-    const auto cost = counter_.count(table->text);
-    chunk_.table_header_dropped = table->text.empty() || cost > share;
-    if (!chunk_.table_header_dropped) prefix += table->text;
-    if (!chunk_.table_header_dropped) used += cost;
+  if (auto* table = outline_.table(); table != nullptr) {
+    if (!table->tokens) table->tokens = counter_.count(table->header);
+    chunk_.table_header_dropped = table->header.empty() || *table->tokens > share_;
+    if (!chunk_.table_header_dropped) prefix += table->header;
+    if (!chunk_.table_header_dropped) used += *table->tokens;
   }
   if (const auto* fence = outline_.fence(); fence != nullptr) {
-    const auto cost = counter_.count(fence->text) + counter_.count(fence->closing) + 1;
-    chunk_.fence_dropped = fence->text.empty() || cost > share;
+    const auto cost = fence->text_tokens + fence->closing_tokens + 1;
+    chunk_.fence_dropped = fence->text.empty() || cost > share_;
     if (!chunk_.fence_dropped) prefix += fence->text;
-    if (!chunk_.fence_dropped) used += counter_.count(fence->text);
+    if (!chunk_.fence_dropped) used += fence->text_tokens;
   }
   prefix_tokens_ = used + (chunk_.overlap.empty() ? 0 : counter_.count(chunk_.overlap));
 }
 
-// What closes the fence that is open at `end`, if one is and can be closed.
-std::string Packer::suffix_at(std::uint64_t end) const {
-  const Mark* fence = outline_.fence();
-  for (const auto& mark : marks_) {
-    if (mark.at >= end) break;
-    if (mark.kind == Mark::Kind::fence_open) fence = &mark;
-    if (mark.kind == Mark::Kind::fence_close) fence = nullptr;
-  }
-  if (fence == nullptr || fence->closing.empty()) return {};
+// The fence that is open at `end`, if one is and can be closed.
+const Marks::Fence* Packer::fence_to_close(std::uint64_t end) const {
+  const auto next = std::ranges::lower_bound(marks_.fences, end, {}, &Marks::Fence::at);
+  const auto* fence = next == marks_.fences.begin() ? outline_.fence() : &*std::prev(next);
+  if (fence == nullptr || !fence->opens || fence->closing.empty()) return nullptr;
   // Nothing more comes in the fence: it ends here, or with the document.
-  const auto closes_here = std::ranges::any_of(marks_, [&](const Mark& mark) {
-    return mark.at == end && mark.kind == Mark::Kind::fence_close;
-  });
-  if (closes_here || (finishing_ && end == end_)) return {};
-  const auto share = options_.max_tokens * options_.prefix_share_percent / 100;
-  if (counter_.count(fence->text) + counter_.count(fence->closing) + 1 > share) return {};
-  return window_.view(end - 1, end) == "\n" ? fence->closing : "\n" + fence->closing;
+  const bool closes_here = next != marks_.fences.end() && next->at == end && !next->opens;
+  if (closes_here || (finishing_ && end == end_)) return nullptr;
+  return fence->text_tokens + fence->closing_tokens + 1 > share_ ? nullptr : fence;
+}
+
+std::string Packer::suffix_at(std::uint64_t end) const {
+  const auto* fence = fence_to_close(end);
+  if (fence == nullptr) return {};
+  return ends_line(end) ? fence->closing : "\n" + fence->closing;
+}
+
+std::uint64_t Packer::suffix_tokens(std::uint64_t end) const {
+  const auto* fence = fence_to_close(end);
+  if (fence == nullptr) return counter_.count({});
+  return ends_line(end) ? fence->closing_tokens : fence->line_closing_tokens;
 }
 
 std::size_t Packer::exact_count(std::uint64_t end) {
   if (additive_) {
-    return counter_.overhead() + prefix_tokens_ + counter_.count(window_.view(start_, end)) +
+    return overhead_ + prefix_tokens_ + counter_.count(window_.view(start_, end)) +
            counter_.count(chunk_.suffix);
   }
   scratch_.assign(chunk_.prefix).append(chunk_.overlap);
   scratch_.append(window_.view(start_, end)).append(chunk_.suffix);
-  return counter_.overhead() + counter_.count(scratch_);
+  return overhead_ + counter_.count(scratch_);
 }
 
 Result<void> Packer::hand_out(std::uint64_t end, bool all_must_go) {
@@ -234,75 +285,78 @@ void Packer::describe(std::uint64_t end) {
   }
   // A marker at the very beginning is where the slice's first page begins.
   chunk_.page_start = chunk_.page_end = outline_.page();
-  for (const auto& mark : marks_) {
-    if (mark.at >= end) break;
-    if (mark.kind != Mark::Kind::page) continue;
-    chunk_.page_end = Outline::next_page(chunk_.page_end, mark);
-    if (mark.at == start_) chunk_.page_start = chunk_.page_end;
+  for (const auto& page : marks_.pages) {
+    if (page.at >= end) break;
+    chunk_.page_end = Outline::next_page(chunk_.page_end, page);
+    if (page.at == start_) chunk_.page_start = chunk_.page_end;
   }
   describe_path(end);
+}
+
+// Leaves of `all` what it has in common with `one`.
+void Packer::join_path(std::optional<Path>& all, const Path& one) {
+  if (!all) {
+    all = one;
+    return;
+  }
+  std::size_t same = 0;
+  while (same < all->size() && same < one.size() && (*all)[same].at == one[same].at) ++same;
+  all->resize(same);
 }
 
 // The headings that all sections of the slice share; bare headings count only if there is nothing
 // else.
 void Packer::describe_path(std::uint64_t end) {
-  auto path = outline_.headings();
-  std::optional<std::vector<OpenHeading>> common;
-  std::optional<std::vector<OpenHeading>> bare;
-  const auto join = [](std::optional<std::vector<OpenHeading>>& all,
-                       const std::vector<OpenHeading>& one) {
-    if (!all) {
-      all = one;
-      return;
-    }
-    std::size_t same = 0;
-    while (same < all->size() && same < one.size() && (*all)[same].at == one[same].at) ++same;
-    all->resize(same);
+  const auto step_of = [](const Marks::Heading& heading) {
+    return PathStep{heading.at, heading.level, &heading.title};
   };
-  auto mark = marks_.begin();
+  path_.clear();
+  for (const auto& heading : outline_.headings()) path_.push_back(step_of(heading));
+  common_path_.reset();
+  bare_path_.reset();
+  auto heading = marks_.headings.begin();
   bool counted = false;
   for (const auto& entry : entries_) {
     if (entry.begin >= end) break;
     if (entry.strength == Strength::section) {
-      while (mark != marks_.end() &&
-             (mark->at < entry.begin || mark->kind != Mark::Kind::heading)) {
-        ++mark;
-      }
-      if (mark == marks_.end()) break;
-      close_headings(path, mark->number);
-      path.push_back({mark->at, mark->number, mark->text});
-      ++mark;
-      join(bare, path);
+      while (heading != marks_.headings.end() && heading->at < entry.begin) ++heading;
+      if (heading == marks_.headings.end()) break;
+      while (!path_.empty() && path_.back().level >= heading->level) path_.pop_back();
+      path_.push_back(step_of(*heading));
+      ++heading;
+      if (!common_path_) join_path(bare_path_, path_);
       counted = false;
     } else if (!counted && entry.kind != BlockKind::blank && entry.kind != BlockKind::heading) {
-      join(common, path);
+      join_path(common_path_, path_);
       counted = true;
     }
   }
-  const auto& found = common ? *common : bare ? *bare : path;
+  const auto& found = common_path_ ? *common_path_ : bare_path_ ? *bare_path_ : path_;
   chunk_.heading_path.resize(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) chunk_.heading_path[i] = found[i].title;
+  for (std::size_t i = 0; i < found.size(); ++i) chunk_.heading_path[i] = *found[i].title;
+}
+
+// Moves the outline behind the chunk that ends at `end`.
+void Packer::pass_marks(std::uint64_t end) {
+  const auto pass = [&](auto& marks, auto&& passed) {
+    const auto kept = std::ranges::find_if_not(marks, passed);
+    for (auto mark = marks.begin(); mark != kept; ++mark) outline_.pass(std::move(*mark));
+    marks.erase(marks.begin(), kept);
+  };
+  // What begins exactly at `end` belongs to the next chunk, what closes there to this one.
+  const auto before = [&](const auto& mark) { return mark.at < end; };
+  const auto before_or_closing = [&](const auto& mark) {
+    return mark.at < end || (mark.at == end && !mark.opens);
+  };
+  pass(marks_.headings, before);
+  pass(marks_.pages, before);
+  pass(marks_.fences, before_or_closing);
+  pass(marks_.tables, before_or_closing);
 }
 
 void Packer::advance(std::uint64_t end) {
   chunk_.overlap = overlap_for(end);
-  // What begins exactly at `end` belongs to the next chunk, what closes there to this one.
-  const auto passed = [&](const Mark& mark) {
-    const bool closes =
-        mark.kind == Mark::Kind::fence_close || mark.kind == Mark::Kind::table_close;
-    return mark.at < end || (mark.at == end && closes);
-  };
-  std::size_t kept = 0;
-  for (auto& mark : marks_) {
-    if (passed(mark)) {
-      outline_.pass(mark);
-    } else {
-      if (&marks_[kept] != &mark) marks_[kept] = std::move(mark);
-      ++kept;
-    }
-  }
-  marks_.resize(kept, {.kind = Mark::Kind::page});
-
+  pass_marks(end);
   const auto index = entry_at(end);
   if (index < entries_.size() && entries_[index].begin < end) {
     auto& entry = entries_[index];

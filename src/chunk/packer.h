@@ -30,7 +30,7 @@ class Packer {
  public:
   Packer(const ChunkOptions& options, const TokenCounter& counter, Window& window, ChunkSink sink);
 
-  void add_marks(std::vector<Mark>& marks);  // Moves them out. Sorted, none twice.
+  void add_marks(Marks& marks);  // Moves them out.
   Result<void> add(const Line& line);
   Result<void> finish();
 
@@ -48,6 +48,15 @@ class Packer {
     bool all_must_go = false;
   };
 
+  struct PathStep {
+    std::uint64_t at = 0;
+    std::uint32_t level = 0;
+    const std::string* title = nullptr;
+  };
+  using Path = std::vector<PathStep>;
+
+  Result<void> add_empty_lines(const Line& line);
+  std::uint64_t quiet_lines_max(std::uint64_t line_tokens) const;
   Result<void> begin_section(const Line& line);
   Result<void> hand_out_until(std::uint64_t end);
   Result<void> hand_out(std::uint64_t end, bool all_must_go);
@@ -65,25 +74,32 @@ class Packer {
   std::size_t entry_at(std::uint64_t offset) const;
   std::uint64_t entry_end(std::size_t index) const;
   std::uint64_t tokens_before(std::uint64_t offset) const;
+  const Marks::Fence* fence_to_close(std::uint64_t end) const;
   std::string suffix_at(std::uint64_t end) const;
+  std::uint64_t suffix_tokens(std::uint64_t end) const;
+  bool ends_line(std::uint64_t end) const { return window_.view(end - 1, end) == "\n"; }
   std::uint64_t room() const;
 
   void build_prefix();
   void describe(std::uint64_t end);
   void describe_path(std::uint64_t end);
+  static void join_path(std::optional<Path>& all, const Path& one);
   std::size_t exact_count(std::uint64_t end);
+  void pass_marks(std::uint64_t end);
   void advance(std::uint64_t end);
   std::string overlap_for(std::uint64_t end) const;
 
   const ChunkOptions options_;
   const TokenCounter& counter_;
   const bool additive_;
+  const std::size_t overhead_;
+  const std::size_t share_;  // Tokens for headings; for a table header or fence; for a suffix.
   const std::size_t bytes_max_;
   Window& window_;
   const ChunkSink sink_;
 
   Outline outline_;
-  std::vector<Mark> marks_;  // Not passed yet.
+  Marks marks_;  // Not passed yet.
   std::vector<Entry> entries_;
   std::uint64_t end_ = 0;
   std::uint64_t tokens_ = std::uint64_t{1} << 40;  // At end_; far from 0, as it may be corrected.
@@ -94,8 +110,13 @@ class Packer {
   std::uint64_t prefix_tokens_ = 0;  // Prefix and overlap.
   // A section that could go on its own begins here, but what follows is still below min_tokens.
   std::optional<std::uint64_t> parted_at_;
+  std::uint64_t parted_tokens_ = 0;  // Before it.
   std::uint32_t parted_level_ = 0;
   bool finishing_ = false;
+
+  Path path_;
+  std::optional<Path> common_path_;
+  std::optional<Path> bare_path_;
 
   Chunk chunk_;  // Used again and again, for its memory.
   Sha256 sha_;

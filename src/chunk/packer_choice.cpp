@@ -95,7 +95,7 @@ std::optional<std::uint64_t> Packer::choose_structure(const Limits& limits) cons
     if (entry.begin == start_ || entry.strength == Strength::none) continue;
     // The fence that a cut here leaves open has to be closed within the budget.
     if (entry.kind == BlockKind::code && size + BlockScanner::kFenceLineMax + 2 > limits.room &&
-        size + counter_.count(suffix_at(entry.begin)) > limits.room) {
+        size + suffix_tokens(entry.begin) > limits.room) {
       continue;
     }
     auto& place = best[static_cast<std::size_t>(entry.strength)];
@@ -139,8 +139,8 @@ std::uint64_t Packer::reach(std::uint64_t room) const {
 
 std::uint64_t Packer::choose_text(const Limits& limits) const {
   auto high = std::min(reach(limits.room), limits.end);
-  if (const auto suffix = suffix_at(high); !suffix.empty()) {
-    const auto cost = counter_.count(suffix) + 1;
+  if (fence_to_close(high) != nullptr) {
+    const auto cost = suffix_tokens(high) + 1;
     high = std::min(reach(limits.room > cost ? limits.room - cost : 1), limits.end);
   }
   const auto text = window_.view(start_, end_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 
 namespace millrace::chunk {
 namespace {
@@ -108,12 +109,98 @@ bool is_sentence_break(std::string_view text, std::size_t position) {
   return last.c != '.' || !is_inner_stop(text, last.at, next);
 }
 
+bool is_ascii_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\v'; }
+
 // Cheap: most positions are no candidates.
 bool may_break(std::string_view text, std::size_t position) {
   const char last = text[position - 1];
   if (is_continuation(text[position])) return false;
-  return last == ' ' || last == '\n' || last == '\t' || last == '\f' || last == '\v' ||
-         is_high(last);
+  return is_ascii_space(last) || is_high(last);
+}
+
+// Characters beyond ASCII that a break may follow, by their last twelve bits: these are what the
+// last two bytes of their UTF-8 hold, so that nothing has to be decoded to exclude the others.
+class BreakEndings {
+ public:
+  bool may_be_one(std::string_view text, std::size_t position) const {
+    if (position < 2) return true;
+    const auto bits = [&](std::size_t at) { return static_cast<unsigned char>(text[at]) & 0x3fU; };
+    return endings_[bits(position - 2) << 6U | bits(position - 1)];
+  }
+  static const BreakEndings& of(TextBreak kind) {
+    static const BreakEndings of_sentences(true);
+    static const BreakEndings of_words(false);
+    return kind == TextBreak::sentence ? of_sentences : of_words;
+  }
+
+ private:
+  explicit BreakEndings(bool sentences) {
+    for (const auto& run : property_runs()) {
+      const Properties properties(run.bits);
+      if (!sentences || !(properties.ends_sentence() || properties.closes())) continue;
+      for (auto c = run.first; c <= run.last; ++c) endings_.set(c & 0xfffU);
+    }
+    for (char32_t c = 0x80; c < 0x3001; ++c) {
+      if (is_parting_space(c)) endings_.set(c & 0xfffU);
+    }
+    if (sentences) endings_.set(kEllipsis & 0xfffU);
+  }
+  std::bitset<4096> endings_;
+};
+
+// Whether a sentence or a word may begin at `position`: most places are excluded by their bytes.
+bool may_begin(std::string_view text, std::size_t position, TextBreak kind,
+               const BreakEndings& endings) {
+  const char last = text[position - 1];
+  const char next = text[position];
+  if (is_high(last)) {
+    return !is_continuation(next) && !is_ascii_space(next) && endings.may_be_one(text, position);
+  }
+  if (!is_ascii_space(last) || is_ascii_space(next)) return false;
+  if (kind == TextBreak::word || position < 2) return true;
+  // No sentence ends with a letter or digit and one space.
+  const char before = text[position - 2];
+  if (is_high(before)) return endings.may_be_one(text, position - 1);
+  return !is_letter(before) && !is_digit(before);
+}
+
+// The first break in [from, to], or npos.
+std::size_t find_forwards(std::string_view text, std::size_t from, std::size_t to, TextBreak kind) {
+  if (kind == TextBreak::line) {
+    for (auto at = from; at <= to; ++at) {
+      const auto end = text.substr(0, to).find('\n', at - 1);
+      if (end == npos) return npos;
+      at = end + 1;
+      if (is_text_break(text, at, kind)) return at;
+    }
+    return npos;
+  }
+  const auto& endings = BreakEndings::of(kind);
+  for (auto at = from; at <= to; ++at) {
+    if (may_begin(text, at, kind, endings) && is_text_break(text, at, kind)) return at;
+  }
+  return npos;
+}
+
+// The last break in [from, to), or npos.
+std::size_t find_backwards(std::string_view text, std::size_t from, std::size_t to,
+                           TextBreak kind) {
+  if (kind == TextBreak::line) {
+    for (auto at = to; at > from;) {
+      // The line end stands before the break.
+      const auto end = at >= 2 ? text.rfind('\n', at - 2) : npos;
+      if (end == npos || end + 1 < from) return npos;
+      at = end + 1;
+      if (is_text_break(text, at, kind)) return at;
+    }
+    return npos;
+  }
+  const auto& endings = BreakEndings::of(kind);
+  for (auto at = to; at > from;) {
+    --at;
+    if (may_begin(text, at, kind, endings) && is_text_break(text, at, kind)) return at;
+  }
+  return npos;
 }
 
 }  // namespace
@@ -138,14 +225,10 @@ bool is_text_break(std::string_view text, std::size_t position, TextBreak kind) 
 std::size_t find_text_break(std::string_view text, const BreakRange& range, TextBreak kind) {
   if (text.empty()) return npos;
   const auto high = std::min(range.high, text.size() - 1);
-  for (auto at = std::max<std::size_t>(range.target, 1); at <= high; ++at) {
-    if (is_text_break(text, at, kind)) return at;
-  }
+  const auto target = std::max<std::size_t>(range.target, 1);
+  if (const auto at = find_forwards(text, target, high, kind); at != npos) return at;
   const auto low = std::max<std::size_t>(range.low, 1);
-  for (auto at = std::min(range.target, high + 1); at > low;) {
-    if (is_text_break(text, --at, kind)) return at;
-  }
-  return npos;
+  return find_backwards(text, low, std::min(range.target, high + 1), kind);
 }
 
 }  // namespace millrace::chunk

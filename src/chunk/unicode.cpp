@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <vector>
 
 namespace millrace::chunk {
 namespace {
@@ -39,43 +38,55 @@ std::uint16_t far_bits(char32_t c) {
   return found != runs.end() && found->first <= c ? found->bits : std::uint16_t{0};
 }
 
-struct Pair {
-  char32_t first;
-  char32_t second;
-  char32_t whole;
+// Where decompositions() has an entry, by a key of it: texts full of accents ask for each letter.
+class DecompositionIndex {
+ public:
+  void put(std::uint64_t key, std::size_t entry) {
+    auto slot = slot_of(key);
+    while (slots_[slot] != 0) slot = (slot + 1) % kSlots;
+    slots_[slot] = static_cast<std::uint16_t>(entry + 1);
+  }
+  template <class Matches>
+  const Decomposition* find(std::uint64_t key, Matches&& matches) const {
+    for (auto slot = slot_of(key); slots_[slot] != 0; slot = (slot + 1) % kSlots) {
+      const auto& entry = decompositions()[slots_[slot] - 1U];
+      if (matches(entry)) return &entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kSlotBits = 13;  // Four for each of the 2000 entries.
+  static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+  static std::size_t slot_of(std::uint64_t key) {
+    return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15ULL >> (64 - kSlotBits));
+  }
+  std::array<std::uint16_t, kSlots> slots_{};
 };
 
-const std::vector<Pair>& pairs() {
-  static const std::vector<Pair> made = [] {
-    std::vector<Pair> out;
-    for (const auto& entry : decompositions()) {
-      if (entry.composes != 0) out.push_back({entry.first, entry.second, entry.whole});
-    }
-    std::ranges::sort(out, [](const Pair& a, const Pair& b) {
-      return a.second != b.second ? a.second < b.second : a.first < b.first;
-    });
+std::uint64_t pair_key(char32_t first, char32_t second) {
+  return std::uint64_t{first} << 32U | second;
+}
+
+const DecompositionIndex& by_whole() {
+  static const DecompositionIndex made = [] {
+    DecompositionIndex out;
+    for (std::size_t i = 0; i < decompositions().size(); ++i) out.put(decompositions()[i].whole, i);
     return out;
   }();
   return made;
 }
 
-// Whether a sequence's second byte keeps it in range: no overlong forms, surrogates, or beyond the
-// last plane.
-bool second_fits(unsigned char lead, unsigned char second) {
-  if ((second & 0xc0) != 0x80) return false;
-  if (lead == 0xe0) return second >= 0xa0;
-  if (lead == 0xed) return second < 0xa0;
-  if (lead == 0xf0) return second >= 0x90;
-  if (lead == 0xf4) return second < 0x90;
-  return true;
-}
-
-std::size_t sequence_size(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead < 0xe0) return 2;
-  if (lead >= 0xe0 && lead < 0xf0) return 3;
-  if (lead >= 0xf0 && lead < 0xf5) return 4;
-  return 0;
+const DecompositionIndex& by_parts() {
+  static const DecompositionIndex made = [] {
+    DecompositionIndex out;
+    for (std::size_t i = 0; i < decompositions().size(); ++i) {
+      const auto& entry = decompositions()[i];
+      if (entry.composes != 0) out.put(pair_key(entry.first, entry.second), i);
+    }
+    return out;
+  }();
+  return made;
 }
 
 // The code point that ends at `position`; begins at `begin`.
@@ -147,9 +158,7 @@ ClusterBreak cluster_break_of(char32_t c) {
 }
 
 const Decomposition* decomposition_of(char32_t c) {
-  const auto all = decompositions();
-  const auto found = std::ranges::lower_bound(all, c, {}, &Decomposition::whole);
-  return found != all.end() && found->whole == c ? &*found : nullptr;
+  return by_whole().find(c, [&](const Decomposition& entry) { return entry.whole == c; });
 }
 
 char32_t composite_of(char32_t first, char32_t second) {
@@ -161,27 +170,10 @@ char32_t composite_of(char32_t first, char32_t second) {
       second - kBaseT < kCountT) {
     return first + (second - kBaseT);
   }
-  const auto& all = pairs();
-  const auto found = std::ranges::lower_bound(all, std::pair(second, first), {}, [](const Pair& p) {
-    return std::pair(p.second, p.first);
+  const auto* found = by_parts().find(pair_key(first, second), [&](const Decomposition& entry) {
+    return entry.first == first && entry.second == second;
   });
-  return found != all.end() && found->first == first && found->second == second ? found->whole : 0;
-}
-
-Decoded decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const auto size = sequence_size(lead);
-  if (size == 0) return {kReplacement, 1, false};
-  if (text.size() < 2 || !second_fits(lead, byte(1))) return {kReplacement, 1, false};
-  char32_t c = lead & (0x7fU >> size);
-  c = c << 6 | (byte(1) & 0x3fU);
-  for (std::uint32_t i = 2; i < size; ++i) {
-    if (i >= text.size() || !is_continuation(text[i])) return {kReplacement, i, false};
-    c = c << 6 | (byte(i) & 0x3fU);
-  }
-  return {c, static_cast<std::uint32_t>(size), true};
+  return found != nullptr ? found->whole : 0;
 }
 
 std::size_t unfinished_tail(std::string_view text) {
@@ -189,8 +181,9 @@ std::size_t unfinished_tail(std::string_view text) {
     const auto at = text.size() - back;
     if (is_continuation(text[at])) continue;
     const auto lead = static_cast<unsigned char>(text[at]);
-    if (sequence_size(lead) <= back) return 0;
-    const bool fits = back == 1 || second_fits(lead, static_cast<unsigned char>(text[at + 1]));
+    if (utf8::sequence_size(lead) <= back) return 0;
+    const bool fits =
+        back == 1 || utf8::second_fits(lead, static_cast<unsigned char>(text[at + 1]));
     return fits ? back : 0;
   }
   return 0;
@@ -199,19 +192,23 @@ std::size_t unfinished_tail(std::string_view text) {
 void append_utf8(std::string& out, char32_t c) {
   if (c < 0x80) {
     out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
+    return;
   }
+  std::array<char, 4> bytes{};
+  std::size_t size = 0;
+  if (c < 0x800) {
+    bytes[size++] = static_cast<char>(0xc0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      bytes[size++] = static_cast<char>(0xe0 | c >> 12);
+    } else {
+      bytes[size++] = static_cast<char>(0xf0 | c >> 18);
+      bytes[size++] = static_cast<char>(0x80 | (c >> 12 & 0x3f));
+    }
+    bytes[size++] = static_cast<char>(0x80 | (c >> 6 & 0x3f));
+  }
+  bytes[size++] = static_cast<char>(0x80 | (c & 0x3f));
+  out.append(bytes.data(), size);
 }
 
 std::size_t code_point_floor(std::string_view text, std::size_t position) {

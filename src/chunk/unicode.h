@@ -81,4 +81,46 @@ bool is_cluster_boundary(std::string_view text, std::size_t position);
 // position between code points, so that something can always be cut off.
 std::size_t cluster_floor(std::string_view text, std::size_t low, std::size_t position);
 
+// Every character of every text goes through these: they are to be inlined.
+
+namespace utf8 {
+
+// 0 for what begins no sequence.
+constexpr std::size_t sequence_size(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead < 0xe0) return 2;
+  if (lead >= 0xe0 && lead < 0xf0) return 3;
+  if (lead >= 0xf0 && lead < 0xf5) return 4;
+  return 0;
+}
+
+// Whether a sequence's second byte keeps it in range: no overlong forms, surrogates, or beyond the
+// last plane.
+constexpr bool second_fits(unsigned char lead, unsigned char second) {
+  if ((second & 0xc0) != 0x80) return false;
+  if (lead == 0xe0) return second >= 0xa0;
+  if (lead == 0xed) return second < 0xa0;
+  if (lead == 0xf0) return second >= 0x90;
+  if (lead == 0xf4) return second < 0x90;
+  return true;
+}
+
+}  // namespace utf8
+
+inline Decoded decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const auto size = utf8::sequence_size(lead);
+  if (size == 0) return {kReplacement, 1, false};
+  if (text.size() < 2 || !utf8::second_fits(lead, byte(1))) return {kReplacement, 1, false};
+  char32_t c = lead & (0x7fU >> size);
+  c = c << 6 | (byte(1) & 0x3fU);
+  for (std::uint32_t i = 2; i < size; ++i) {
+    if (i >= text.size() || !is_continuation(text[i])) return {kReplacement, i, false};
+    c = c << 6 | (byte(i) & 0x3fU);
+  }
+  return {c, static_cast<std::uint32_t>(size), true};
+}
+
 }  // namespace millrace::chunk

@@ -48,6 +48,30 @@ TEST(UnigramTokenizer, CountsAMissingScoreAsNothing) {
   EXPECT_THAT(tokenizer.tokens("::"), ElementsAre(6, 7, 7));
 }
 
+TEST(UnigramTokenizer, CountsWhatItWouldGive) {
+  // No piece "a" or "é": the search meets places that it has not reached. ":" costs nothing.
+  const auto tokenizer = unigram(
+      R"(["▁",-2],["ab",-3],["b",-3.5],["▁a",-4],["abb",-5],[":",null],["éb",-1],[":b",2],["c",-1])");
+  std::uint64_t state = 1;
+  const auto below = [&state](std::uint64_t bound) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (state >> 33U) % bound;
+  };
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (auto n = below(60); n > 0; --n) {
+      static constexpr std::string_view kParts[] = {"a", "b", "c", ":", "é", "日", "?", " ", "ab"};
+      text += kParts[below(std::size(kParts))];
+    }
+    ASSERT_EQ(tokenizer.count(text), tokenizer.tokens(text).size()) << text;
+  }
+}
+
+TEST(UnigramTokenizer, CountsWithPiecesOfAnyLength) {
+  const auto tokenizer = unigram(R"(["▁",-2],["a",-3],[")" + std::string(40, 'a') + R"(",-4])");
+  EXPECT_EQ(tokenizer.count(std::string(83, 'a')), 6U);
+}
+
 TEST(UnigramTokenizer, NeverReadsReservedPiecesFromAText) {
   const auto tokenizer = unigram(R"(["▁",-2],["<",-3],["s",-3],[">",-3])");
   EXPECT_THAT(tokenizer.tokens("<s>"), ElementsAre(6, 7, 8, 9));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace millrace::embed {
@@ -53,6 +54,27 @@ struct UnigramTokenizer::Walk {
   double sum = 0;
 };
 
+// What counting knows: the same search, but nobody asks for the way. Every place knows how many
+// tokens lead to it, and as pieces are short only the places within reach of one are kept.
+struct UnigramTokenizer::Tally {
+  static constexpr std::size_t kPlaces = 32;
+  struct Place {
+    double best = 0;  // 0: not reached yet.
+    std::uint32_t tokens = 0;
+    bool unknown = false;  // The last token is.
+  };
+  // Unknown characters beside each other are one.
+  static Place after(const Place& from, Token token, double sum) {
+    const bool unknown = token == kUnknown;
+    return {.best = sum,
+            .tokens = from.tokens + (unknown && from.unknown ? 0U : 1U),
+            .unknown = unknown};
+  }
+
+  std::array<Place, kPlaces> places;
+  Place end;  // Of the text so far.
+};
+
 Result<UnigramTokenizer> UnigramTokenizer::read(std::string_view vocab_json) {
   MR_TRY(const auto parsed, parse_json(vocab_json, {.max_bytes = 16 * 1024 * 1024}));
   const auto* entries = parsed.if_array();
@@ -78,7 +100,9 @@ Result<UnigramTokenizer> UnigramTokenizer::read(std::string_view vocab_json) {
     const double score = (*pair)[1].is_null() ? 0.0 : (*pair)[1].to_number<double>();
     const auto token = static_cast<Token>(out.scores_.size());
     out.scores_.push_back(score);
-    if (out.scores_.size() > kReserved) pieces.push_back({std::move(piece), token});
+    if (out.scores_.size() <= kReserved) continue;
+    out.piece_bytes_longest_ = std::max(out.piece_bytes_longest_, piece.size());
+    pieces.push_back({std::move(piece), token});
   }
   out.trie_ = PieceTrie(std::move(pieces));
   return out;
@@ -139,10 +163,44 @@ std::vector<Token> UnigramTokenizer::tokens(std::string_view text) const {
   return out;
 }
 
+// split_word() step by step; what it makes of a place that no piece reaches included: there, the
+// way back leads to the beginning of the word with one unknown token.
+void UnigramTokenizer::count_word(std::string_view word, Tally& tally) const {
+  // The space before the word is read with it, but nobody needs to copy it there.
+  const auto size = word.size() + 1;
+  const auto byte = [&](std::size_t at) { return at == 0 ? ' ' : word[at - 1]; };
+  auto& places = tally.places;
+  const auto unreached = Tally::after(tally.end, kUnknown, 0);
+  std::fill_n(places.begin(), std::min(size + 1, Tally::kPlaces), unreached);
+  places[0] = tally.end;
+  const auto reach = [&](const Tally::Place& from, std::size_t to, Token token, double score) {
+    const double sum = from.best + score;
+    auto& place = places[to % Tally::kPlaces];
+    if (place.best == 0 || sum >= place.best) place = Tally::after(from, token, sum);
+  };
+  for (std::size_t begin = 0; begin < size;) {
+    const auto from = places[begin % Tally::kPlaces];
+    std::uint32_t node = PieceTrie::kRoot;
+    bool found = false;
+    for (std::size_t at = begin; at < size && trie_.step(node, byte(at)); ++at) {
+      if (const auto token = trie_.id(node); token != PieceTrie::kNone) {
+        reach(from, at + 1, token, scores_[static_cast<std::size_t>(token)]);
+        found = true;
+      }
+    }
+    const std::size_t next = std::min(begin + length_of_character(byte(begin)), size);
+    if (!found) reach(from, next, kUnknown, 0);
+    for (; begin < next; ++begin) places[begin % Tally::kPlaces] = unreached;
+  }
+  tally.end = places[size % Tally::kPlaces];
+}
+
 std::size_t UnigramTokenizer::count(std::string_view text) const {
-  std::size_t out = 0;
-  walk(text, [&out](Token /*token*/) { ++out; });
-  return out;
+  if (piece_bytes_longest_ >= Tally::kPlaces) return tokens(text).size();
+  Tally tally;
+  for_each_word(text, WordForm::compatible,
+                [&](std::string_view word) { count_word(word, tally); });
+  return tally.end.tokens;
 }
 
 }  // namespace millrace::embed

@@ -26,9 +26,12 @@ class UnigramTokenizer final : public Tokenizer {
   template <class Take>
   void walk(std::string_view text, Take&& take) const;
   void split_word(std::string_view word, Walk& walk) const;
+  struct Tally;
+  void count_word(std::string_view word, Tally& tally) const;
 
   PieceTrie trie_;
   std::vector<double> scores_;  // By token.
+  std::size_t piece_bytes_longest_ = 0;
 };
 
 }  // namespace millrace::embed

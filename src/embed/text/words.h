@@ -16,6 +16,9 @@ enum class WordForm {
 // appearance (controls, soft hyphens, joiners, marks of direction) go, broken UTF-8 becomes U+FFFD.
 void append_normalised(std::string_view text, WordForm form, std::string& out);
 
+// Whether append_normalised() surely leaves a word without spaces in the compatible form as it is.
+bool is_compatible(std::string_view word);
+
 inline bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Letters that stand for words of their own: Chinese characters as BERT counts them.
@@ -41,7 +44,7 @@ void for_each_word(std::string_view text, WordForm form, Take&& take) {
       plain = plain && c > ' ' && c < 0x7f && (form != WordForm::bare || c < 'A' || c > 'Z');
     }
     const auto word = text.substr(begin, at - begin);
-    if (plain) {
+    if (plain || (form == WordForm::compatible && is_compatible(word))) {
       take(word);
       continue;
     }

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <unicode/normalizer2.h>
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
 #include <vector>
 
 namespace millrace::embed {
@@ -33,6 +36,30 @@ TEST(Words, AreInTheCompatibleForm) {
               ElementsAre("fine", "caf\u00e9", "A1", "x2"));
   EXPECT_THAT(words("\u00bd"), ElementsAre("1\u20442"));
   EXPECT_THAT(words("\u00b4x"), ElementsAre("\u0301x"));  // Becomes a space and an accent.
+}
+
+// Every character by itself and among others: as if the whole text was normalised in one go.
+TEST(Words, AreAsTheTablesOfUnicodeSay) {
+  UErrorCode status = U_ZERO_ERROR;
+  const auto& form = *icu::Normalizer2::getNFKCInstance(status);
+  ASSERT_TRUE(U_SUCCESS(status));
+  static constexpr UChar32 kOften[] = {'a', 0xe9, 0x301, 0x327, 0x1100, 0x1161, 0x11a8, 0x2126};
+  for (UChar32 c = 0; c < 0x30000; ++c) {
+    const auto type = u_charType(c);
+    if (U_IS_SURROGATE(c) || u_isUWhiteSpace(c) || type == U_CONTROL_CHAR || type == U_FORMAT_CHAR)
+      continue;
+    icu::UnicodeString text(c);
+    const auto before = kOften[static_cast<std::size_t>(c) % std::size(kOften)];
+    const auto after = kOften[static_cast<std::size_t>(c) / 8 % std::size(kOften)];
+    text.append(before).append(c).append(after).append(UChar32{0x302}).append(c);
+    std::string utf8;
+    std::string expected;
+    std::string found;
+    text.toUTF8String(utf8);
+    form.normalize(text, status).toUTF8String(expected);
+    append_normalised(utf8, WordForm::compatible, found);
+    ASSERT_EQ(found, expected) << c;
+  }
 }
 
 TEST(Words, LoseWhatHasNoAppearance) {
