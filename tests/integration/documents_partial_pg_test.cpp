@@ -131,13 +131,14 @@ class ServedDocuments : public PartialDocuments {
 
 // Whoever draws a page for a service dies of it as whoever reads it.
 TEST_F(ServedDocuments, APageThatKillsWhoDrawsItForAServiceFailsForThatReason) {
-  pipelines_.write("drawn.toml", pipeline_of("drawn",
-                                             "provider = \"google\"\nmax_attempts = 1\n"
-                                             "limits = { memory = \"16M\" }\n"));
+  pipelines_.write("drawn.toml",
+                   pipeline_of("drawn",
+                               "provider = \"google\"\nmax_attempts = 1\n"
+                               "limits = { memory = \"16M\" }\noptions = { mode = \"ocr\" }\n"));
   be_served_by({{"MILLRACE_GOOGLE_VISION_URL", "http://127.0.0.1:9"},
                 {"MILLRACE_GOOGLE_ALLOW_HTTP", "true"},
                 {"GOOGLE_CLOUD_API_KEY", "k"}});
-  const auto id = upload(made_scans({{.shade = 220}}), "scan.pdf", "drawn");
+  const auto id = upload(made_pdf({letter("Drawn", "Metformin")}), "letter.pdf", "drawn");
   EXPECT_EQ(ended(id), "failed") << to_json(document(id));
   EXPECT_EQ(
       value("select failed_reason from millrace.page where file_id = $1::uuid", pg::params(id)),
