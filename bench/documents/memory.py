@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How much memory the process of server and worker takes for documents of many pages, each in a process of its own.
 
-Born-digital PDFs with real text, and a PDF of pictures without text, so that every page is rendered and recognised. Readers are other
-processes and are not counted: they have limits of their own. Ends with 1 when a document took more than the bar.
+Born-digital PDFs with real text, a PDF of pictures without text, so that every page is rendered and recognised, and PDFs of dense pages, 40 000
+words each, as far as a page may go. Readers are other processes and are not counted: they have limits of their own. Ends with 1 when a document
+took more than the bar. The number of slots is the default one.
 
-  python3 bench/documents/memory.py [--born 300 1000 2000] [--pictures 300] [--bar 150]
+  python3 bench/documents/memory.py [--born 300 1000 2000] [--pictures 300] [--dense 12 100] [--bar 150]
 """
 import argparse
 import os
 import pathlib
+import random
 import sys
 import tempfile
 import time
@@ -37,6 +39,30 @@ def picture_pdf(pages, width=620, height=877):
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
         objects.append(b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8 "
                        b"/Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (width, height, len(pixels), pixels))
+    return pdf_of(objects)
+
+
+def dense_pdf(pages, words=40_000, columns=200):
+    """Sheets the size of a wall with so many words, other ones on every page. In small type readers leave most of them out."""
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>".encode(),
+               f"<< /Type /Pages /Count {pages} /Kids [ {' '.join(f'{4 + 2 * i} 0 R' for i in range(pages))} ] >>".encode(),
+               b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    # Many different ones: what packs too well is taken for a bomb.
+    dice, said = random.Random(pages), [f"{a}{b}{c}" for a in ("sta", "ro", "wa", "he", "mi", "pla") for b in "lrnt" for c in ("ed", "ing", "er", "y", "on")]
+    for page in range(pages):
+        rows = words // columns
+        lines = ["BT /F 16 Tf 56 TL 160 12480 Td"]
+        for row in range(rows):
+            # Readers differ in how long a string may be: ten words each.
+            lines += [f"({' '.join(dice.choices(said, k=10))} ) Tj" for _ in range(columns // 10)] + ["T*"]
+        content = zlib.compress("\n".join(lines + ["ET"]).encode(), 6)
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9792 12672] /Contents {5 + 2 * page} 0 R "
+                       f"/Resources << /Font << /F 3 0 R >> >> >>".encode())
+        objects.append(b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
+    return pdf_of(objects)
+
+
+def pdf_of(objects):
     out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), []
     for number, body in enumerate(objects, 1):
         places.append(len(out))
@@ -53,11 +79,13 @@ def measure(kind, pages):
         folder = pathlib.Path(name)
         if kind == "pictures":
             content = picture_pdf(pages)
+        elif kind == "dense":
+            content = dense_pdf(pages)
         else:
             source = folder / "source.pdf"
             make_sample(kind, pages, 7000 + pages, source)
             content = source.read_bytes()
-        millrace = Millrace(folder)
+        millrace = Millrace(folder, slots=None)
         try:
             idle = millrace.memory_mb("VmRSS")
             begun = time.monotonic()
@@ -74,9 +102,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--born", type=int, nargs="*", default=[300, 1000, 2000])
     parser.add_argument("--pictures", type=int, nargs="*", default=[300])
+    parser.add_argument("--dense", type=int, nargs="*", default=[12, 100])
     parser.add_argument("--bar", type=int, default=150, help="MB")
     options = parser.parse_args()
     peaks = [measure("born", pages) for pages in options.born] + [measure("pictures", pages) for pages in options.pictures]
+    peaks += [measure("dense", pages) for pages in options.dense]
     if max(peaks, default=0) > options.bar:
         sys.exit(f"more than {options.bar} MB")
 

@@ -13,12 +13,13 @@ USER = "00000000-0000-4000-8000-0000000000be"
 
 
 class Millrace:
-    def __init__(self, folder):
+    def __init__(self, folder, slots=4):
+        """`slots` None: as many as it takes by itself."""
         self.data = folder / "data"
         ready = folder / "ready.json"
         self.process = subprocess.Popen(
-            [BUILD / "millrace", "--data-dir", self.data, "--log-level", "warn", "up", "--listen", "127.0.0.1:0", "--slots", "4",
-             "--ready-file", ready], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [BUILD / "millrace", "--data-dir", self.data, "--log-level", "warn", "up", "--listen", "127.0.0.1:0",
+             *([] if slots is None else ["--slots", str(slots)]), "--ready-file", ready], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not ready.exists():
             if self.process.poll() is not None:
                 sys.exit("millrace up ended before it was ready")
