@@ -11,7 +11,6 @@
 namespace millrace::pipeline {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
