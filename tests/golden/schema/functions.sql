@@ -89,7 +89,9 @@
 -- function millrace.claim_token(p_claim_id uuid, p_position integer) returns uuid immutable
 -- function millrace.claimed_tenant() returns uuid stable
 -- function millrace.cleanup_completed_buffers(p_document_id uuid) returns integer volatile security definer
+-- function millrace.clear_document(p_document millrace.document, p_state text, p_job_id uuid) returns void volatile
 -- function millrace.clear_exports(p_before timestamp with time zone, p_limit integer) returns integer volatile
+-- function millrace.clear_generation(p_generation_id uuid, p_limit integer) returns integer volatile
 -- function millrace.clear_override(p_provider_name text, p_api_endpoint text) returns boolean volatile security definer
 -- function millrace.clear_removal(p_store_key text, p_removal_id uuid) returns boolean volatile security definer
 -- function millrace.close_stage(p_document millrace.document, p_stage text) returns void volatile
@@ -137,6 +139,7 @@
 -- function millrace.deliveries_of(p_leases millrace.lease[]) returns SETOF millrace.delivery stable
 -- function millrace.disable_tenant(p_tenant uuid, p_reason text DEFAULT NULL::text) returns void volatile security definer
 -- function millrace.document_json(p_file millrace.shell_files) returns jsonb stable
+-- function millrace.document_waiting(p_file millrace.shell_files) returns jsonb stable
 -- function millrace.document_work(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.drop_exports(p_ids uuid[], p_reason text) returns SETOF millrace.export_history volatile
 -- function millrace.drop_files(p_ids uuid[], p_reason text) returns SETOF millrace.shell_files volatile
@@ -235,6 +238,7 @@
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
 -- function millrace.has_profile_access(p_profile_id uuid) returns boolean stable security definer
 -- function millrace.health_counts() returns jsonb stable security definer
+-- function millrace.hidden_generations(p_tenant_id uuid) returns uuid[] stable
 -- function millrace.hmac_sha256(p_key bytea, p_message bytea) returns bytea immutable
 -- function millrace.hold_generation(p_job_id uuid, p_token uuid, p_generation_id uuid) returns millrace.generation volatile
 -- function millrace.hold_stage(p_job_id uuid, p_token uuid) returns millrace.document volatile
@@ -367,6 +371,8 @@
 -- function millrace.pgmq_type(p_queue_name text) returns smallint stable
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.pipeline_definition(p_hash bytea) returns jsonb stable security definer
+-- function millrace.place_batch(p_generation_id uuid, p_limit integer) returns integer volatile
+-- function millrace.place_chunks(p_job_id uuid, p_token uuid, p_generation_id uuid, p_limit integer DEFAULT 2000) returns integer volatile security definer
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
 -- function millrace.place_of(p_job_id uuid) returns text stable
 -- function millrace.plain_options(p_options jsonb) returns boolean immutable

@@ -30,11 +30,10 @@ create table millrace.document_chunks (
 alter table millrace.document_chunks add constraint document_chunks_embedded_check CHECK (((embedding IS NULL) = (embed_model IS NULL)));
 alter table millrace.document_chunks add constraint document_chunks_generation_fkey FOREIGN KEY (generation_id) REFERENCES millrace.generation(generation_id) ON DELETE CASCADE;
 alter table millrace.document_chunks add constraint document_chunks_offsets_check CHECK (((start_byte >= 0) AND (end_byte >= start_byte)));
-alter table millrace.document_chunks add constraint document_chunks_ord_key UNIQUE (document_id, chunk_ord);
-alter table millrace.document_chunks add constraint document_chunks_pkey PRIMARY KEY (document_id, chunk_id);
+alter table millrace.document_chunks add constraint document_chunks_ord_key UNIQUE (generation_id, chunk_ord);
+alter table millrace.document_chunks add constraint document_chunks_pkey PRIMARY KEY (document_id, chunk_id, generation_id);
 CREATE INDEX document_chunks_config_idx ON millrace.document_chunks USING btree (tenant_id, config);
 CREATE INDEX document_chunks_embed_idx ON millrace.document_chunks USING btree (tenant_id, embed_sha256);
-CREATE INDEX document_chunks_generation_idx ON millrace.document_chunks USING btree (generation_id);
 CREATE INDEX document_chunks_scoped_words_idx ON millrace.document_chunks USING gin (((words || array_to_tsvector(ARRAY[('t'::text || (tenant_id)::text), ('o'::text || (owner_id)::text), ('c'::text || config), ('b'::text || "right"((chunk_id)::text, 1))])))) WITH (gin_pending_list_limit='256');
-CREATE INDEX document_chunks_signature_idx ON millrace.document_chunks USING btree (tenant_id, embed_model, embed_version) INCLUDE (signature, owner_id, document_id, chunk_id);
+CREATE INDEX document_chunks_signature_idx ON millrace.document_chunks USING btree (tenant_id, embed_model, embed_version) INCLUDE (signature, owner_id, document_id, chunk_id, generation_id);
 CREATE INDEX document_chunks_tenant_idx ON millrace.document_chunks USING btree (tenant_id, document_id);

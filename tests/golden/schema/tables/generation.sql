@@ -20,8 +20,12 @@ create table millrace.generation (
 CASE
     WHEN (state <> 'superseded'::text) THEN state
     ELSE NULL::text
-END
+END,
+  chunks_done integer not null default 0,
+  vectors_done integer not null default 0,
+  chunks_placed integer not null default 0
 ) with (fillfactor=80);  -- row security forced
+alter table millrace.generation add constraint generation_counts_check CHECK (((chunks_done >= 0) AND (vectors_done >= 0) AND (chunks_placed >= 0)));
 alter table millrace.generation add constraint generation_document_fkey FOREIGN KEY (file_id) REFERENCES millrace.document(file_id) ON DELETE CASCADE;
 alter table millrace.generation add constraint generation_hashes_check CHECK (((octet_length(parsed_sha256) = 32) AND (octet_length(params_sha256) = 32)));
 alter table millrace.generation add constraint generation_model_fkey FOREIGN KEY (embed_model, embed_version) REFERENCES millrace.embedding_model(embed_model, embed_version);
@@ -30,5 +34,6 @@ alter table millrace.generation add constraint generation_place_key UNIQUE (file
 alter table millrace.generation add constraint generation_published_check CHECK (((state = 'building'::text) = (published_at IS NULL)));
 alter table millrace.generation add constraint generation_state_check CHECK ((state = ANY (ARRAY['building'::text, 'published'::text, 'superseded'::text])));
 CREATE INDEX generation_document_idx ON millrace.generation USING btree (file_id, created_at);
+CREATE INDEX generation_hidden_idx ON millrace.generation USING btree (tenant_id) WHERE ((state <> 'published'::text) AND (chunks_placed > 0));
 CREATE INDEX generation_left_idx ON millrace.generation USING btree (created_at) WHERE (state <> 'published'::text);
 CREATE INDEX generation_parsed_idx ON millrace.generation USING btree (tenant_id, parsed_sha256);
