@@ -7,11 +7,6 @@
 namespace millrace::render {
 namespace {
 
-struct Way {
-  std::string_view name;
-  std::string_view html;  // @H: host and port. @N: the port.
-};
-
 // In scripts, errors are swallowed: the next line is to be tried as well.
 constexpr Way kWays[] = {
     {"img", "<img src='http://@H/a'>"},
@@ -19,7 +14,9 @@ constexpr Way kWays[] = {
     {"picture", "<picture><source srcset='http://@H/a'><img src='http://@H/b'></picture>"},
     {"lazy_img", "<img loading=lazy style='margin-top:9000px' src='http://@H/a'>"},
     {"svg_image", "<svg><image href='http://@H/a' width=9 height=9 /></svg>"},
-    {"svg_use", "<svg><use href='http://@H/a#b' /></svg>"},
+    {"svg_use",
+     "<svg><use href='http://@H/a#b' /></svg>",
+     {.unheard = "the browser takes no drawing from another origin"}},
     {"svg_feimage",
      "<svg><filter id=f><feImage href='http://@H/a'/></filter>"
      "<rect filter='url(#f)' width=9 height=9 /></svg>"},
@@ -35,7 +32,7 @@ constexpr Way kWays[] = {
      "<p style='font-family:f'>x"},
     {"video", "<video src='http://@H/a' poster='http://@H/b' autoplay></video>"},
     {"audio", "<audio src='http://@H/a' autoplay></audio>"},
-    {"track", "<video><track src='http://@H/a' default></video>"},
+    {"track", "<video crossorigin><track src='http://@H/a' kind=subtitles default></video>"},
     {"object", "<object data='http://@H/a'></object>"},
     {"embed", "<embed src='http://@H/a'>"},
     {"iframe", "<iframe src='http://@H/a'></iframe>"},
@@ -44,83 +41,119 @@ constexpr Way kWays[] = {
      "<iframe sandbox='allow-scripts' srcdoc=\""
      "<script>fetch('http://@H/a')</script>\"></iframe>"},
     {"iframe_data", "<iframe src=\"data:text/html,<img src='http://@H/a'>\"></iframe>"},
-    {"frameset", "<frameset><frame src='http://@H/a'></frameset>"},
+    {"frameset", "<iframe srcdoc=\"<frameset><frame src='http://@H/a'></frameset>\"></iframe>"},
     {"base", "<base href='http://@H/'><img src=a>"},
-    {"meta_refresh", "<meta http-equiv=refresh content='0;url=http://@H/a'>"},
+    {"meta_refresh",
+     "<meta http-equiv=refresh content='0;url=http://@H/a'>",
+     {.past_policy = true}},
     {"meta_csp_report",
      "<meta http-equiv=Content-Security-Policy "
-     "content=\"default-src 'none'; report-uri http://@H/a\"><img src=x:>"},
-    {"prefetch", "<link rel=prefetch href='http://@H/a'>"},
-    {"preconnect", "<link rel=preconnect href='http://@H'>"},
-    {"dns_prefetch", "<link rel=dns-prefetch href='http://@H'>"},
+     "content=\"default-src 'none'; report-uri http://@H/a\"><img src=x:>",
+     {.unheard = "the browser knows report-uri in headers only"}},
+    {"prefetch", "<link rel=prefetch href='http://@H/a'>", {.past_interception = true}},
+    {"preconnect",
+     "<link rel=preconnect href='http://@H'>",
+     {.unheard = "the shell has nothing that connects ahead"}},
+    {"dns_prefetch",
+     "<link rel=dns-prefetch href='http://@H'>",
+     {.unheard = "a name that is looked up is no connection; and the shell looks up none ahead"}},
     {"preload", "<link rel=preload as=image href='http://@H/a'>"},
     {"modulepreload", "<link rel=modulepreload href='http://@H/a'>"},
     {"prerender",
      "<script type=speculationrules>{\"prerender\":[{\"urls\":[\"http://@H/a\"]}],"
-     "\"prefetch\":[{\"urls\":[\"http://@H/b\"]}]}</script>"},
-    {"icon", "<link rel=icon href='http://@H/a'>"},
-    {"manifest", "<link rel=manifest href='http://@H/a'>"},
+     "\"prefetch\":[{\"urls\":[\"http://@H/b\"]}]}</script>",
+     {.past_policy = true, .past_interception = true}},
+    {"icon", "<link rel=icon href='http://@H/a'>", {.unheard = "the shell shows no icons"}},
+    {"manifest",
+     "<link rel=manifest href='http://@H/a'>",
+     {.unheard = "the shell installs nothing"}},
     {"script_src", "<script src='http://@H/a'></script>"},
     {"module_src", "<script type=module>import 'http://@H/a'</script>"},
     {"dynamic_import", "<script>import('http://@H/a').catch(()=>{})</script>"},
     {"fetch", "<script>fetch('http://@H/a').catch(()=>{})</script>"},
     {"fetch_keepalive",
      "<script>fetch('http://@H/a',{method:'POST',body:'x',keepalive:true})"
-     "</script>"},
+     "</script>",
+     {.past_interception = true}},
     {"xhr", "<script>x=new XMLHttpRequest;x.open('GET','http://@H/a');x.send()</script>"},
     {"xhr_sync",
      "<script>x=new XMLHttpRequest;x.open('GET','http://@H/a',false);x.send()"
      "</script>"},
-    {"beacon", "<script>navigator.sendBeacon('http://@H/a','x')</script>"},
-    {"websocket", "<script>new WebSocket('ws://@H/a')</script>"},
+    {"beacon",
+     "<script>navigator.sendBeacon('http://@H/a','x')</script>",
+     {.past_interception = true}},
+    {"websocket", "<script>new WebSocket('ws://@H/a')</script>", {.past_interception = true}},
     {"eventsource", "<script>new EventSource('http://@H/a')</script>"},
-    {"webtransport", "<script>new WebTransport('https://@H/a')</script>"},
+    {"webtransport",
+     "<script>new WebTransport('https://@H/a')</script>",
+     {.unheard = "only in secure contexts"}},
     {"webrtc",
      "<script>p=new RTCPeerConnection({iceServers:[{urls:'stun:@H'},"
      "{urls:'turn:@H?transport=tcp',username:'a',credential:'b'}]});"
      "p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))"
-     "</script>"},
+     "</script>",
+     {.past_policy = true, .past_interception = true}},
     {"worker_blob",
      "<script>new Worker(URL.createObjectURL(new Blob([\""
-     "fetch('http://@H/a')\"])))</script>"},
-    {"worker_data", "<script>new Worker(\"data:text/javascript,fetch('http://@H/a')\")</script>"},
-    {"worker_url", "<script>new Worker('http://@H/a')</script>"},
+     "fetch('http://@H/a')\"])))</script>",
+     {.past_interception = true}},
+    {"worker_data",
+     "<script>new Worker(\"data:text/javascript,fetch('http://@H/a')\")</script>",
+     {.past_interception = true}},
+    {"worker_url",
+     "<script>new Worker('http://@H/a')</script>",
+     {.unheard = "the browser starts no worker of another origin"}},
     {"shared_worker",
      "<script>new SharedWorker(\"data:text/javascript,fetch('http://@H/a')\")"
-     "</script>"},
-    {"service_worker", "<script>navigator.serviceWorker.register('http://@H/a')</script>"},
-    {"worklet", "<script>CSS.paintWorklet.addModule('http://@H/a')</script>"},
+     "</script>",
+     {.unheard = "not where there is no origin"}},
+    {"service_worker",
+     "<script>navigator.serviceWorker.register('http://@H/a')</script>",
+     {.unheard = "not where there is no origin"}},
+    {"worklet",
+     "<script>CSS.paintWorklet.addModule('http://@H/a')</script>",
+     {.unheard = "only in secure contexts"}},
     {"form",
      "<form action='http://@H/a' id=f><input name=a value=b></form>"
      "<script>f.submit()</script>"},
     {"form_post",
      "<form method=post action='http://@H/a' target=_blank id=f></form>"
-     "<script>f.submit()</script>"},
-    {"ping", "<a ping='http://@H/a' href='#x' id=a>x</a><script>a.click()</script>"},
-    {"download", "<a download href='http://@H/a' id=a>x</a><script>a.click()</script>"},
-    {"window_open", "<script>open('http://@H/a')</script>"},
+     "<script>f.submit()</script>",
+     {.past_interception = true}},
+    {"ping",
+     "<a ping='http://@H/a' href='#x' id=a>x</a><script>a.click()</script>",
+     {.past_interception = true}},
+    {"download",
+     "<a download href='http://@H/a' id=a>x</a><script>a.click()</script>",
+     {.past_policy = true}},
+    {"window_open",
+     "<script>open('http://@H/a')</script>",
+     {.past_policy = true, .past_interception = true}},
     {"window_open_write",
      "<script>w=open('');w.document.write(\"<img src='http://@H/a'>\")"
      "</script>"},
-    {"location", "<script>location='http://@H/a'</script>"},
-    {"location_late", "<script>onload=()=>{location.href='http://@H/a'}</script>"},
+    {"location", "<script>location='http://@H/a'</script>", {.past_policy = true}},
+    {"location_late",
+     "<script>onload=()=>{location.href='http://@H/a'}</script>",
+     {.past_policy = true}},
     {"document_write", "<script>document.write(\"<img src='http://@H/a'>\")</script>"},
     {"blob_frame",
      "<script>f=document.createElement('iframe');f.src=URL.createObjectURL("
      "new Blob([\"<img src='http://@H/a'>\"],{type:'text/html'}));"
      "document.documentElement.append(f)</script>"},
     {"no_policy",
-     "<script>document.querySelector('meta[http-equiv]').remove();"
+     "<script>document.querySelector('meta[http-equiv]')?.remove();"
      "fetch('http://@H/a').catch(()=>{});new Image().src='http://@H/b'</script>"},
     {"policy_free_frame",
      "<script>f=document.createElement('iframe');"
      "document.documentElement.append(f);"
      "f.contentWindow.fetch('http://@H/a')</script>"},
-    {"file",
-     "<img src='file:///etc/passwd'><iframe src='file:///etc/passwd'></iframe>"
-     "<script>fetch('file:///etc/passwd').then(()=>fetch('http://@H/a'))</script>"},
-    {"view_source", "<script>location='view-source:http://@H/a'</script>"},
-    {"other_scheme", "<script>location='ftp://@H/a'</script>"},
+    {"view_source",
+     "<script>location='view-source:http://@H/a'</script>",
+     {.unheard = "the browser leads no page there"}},
+    {"other_scheme",
+     "<script>location='ftp://@H/a'</script>",
+     {.unheard = "the browser knows no FTP any more"}},
 };
 
 std::string fill(std::string_view html, std::string_view host, unsigned short port) {
@@ -148,12 +181,50 @@ std::string many(std::string_view piece, std::size_t count) {
 
 }  // namespace
 
+std::span<const Way> calling_ways() { return kWays; }
+
+HostilePage calling_page(const Way& way, std::string_view host, unsigned short port) {
+  return {.name = fmt::format("{} {}", way.name, host),
+          .html = "<!doctype html><p>text " + fill(way.html, host, port)};
+}
+
 std::vector<HostilePage> calling_pages(unsigned short port) {
   std::vector<HostilePage> pages;
   for (const std::string_view host : {"127.0.0.1", "localhost", "[::1]"}) {
-    for (const auto& way : kWays) {
-      pages.push_back({.name = fmt::format("{} {}", way.name, host),
-                       .html = "<!doctype html><p>text " + fill(way.html, host, port)});
+    for (const auto& way : kWays) pages.push_back(calling_page(way, host, port));
+  }
+  return pages;
+}
+
+std::vector<HostilePage> reading_pages(const std::string& text_file, const std::string& svg_file) {
+  std::vector<HostilePage> pages;
+  for (const auto& file : {"file://" + text_file, "file://" + svg_file,
+                           "file://localhost" + text_file, "view-source:file://" + text_file}) {
+    for (const std::string_view html :
+         {"<img src='@F'>", "<iframe src='@F' width=600 height=200></iframe>",
+          "<object data='@F' width=600 height=200></object>", "<embed src='@F'>",
+          "<svg width=300 height=99><image href='@F' width=300 height=99 /></svg>",
+          "<svg width=300 height=99><use href='@F#a' /></svg>", "<link rel=stylesheet href='@F'>",
+          "<style>@import url('@F');p::before{content:url('@F')}</style><p>x",
+          "<meta http-equiv=refresh content='0;url=@F'>",
+          "<script>fetch('@F').then(r=>r.text()).then(t=>document.body.append(t))</script>",
+          "<script>x=new XMLHttpRequest;x.open('GET','@F',false);x.send();"
+          "document.body.append(x.responseText)</script>",
+          "<script src='@F'></script>", "<script>location='@F'</script>",
+          "<script>w=open('@F');setTimeout(()=>document.body.append("
+          "w.document.body.textContent))</script>",
+          "<script>f=document.createElement('iframe');f.src='@F';document.body.append(f);"
+          "f.onload=()=>document.body.append(f.contentDocument.body.textContent)</script>"}) {
+      std::string filled;
+      for (std::size_t at = 0; at < html.size(); ++at) {
+        if (html.substr(at, 2) == "@F") {
+          filled += file;
+          ++at;
+        } else {
+          filled += html[at];
+        }
+      }
+      pages.push_back({.name = filled, .html = "<!doctype html><body><p>text " + filled});
     }
   }
   return pages;

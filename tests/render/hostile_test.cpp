@@ -1,11 +1,16 @@
 // Hostile pages, with their scripts allowed, and ordinary documents between them.
-#include "base/run.h"
 #include "hostile_pages.h"
 #include "listener.h"
-#include "render_world.h"
-#include "sandbox/child.h"
+#include "pdf_tools.h"
 
+#include <fmt/format.h>
+
+#include <arpa/inet.h>
+#include <memory>
+#include <netinet/in.h>
 #include <set>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace millrace::render {
 namespace {
@@ -63,26 +68,131 @@ void expect_no_stuck_slot(RenderWorld& world) {
   EXPECT_EQ(state.waiting, 0u);
 }
 
-// The same pages do get through to the listener where no wall stands: it can count.
-TEST(HostilePages, AreHeardByTheListenerWithoutTheWalls) {
-  Listener listener;
-  const auto program = find_browser();
-  ASSERT_TRUE(program.has_value());
-  boost::asio::io_context io(1);
-  std::string html;
-  for (const auto& page : calling_pages(listener.port())) {
-    if (page.name == "img 127.0.0.1" || page.name == "fetch 127.0.0.1") html += page.html;
+// A way and who hears it: a listener of its own, so that nobody is taken for another.
+struct Call {
+  const Way* way;
+  std::unique_ptr<Listener> listener;
+};
+
+std::vector<Call> run_ways(RenderWorld& world, const std::vector<const Way*>& ways,
+                           const std::string& more = "") {
+  std::vector<Call> calls;
+  std::vector<std::future<Answer>> under_way;
+  for (const Way* way : ways) {
+    calls.push_back({.way = way, .listener = std::make_unique<Listener>()});
+    auto page = calling_page(*way, "127.0.0.1", calls.back().listener->port());
+    page.html += more;
+    under_way.push_back(world.begin(hostile(page, milliseconds(3000))));
   }
-  sandbox::ChildSpec spec{.argv = {*program, "--headless", "--no-sandbox", "--disable-gpu",
-                                   "--dump-dom", "data:text/html," + html},
-                          .timeout = std::chrono::seconds(60)};
-  spec.env["HOME"] = std::filesystem::temp_directory_path() / "render-control";
-  spec.limits.core = false;
-  const auto ended = run_blocking(io, sandbox::Child::run(
-                                          io.get_executor(), spec, [](std::string_view) {},
-                                          [](std::string_view) {}, CancelToken()));
-  ASSERT_TRUE(ended.has_value()) << ended.error().describe();
-  EXPECT_GE(listener.hits(), 1u);
+  for (auto& answer : under_way) answer.get();
+  return calls;
+}
+
+std::vector<Call> run_ways(RenderWorld& world) {
+  std::vector<const Way*> ways;
+  for (const Way& way : calling_ways()) ways.push_back(&way);
+  return run_ways(world, ways);
+}
+
+constexpr Walls kNone{.policy = false, .interception = false, .switches = false};
+
+// A port that takes connections and never answers: a page with a picture from there stays open
+// until its time is over.
+class SilentPort {
+ public:
+  SilentPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    MR_ASSERT(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    MR_ASSERT(::listen(fd_, 200) == 0);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentPort() { ::close(fd_); }
+  std::string picture() const { return fmt::format("<img src='http://127.0.0.1:{}/x'>", port_); }
+
+ private:
+  int fd_;
+  unsigned short port_ = 0;
+};
+
+// Each way is real: where no wall stands, it is heard. The table says which is not, and why.
+TEST(HostilePages, AreHeardByTheListenerWithoutTheWalls) {
+  RenderWorld world({.waiting_max = 1000, .namespaces = false, .walls = kNone});
+  std::vector<const Way*> late;
+  for (const auto& call : run_ways(world)) {
+    if (call.way->facts.unheard.empty() && call.listener->hits() == 0) late.push_back(call.way);
+  }
+  EXPECT_LT(late.size(), calling_ways().size() / 2);
+  // Some begin only when the page would be printed and gone already.
+  const SilentPort silent;
+  for (const auto& call : run_ways(world, late, silent.picture())) {
+    EXPECT_GT(call.listener->hits(), 0u) << call.way->name;
+  }
+}
+
+TEST(HostilePages, AreHeldByTheSwitchesAlone) {
+  Walls walls = kNone;
+  walls.switches = true;
+  RenderWorld world({.waiting_max = 1000, .namespaces = false, .walls = walls});
+  for (const auto& call : run_ways(world)) EXPECT_EQ(call.listener->hits(), 0u) << call.way->name;
+}
+
+TEST(HostilePages, AreHeldByTheNetworkNamespaceAlone) {
+  RenderWorld world({.waiting_max = 1000, .walls = kNone});
+  if (!world.renderer().state().confinement.network_namespace) {
+    GTEST_SKIP() << "the kernel gives no network namespace";
+  }
+  for (const auto& call : run_ways(world)) EXPECT_EQ(call.listener->hits(), 0u) << call.way->name;
+}
+
+// What it does not hold is in the table: navigations and connections that are no fetches.
+TEST(HostilePages, AreHeldByThePolicyAloneButForThoseThatAreNoFetches) {
+  Walls walls = kNone;
+  walls.policy = true;
+  RenderWorld world({.waiting_max = 1000, .namespaces = false, .walls = walls});
+  for (const auto& call : run_ways(world)) {
+    if (!call.way->facts.past_policy) EXPECT_EQ(call.listener->hits(), 0u) << call.way->name;
+  }
+}
+
+// Likewise; a worker may begin before the browser is told that it is to wait.
+TEST(HostilePages, AreHeldByInterceptionAloneButForThoseThatAreNoRequests) {
+  Walls walls = kNone;
+  walls.interception = true;
+  RenderWorld world({.waiting_max = 1000, .namespaces = false, .walls = walls});
+  for (const auto& call : run_ways(world)) {
+    if (!call.way->facts.past_interception) EXPECT_EQ(call.listener->hits(), 0u) << call.way->name;
+  }
+}
+
+// No control: the browser itself lets no page but one of a file show another. So the search is
+// shown to find the words where they are.
+TEST(HostilePages, ShowNothingOfAFile) {
+  constexpr std::string_view kSecret = "Quicksilver4711";
+  for (const bool namespaces : {true, false}) {
+    RenderWorld world({.waiting_max = 1000, .namespaces = namespaces});
+    const auto text = world.folder() / "secret.txt";
+    const auto svg = world.folder() / "secret.svg";
+    std::ofstream(text) << kSecret << "\n";
+    const std::string drawing =
+        "<svg xmlns='http://www.w3.org/2000/svg' width='300' height='99'>"
+        "<text id='a' y='50'>" +
+        std::string(kSecret) + "</text></svg>";
+    std::ofstream(svg) << drawing;
+    for (const auto& shown :
+         {std::string(kSecret), drawing, "<img src=\"data:image/svg+xml," + drawing + "\">"}) {
+      const Answer control = world.render_now({.html = "<p>" + shown});
+      EXPECT_TRUE(text_of(world, control.pdf).contains(kSecret)) << shown;
+    }
+    for (const auto& page : reading_pages(text, svg)) {
+      const Answer answer = world.render_now(hostile(page, milliseconds(3000)));
+      expect_known_end(page, answer);
+      // A page may name the file, and so it stands in the address of a link; not what is in it.
+      EXPECT_FALSE(text_of(world, answer.pdf).contains(kSecret)) << page.name;
+    }
+  }
 }
 
 // Without namespaces the listener is within reach: what keeps pages from it is the browser's

@@ -31,8 +31,8 @@ int open_socket(int family, int type, unsigned short port) {
 
 }  // namespace
 
-Listener::Listener() {
-  const int first = open_socket(AF_INET, SOCK_STREAM, 0);
+Listener::Listener(unsigned short port) {
+  const int first = open_socket(AF_INET, SOCK_STREAM, port);
   MR_ASSERT(first >= 0);
   sockaddr_in bound{};
   socklen_t size = sizeof bound;
@@ -57,6 +57,17 @@ Listener::~Listener() {
   for (const int fd : sockets_) ::close(fd);
 }
 
+void Listener::count() {
+  const std::lock_guard lock(mutex_);
+  ++hits_;
+  heard_.notify_all();
+}
+
+bool Listener::wait_for_hit(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return heard_.wait_for(lock, timeout, [this] { return hits_ > 0; });
+}
+
 void Listener::serve() {
   std::vector<pollfd> watched = {{.fd = wake_[0], .events = POLLIN, .revents = 0}};
   for (const int fd : sockets_) watched.push_back({.fd = fd, .events = POLLIN, .revents = 0});
@@ -66,10 +77,10 @@ void Listener::serve() {
       char byte = 0;
       const int caller = ::accept(watched[i].fd, nullptr, nullptr);
       if (caller >= 0) {
-        ++hits_;
+        count();
         ::close(caller);
       } else if (::recv(watched[i].fd, &byte, 1, 0) >= 0) {
-        ++hits_;
+        count();
       }
     }
   }

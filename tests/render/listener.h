@@ -2,7 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -10,19 +13,23 @@ namespace millrace::render {
 
 class Listener {
  public:
-  Listener();
+  explicit Listener(unsigned short port = 0);  // 0: any that is free.
   ~Listener();
 
   unsigned short port() const { return port_; }
   std::size_t hits() const { return hits_; }
+  bool wait_for_hit(std::chrono::milliseconds timeout);
 
  private:
   void serve();
+  void count();
 
   unsigned short port_ = 0;
   int wake_[2] = {-1, -1};
   std::vector<int> sockets_;
   std::atomic<std::size_t> hits_{0};
+  std::mutex mutex_;  // Guards nothing but the wait for a hit.
+  std::condition_variable heard_;
   std::thread thread_;
 };
 

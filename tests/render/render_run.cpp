@@ -1,7 +1,7 @@
 // render_run: renders one file again and again, for the benchmark and for tests that kill it.
 //
 // render_run --scratch DIR --html FILE [--count N] [--concurrency N] [--out FILE] [--png FILE]
-//            [--timeout MS] [--grayscale] [--draft] [--a4] [--numbers] [--scripts]
+//            [--timeout MS] [--grayscale] [--draft] [--a4] [--bleed] [--numbers] [--scripts]
 //            [--no-namespaces] [--program FILE] [--hold]
 // Prints one JSON object: seconds from the start to the first PDF (cold) and for all others, pages,
 // bytes and what confines the browsers. --hold: prints "ready" and the pids, then waits for ever.
@@ -52,6 +52,7 @@ RenderRequest make_request(const Arguments& arguments, std::string html) {
   if (arguments.has("--grayscale")) request.options.color_mode = ColorMode::grayscale;
   if (arguments.has("--draft")) request.options.quality = Quality::draft;
   if (arguments.has("--a4")) request.options.page_size = PageSize::A4;
+  request.options.bleed = arguments.has("--bleed");
   request.options.page_numbers = arguments.has("--numbers");
   request.options.scripts = arguments.has("--scripts");
   if (arguments.has("--png")) request.preview_width_px = 800;
@@ -145,10 +146,11 @@ awaitable<int> run(Arguments arguments) {
   for (const auto& line : state.confinement.lines()) lines += (lines.empty() ? "" : "; ") + line;
   fmt::print(
       "{{\"cold_s\":{:.4f},\"documents\":{},\"warm_s\":{:.4f},\"median_s\":{:.4f},"
-      "\"failures\":{},\"pages\":{},\"bytes\":{},\"starts\":{},\"confinement\":\"{}\"}}\n",
+      "\"failures\":{},\"pages\":{},\"bytes\":{},\"starts\":{},\"missing_glyphs\":\"{}\","
+      "\"confinement\":\"{}\"}}\n",
       cold, tally.seconds.size(), warm,
       tally.seconds.empty() ? 0 : tally.seconds[tally.seconds.size() / 2], tally.failures,
-      first->page_count, first->bytes, state.starts, lines);
+      first->page_count, first->bytes, state.starts, first->missing_glyphs, lines);
   if (tally.failures > 0) fmt::print(stderr, "{}\n", tally.last_error);
   co_await renderer.stop();
   co_return tally.failures == 0 ? 0 : 1;

@@ -1,8 +1,6 @@
 // What comes out of the renderer, and what becomes of documents when browsers fail.
 #include "base/file.h"
-#include "base/run.h"
-#include "render_world.h"
-#include "sandbox/child.h"
+#include "pdf_tools.h"
 
 #include <csignal>
 #include <fcntl.h>
@@ -17,26 +15,6 @@ namespace millrace::render {
 namespace {
 
 using std::chrono::milliseconds;
-
-// Runs a tool on a PDF; what it prints.
-std::string run_tool(std::vector<std::string> argv) {
-  boost::asio::io_context io(1);
-  const auto ended =
-      run_blocking(io, sandbox::Child::run(
-                           io.get_executor(),
-                           {.argv = std::move(argv),
-                            .timeout = std::chrono::seconds(60),
-                            .stdout_max_bytes = 4 << 20},
-                           [](std::string_view) {}, [](std::string_view) {}, CancelToken()));
-  if (!ended.has_value()) return "error: " + ended.error().describe();
-  return ended->stdout_text;
-}
-
-std::string save(const RenderWorld& world, const std::string& pdf) {
-  const auto path = world.folder() / "out.pdf";
-  std::ofstream(path, std::ios::binary) << pdf;
-  return path.string();
-}
 
 RenderRequest endless(milliseconds timeout) {
   RenderRequest request{.html = "<p>x<script>for(;;);</script>"};
@@ -231,6 +209,35 @@ TEST(Renderer, StopEndsDocumentsUnderWay) {
   while (world.renderer().state().running == 0) std::this_thread::yield();
   world.stop();
   EXPECT_EQ(running.get().result.error().kind, ErrorKind::unavailable);
+}
+
+// A script in its place would be the leader, and get the signals that are meant for the browser.
+TEST(Renderer, TheBrowserIsAProgramAndNoScript) {
+  const auto program = find_browser();
+  ASSERT_TRUE(program.has_value()) << program.error().describe();
+  const auto bytes = run_tool({"head", "-c", "4", *program});
+  EXPECT_EQ(bytes,
+            "\x7f"
+            "ELF")
+      << *program;
+}
+
+// Without a PID namespace nothing but the process group holds a browser together.
+TEST(Renderer, EveryProcessOfABrowserEndsWithItsDocumentEvenWithoutNamespaces) {
+  RenderWorld world({.size = 1, .namespaces = false});
+  auto stuck = world.begin(endless(milliseconds(500)));
+  while (world.renderer().state().running == 0) std::this_thread::yield();
+  const auto browsers = world.renderer().state().browsers;
+  ASSERT_EQ(browsers.size(), 1u);
+  const pid_t group = browsers[0];
+  EXPECT_EQ(::kill(-group, 0), 0);
+  EXPECT_FALSE(stuck.get().result.has_value());
+  world.expect_ordinary(world.render_now({.html = ordinary_html("b")}));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (::kill(-group, 0) == 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  EXPECT_NE(::kill(-group, 0), 0);
 }
 
 // A worker that is killed leaves no browser behind, and its folder goes when the next one starts.
