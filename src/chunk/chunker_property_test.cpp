@@ -116,7 +116,8 @@ TEST(ChunkerProperties, VersionOneCutsOddTextsAsItAlwaysDid) {
         text, {.max_tokens = 400, .target_tokens = 300, .min_tokens = 60, .overlap_tokens = 50},
         FunctionTokenCounter("words@1", count_words, 3)));
   }
-  EXPECT_EQ(to_hex(sha256_of(all)), "10e0d24efccb36c6ebeff819806949a8b153b62576c99bd84e30406801268b7a");
+  EXPECT_EQ(to_hex(sha256_of(all)),
+            "10e0d24efccb36c6ebeff819806949a8b153b62576c99bd84e30406801268b7a");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Shares of memory: in order, never more than there is, and nobody waits for one that has gone.
 #include "pipeline/memory_budget.h"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include "base/log.h"
+#include "base/spawn.h"
+
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ class Budget : public testing::Test {
 
   std::unique_ptr<Asked> ask(std::uint64_t bytes) {
     auto asked = std::make_unique<Asked>();
-    boost::asio::co_spawn(io_, take(*asked, bytes), boost::asio::detached);
+    spawn(io_.get_executor(), take(*asked, bytes), log_, "take");
     run();
     return asked;
   }
@@ -36,6 +37,7 @@ class Budget : public testing::Test {
     io_.poll();
   }
 
+  Logger log_ = Logger::silent();
   boost::asio::io_context io_;
   MemoryBudget budget_{100};
 };
@@ -130,7 +132,7 @@ TEST_F(Budget, OneThatIsBrokenOffLeavesItsPlace) {
   auto second = std::make_unique<Asked>();
   {
     boost::asio::io_context other;
-    boost::asio::co_spawn(other, take(*second, 50), boost::asio::detached);
+    spawn(other.get_executor(), take(*second, 50), log_, "take");
     other.poll();
     EXPECT_EQ(budget_.state().waiting, 1U);
   }

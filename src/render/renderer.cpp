@@ -69,9 +69,8 @@ Error out_of_memory(std::uint64_t bytes) {
 Result<std::string> find_browser() {
   // The programs themselves: what Debian puts on the path are scripts, of which one reads
   // configuration and the other stays as the leader of the browser.
-  for (const char* program :
-       {"/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium",
-        "/usr/bin/chromium-headless-shell"}) {
+  for (const char* program : {"/usr/lib/chromium/chromium-headless-shell",
+                              "/usr/lib/chromium/chromium", "/usr/bin/chromium-headless-shell"}) {
     if (auto found = sandbox::find_executable({.program = program, .cwd = {}})) return found;
   }
   return fail({.kind = ErrorKind::not_found,

@@ -55,7 +55,7 @@ constexpr auto kDemo = std::to_array<std::pair<std::string_view, int>>({
     {"born", 0},       {"born", 1},  {"clean", 0}, {"clean", 3},     {"rotated", 0},
     {"skewed", 1},     {"noisy", 2}, {"noisy", 5}, {"photo", 0},     {"photo", 1},
     {"two_column", 0}, {"table", 1}, {"table", 0}, {"languages", 0}, {"languages", 1},
-    {"languages", 2},  {"multi", 0}, {"docx", 0},  {"text", 0},     {"long", 0},
+    {"languages", 2},  {"multi", 0}, {"docx", 0},  {"text", 0},      {"long", 0},
 });
 
 }  // namespace

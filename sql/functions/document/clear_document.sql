@@ -8,7 +8,7 @@ declare
   v_results integer := 0;
   v_facts integer := 0;
   v_chunks integer := 0;
-  -- The first that this run has written; nothing: no output is of this run either.
+  -- The first that this run has written. Where there is nothing, no output is of this run either.
   v_since timestamptz := (select min(r.created_at) from millrace.page_result r where r.file_id = p_document.file_id and r.run = p_document.run);
 begin
   delete from millrace.document_output o where o.file_id = p_document.file_id and (p_state = 'rejected' or v_since is null or o.created_at < v_since);

@@ -31,7 +31,8 @@ LinkHolder link_holder(const Call& call, const ExportServices& services);
 Task<std::string> export_link(ExportServices services, LinkHolder holder, std::string path,
                               std::string file_name);
 
-// The same of what a job has made; nothing while there is none, or when it has expired or was deleted since.
+// The same of what a job has made; nothing while there is none, or when it has expired or was
+// deleted since.
 Task<std::optional<std::string>> export_result_link(ExportServices services, LinkHolder holder,
                                                     JobId job);
 

@@ -320,7 +320,7 @@ Task<Outcome> run_parse_remote(StageJob job) {
     if (parse.configured()) co_return co_await parse.run();
   }
   co_return Outcome::not_here(name,
-                             fmt::format("provider {} is not configured on this worker", name));
+                              fmt::format("provider {} is not configured on this worker", name));
 }
 
 }  // namespace millrace::pipeline
