@@ -8,6 +8,15 @@ export interface AskedImage {
 }
 
 export type Document = S.DocumentSummary & {
+  /** Why it does not go on: what its jobs could not be done for. */
+  waiting: {
+    reason: string;
+    /** When it is tried again; null: when its turn comes. */
+    until: S.NullableTime;
+    stage: string;
+    /** How many wait. */
+    jobs: number;
+  } | null;
   outputs: S.DocumentOutput[];
 };
 
