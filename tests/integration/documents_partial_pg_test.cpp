@@ -2,6 +2,8 @@
 // whichever they are; scans with a stamp; pages that may not be drawn; jobs that have to wait.
 #include "integration/documents_world.h"
 
+#include <array>
+
 namespace millrace::test {
 namespace {
 
@@ -129,20 +131,38 @@ class ServedDocuments : public PartialDocuments {
   TempFolder pipelines_;
 };
 
-// Whoever draws a page for a service dies of it as whoever reads it.
-TEST_F(ServedDocuments, APageThatKillsWhoDrawsItForAServiceFailsForThatReason) {
-  pipelines_.write("drawn.toml",
-                   pipeline_of("drawn",
-                               "provider = \"google\"\nmax_attempts = 1\n"
-                               "limits = { memory = \"16M\" }\noptions = { mode = \"ocr\" }\n"));
+// A white TIFF of one bit a pixel: to be drawn it takes eight times its size, and more.
+std::string made_wide_tiff(std::uint32_t side) {
+  const auto little = [](std::uint32_t value, int bytes) {
+    std::string out;
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+    return out;
+  };
+  const std::vector<std::array<std::uint32_t, 3>> fields = {
+      {256, 4, side}, {257, 4, side}, {258, 3, 1},
+      {259, 3, 1},    {262, 3, 0},    {273, 4, 122},
+      {277, 3, 1},    {278, 4, side}, {279, 4, side / 8 * side}};
+  std::string file = std::string("II*\0", 4) + little(8, 4) + little(9, 2);
+  for (const auto& [tag, type, value] : fields) {
+    file += little(tag, 2) + little(type, 2) + little(1, 4) + little(value, 4);
+  }
+  return file + little(0, 4) + std::string(std::size_t{side} / 8 * side, '\0');
+}
+
+// What a child that draws a page for a service ends with means what it means of one that reads it;
+// without room it cannot decode the picture.
+TEST_F(ServedDocuments, APageThatCannotBeDrawnForAServiceFailsAsOneThatCannotBeRead) {
+  pipelines_.write("drawn.toml", pipeline_of("drawn",
+                                             "provider = \"google\"\nmax_attempts = 1\n"
+                                             "limits = { memory = \"16M\" }\n"));
   be_served_by({{"MILLRACE_GOOGLE_VISION_URL", "http://127.0.0.1:9"},
                 {"MILLRACE_GOOGLE_ALLOW_HTTP", "true"},
                 {"GOOGLE_CLOUD_API_KEY", "k"}});
-  const auto id = upload(made_pdf({letter("Drawn", "Metformin")}), "letter.pdf", "drawn");
+  const auto id = upload(made_wide_tiff(6'000), "scan.tif", "drawn");
   EXPECT_EQ(ended(id), "failed") << to_json(document(id));
   EXPECT_EQ(
       value("select failed_reason from millrace.page where file_id = $1::uuid", pg::params(id)),
-      "reader_out_of_memory");
+      "reader_failed");
 }
 
 TEST_F(ServedDocuments, ADocumentThatWaitsForAProviderSaysSo) {
