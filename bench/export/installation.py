@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,8 @@ class Installation:
         self.folder = tempfile.TemporaryDirectory(prefix="millrace-export-")
         self.data = pathlib.Path(self.folder.name, "data")
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_") and k != "DATABASE_URL"}
-        self.environment |= {"MILLRACE_DOCUMENTS_ENABLED": "false", "LOG_LEVEL": "warn"}
+        self.environment |= {"MILLRACE_DOCUMENTS_ENABLED": "false", "LOG_LEVEL": "warn",
+                             "MILLRACE_AUTH_JWT_SECRET": secrets.token_hex(32)}  # One for all servers that are started here.
         self.url = None
         self.running = []
 
