@@ -1,31 +1,13 @@
 #include "app/demo/result_index.h"
 
+#include "app/bench/svg.h"
+
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <fmt/format.h>
 
 namespace millrace::app {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string row_of(const IndexEntry& entry) {
   const auto folder = boost::urls::encode(entry.file, boost::urls::unreserved_chars);
@@ -37,12 +19,12 @@ std::string row_of(const IndexEntry& entry) {
           fmt::format("<a href=\"{0}/{1}\"><img src=\"{0}/{1}\" alt=\"page 1\"></a>", folder, name);
       continue;
     }
-    links += fmt::format("<a href=\"{}/{}\">{}</a> ", folder, name, escaped(kind));
+    links += fmt::format("<a href=\"{}/{}\">{}</a> ", folder, name, escape_xml(kind));
   }
   return fmt::format(
       "<tr><td>{}</td><td><b>{}</b><br><span class=\"{}\">{}</span><br>{}</td><td>{}</td></tr>\n",
-      picture, escaped(entry.file), escaped(entry.state), escaped(entry.state),
-      escaped(entry.rules), links);
+      picture, escape_xml(entry.file), escape_xml(entry.state), escape_xml(entry.state),
+      escape_xml(entry.rules), links);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(ResultIndex, LinksOutputsBesideThePageAndEscapesNames) {
                                    .rules = "",
                                    .outputs = {{"pdf", "document.pdf"}, {"picture", "page-1.png"}}},
                                   {.file = "virus.txt", .state = "rejected", .rules = "virus"}});
-  EXPECT_THAT(page, HasSubstr("a &lt;b> &amp; c.pdf"));
+  EXPECT_THAT(page, HasSubstr("a &lt;b&gt; &amp; c.pdf"));
   EXPECT_THAT(page, HasSubstr("href=\"a%20%3Cb%3E%20%26%20c.pdf/document.pdf\""));
   EXPECT_THAT(page, HasSubstr("<img src=\"a%20%3Cb%3E%20%26%20c.pdf/page-1.png\""));
   EXPECT_THAT(page, HasSubstr("rejected"));
