@@ -16,7 +16,11 @@ import tempfile
 import time
 import zlib
 
-from running import Millrace, make_sample
+from running import ROOT, Millrace, make_sample
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from verdicts import Verdicts  # noqa: E402
 
 
 def picture_pdf(pages, width=620, height=877):
@@ -105,10 +109,11 @@ def main():
     parser.add_argument("--dense", type=int, nargs="*", default=[12, 100])
     parser.add_argument("--bar", type=int, default=150, help="MB")
     options = parser.parse_args()
-    peaks = [measure("born", pages) for pages in options.born] + [measure("pictures", pages) for pages in options.pictures]
-    peaks += [measure("dense", pages) for pages in options.dense]
-    if max(peaks, default=0) > options.bar:
-        sys.exit(f"more than {options.bar} MB")
+    verdicts = Verdicts()
+    for kind, sizes in (("born", options.born), ("pictures", options.pictures), ("dense", options.dense)):
+        for pages in sizes:
+            verdicts.at_most(f"{kind}, {pages} pages: server and worker, MB", measure(kind, pages), options.bar, form=".0f")
+    return verdicts.end()
 
 
-main()
+sys.exit(main())

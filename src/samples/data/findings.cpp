@@ -265,7 +265,7 @@ constexpr auto kAllergensEn = std::to_array<Allergen>({
     {"codeine", "nausea"},
     {"shellfish", "lip swelling"},
     {"aspirin", "bronchospasm"},
-    {"chlorhexidine", "urticaria", true},
+    {"chlorhexidine", "urticaria"},
     {"lupin flour", "facial swelling", true},
     {"methylisothiazolinone", "contact dermatitis", true},
     {"polysorbate 80", "flushing", true},
@@ -284,14 +284,14 @@ constexpr auto kAllergensFr = std::to_array<Allergen>({
     {"pénicilline", "éruption cutanée"},
     {"latex", "eczéma de contact"},
     {"arachide", "anaphylaxie"},
-    {"chlorhexidine", "urticaire", true},
+    {"chlorhexidine", "urticaire"},
     {"farine de lupin", "œdème du visage", true},
 });
 constexpr auto kAllergensEs = std::to_array<Allergen>({
     {"penicilina", "exantema"},
     {"látex", "dermatitis de contacto"},
     {"cacahuete", "anafilaxia"},
-    {"clorhexidina", "urticaria", true},
+    {"clorhexidina", "urticaria"},
     {"harina de altramuz", "edema facial", true},
 });
 
