@@ -2,6 +2,7 @@
 
 #include "template/chart_data.h"
 #include "template/escape.h"
+#include "template/letters.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kWidth = 640;
 constexpr double kLetterWidth = 5.9;  // Of a digit at 11 px, generously.
+constexpr double kLabelMax = 130;     // More of a label is cut, rather than most labels left out.
 
 constexpr std::array<std::string_view, 6> kColours = {"#2b5f8a", "#d98a3d", "#5b9279",
                                                       "#a64d5e", "#7a6aa8", "#8c8c8c"};
@@ -26,9 +28,26 @@ std::string colour(std::size_t index) {
   return fmt::format("var(--chart-{}, {})", i + 1, kColours[i]);
 }
 
-std::size_t letters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+// Those of Chinese, Japanese and Korean, and emoji, are about twice as wide.
+double width_of(char32_t letter) { return letter < 0x2E80 ? kLetterWidth : 2 * kLetterWidth; }
+
+double width_of(std::string_view text) {
+  double width = 0;
+  while (const auto letter = take_letter(text)) width += width_of(letter);
+  return width;
+}
+
+// As much of it as there is room for.
+std::string fitted(std::string_view text, double room) {
+  if (width_of(text) <= room) return std::string(text);
+  std::string out;
+  double width = kLetterWidth;
+  for (auto letter = take_letter(text); letter != 0; letter = take_letter(text)) {
+    width += width_of(letter);
+    if (width > room) break;
+    append_letter(letter, out);
+  }
+  return out + "…";
 }
 
 // The pen of one drawing.
@@ -85,12 +104,11 @@ Frame draw_axis(Svg& svg, const ChartData& chart, const Locale& locale, double t
       .left = 0, .right = kWidth - 6, .top = top, .bottom = bottom, .axis = axis_for(chart)};
   const auto& axis = frame.axis;
   const auto marks = static_cast<int>(std::lround((axis.high - axis.low) / axis.step));
-  std::size_t widest = 0;
+  double widest = 0;
   for (int i = 0; i <= marks; ++i) {
-    const auto text = chart_number(axis.low + i * axis.step, chart, locale);
-    widest = std::max(widest, letters(text));
+    widest = std::max(widest, width_of(chart_number(axis.low + i * axis.step, chart, locale)));
   }
-  frame.left = 12 + static_cast<double>(widest) * kLetterWidth;
+  frame.left = 12 + widest;
   for (int i = 0; i <= marks; ++i) {
     const double value = axis.low + i * axis.step;
     const double y = frame.y(value);
@@ -107,24 +125,39 @@ Frame draw_axis(Svg& svg, const ChartData& chart, const Locale& locale, double t
 
 // Below the frame; when they would overlap, only every second, third … is written.
 void draw_labels(Svg& svg, const ChartData& chart, const Frame& frame, double band) {
-  std::size_t widest = 1;
-  for (const auto& label : chart.labels) widest = std::max(widest, letters(label));
-  const double needed = (static_cast<double>(widest) + 1.5) * kLetterWidth;
+  const double most = std::max(kLabelMax, band - 1.5 * kLetterWidth);
+  double widest = kLetterWidth;
+  for (const auto& label : chart.labels) widest = std::max(widest, width_of(label));
+  const double needed = std::min(widest, most) + 1.5 * kLetterWidth;
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(needed / band)));
   for (std::size_t i = 0; i < chart.labels.size(); i += every) {
-    svg.text(frame.left + (static_cast<double>(i) + 0.5) * band, frame.bottom + 17, "middle",
-             chart.labels[i], kInk);
+    const auto label = fitted(chart.labels[i], most);
+    const double half = width_of(label) / 2;
+    const double x = frame.left + (static_cast<double>(i) + 0.5) * band;
+    svg.text(std::clamp(x, half, kWidth - half), frame.bottom + 17, "middle", label, kInk);
   }
 }
 
 void draw_legend(Svg& svg, const ChartData& chart, double y) {
   if (chart.series.size() < 2) return;
+  constexpr double kBetween = 40;  // With the coloured box of the next.
+  // Each has its share of the line; what short ones leave, long ones take.
+  const auto count = static_cast<double>(chart.series.size());
+  double room = (kWidth - kBetween * count) / count;
+  double spare = 0;
+  double longer = 0;
+  for (const auto& series : chart.series) {
+    const double width = width_of(series.name);
+    width > room ? longer += 1 : spare += room - width;
+  }
+  if (longer > 0) room += spare / longer;
   double x = 6;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const auto name = fitted(chart.series[i].name, room);
     svg.add(R"svg(<rect x="{:.2f}" y="{:.2f}" width="10" height="10" rx="2" fill="{}"/>)svg", x,
             y - 9, colour(i));
-    svg.text(x + 16, y, "start", chart.series[i].name, kInk);
-    x += 40 + static_cast<double>(letters(chart.series[i].name)) * kLetterWidth;
+    svg.text(x + 16, y, "start", name, kInk);
+    x += kBetween + width_of(name);
   }
 }
 
@@ -149,7 +182,7 @@ std::string draw_bars(const ChartData& chart, const Locale& locale) {
           R"svg(<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" rx="{:.2f}" fill="{}"/>)svg",
           x + gap / 2, y, width - gap, height, std::min({2.0, height / 2, width / 4}), colour(s));
       const auto text = chart_number(value, chart, locale);
-      const bool has_room = static_cast<double>(letters(text)) * kLetterWidth < band / count;
+      const bool has_room = width_of(text) < band / count;
       if (has_room && chart.labels.size() * chart.series.size() <= 16) {
         svg.text(x + width / 2, value < 0 ? y + height + 12 : y - 4, "middle", text,
                  R"svg( fill="var(--chart-ink, #444)" font-size="9.5")svg");
@@ -206,6 +239,12 @@ std::string draw_ring(const ChartData& chart, const Locale& locale) {
   constexpr double kRadius = 72;
   constexpr double kBreadth = 36;
   const double around = 2 * std::numbers::pi * kRadius;
+  double widest = 0;
+  for (const auto value : values) {
+    widest = std::max(widest, width_of(chart_number(value, chart, locale)));
+  }
+  constexpr double kLarger = 12.0 / 11;  // Than the letters that widths are of.
+  const double room = (kWidth - 90 - 290) / kLarger - widest - 2 * kLetterWidth;
   double passed = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double share = sum > 0 ? values[i] / sum : 0;
@@ -218,7 +257,7 @@ std::string draw_ring(const ChartData& chart, const Locale& locale) {
     const double y = cy - rows / 2 + static_cast<double>(i) * 22 + 14;
     svg.add(R"svg(<rect x="270" y="{:.2f}" width="11" height="11" rx="2" fill="{}"/>)svg", y - 10,
             colour(i));
-    svg.text(290, y, "start", chart.labels[i],
+    svg.text(290, y, "start", fitted(chart.labels[i], room),
              R"svg( fill="var(--chart-ink, #444)" font-size="12")svg");
     const auto percent = Decimal::of(json::Value(share * 100));
     svg.text(kWidth - 90, y, "end", chart_number(values[i], chart, locale),

@@ -1,5 +1,7 @@
 #include "template/chart_data.h"
 
+#include "template/letters.h"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -19,8 +21,9 @@ Result<std::string> text_of(const json::Object& object, std::string_view key,
   const auto* value = object.if_contains(key);
   if (value == nullptr || value->is_null()) return std::string();
   const auto* text = value->if_string();
-  if (text == nullptr || text->size() > 200) {
-    return wrong(fmt::format("{}/{} must be a text of at most 200 bytes", path, key));
+  if (text == nullptr || count_letters(*text) > kChartTextMax) {
+    return wrong(
+        fmt::format("{}/{} must be a text of at most {} characters", path, key, kChartTextMax));
   }
   return std::string(*text);
 }
@@ -91,8 +94,9 @@ Result<ChartData> read_chart(const json::Value& value) {
   }
   for (std::size_t i = 0; i < labels->size(); ++i) {
     const auto* label = (*labels)[i].if_string();
-    if (label == nullptr || label->size() > 80) {
-      return wrong(fmt::format("/labels/{} must be a text of at most 80 bytes", i));
+    if (label == nullptr || count_letters(*label) > kChartTextMax) {
+      return wrong(
+          fmt::format("/labels/{} must be a text of at most {} characters", i, kChartTextMax));
     }
     chart.labels.emplace_back(*label);
   }

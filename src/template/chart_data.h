@@ -27,6 +27,7 @@ struct ChartData {
 
 inline constexpr std::size_t kChartLabelsMax = 60;
 inline constexpr std::size_t kChartSeriesMax = 6;
+inline constexpr std::size_t kChartTextMax = 200;  // Characters; what has no room is cut.
 
 Result<ChartData> read_chart(const json::Value& value);
 

@@ -23,6 +23,11 @@ Result<Value> number(const FilterCallInput& input) {
   return Value::text(format_number(value, decimals, input.locale));
 }
 
+// Of a cell, which may say "n/a" among numbers.
+Result<Value> number_or_text(const FilterCallInput& input) {
+  return input.value->is_string() ? input.value : number(input);
+}
+
 Result<Value> money(const FilterCallInput& input) {
   if (absent(input)) return input.value;
   MR_TRY(const auto value, Decimal::of(*input.value));
@@ -78,6 +83,7 @@ Result<Value> totals(const FilterCallInput& input) {
 
 constexpr auto kFilters = std::to_array<Filter>({
     {"number", 0, 1, number},
+    {"number_or_text", 0, 1, number_or_text},
     {"money", 1, 1, money},
     {"percent", 0, 1, percent},
     {"plus", 1, 1, plus},

@@ -2,6 +2,7 @@
 #include "template/markdown.h"
 #include "template/template_testing.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace millrace::templates {
@@ -28,6 +29,8 @@ TEST(Filters, Numbers) {
   EXPECT_EQ(filtered("n | money: 'SEK'", data), "SEK\u00A01,234,567.89");
   EXPECT_EQ(filtered("19 | percent", data, "de"), "19\u00A0%");
   EXPECT_EQ(filtered("none | number", data), "");
+  EXPECT_EQ(filtered("n | number_or_text: 2", data), "1,234,567.89");
+  EXPECT_EQ(filtered("t | number_or_text: 2", data), filtered("t", data));
   EXPECT_THAT(filtered("t | number", data), HasSubstr("/t | number: must be a number"));
   EXPECT_EQ(filtered("0.1 | plus: 0.2", data), "0.3");
   EXPECT_EQ(filtered("7 | divided_by: 2", data), "3.5");
@@ -100,6 +103,36 @@ TEST(Charts, SayWhatIsWrong) {
               HasSubstr("/series/0/values must be a list of 2 numbers"));
   EXPECT_THAT(drawn(R"({"type": "pie", "labels": ["a"], "series": [{"values": [-1]}]})"),
               HasSubstr("must not be negative"));
+}
+
+// The schema of a report counts characters; what is not of ASCII has more bytes.
+TEST(Charts, TakeTextsOfAnyScriptAndCutWhatHasNoRoom) {
+  const auto times = [](int count, std::string_view text) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += text;
+    return out;
+  };
+  for (const auto* type : {"bar", "line", "pie"}) {
+    const auto data = fmt::format(
+        R"({{"type": "{}", "title": "{}", "labels": ["{}", "b"], "series": [{{"name": "{}", "values": [1, 2]}}]}})",
+        type, times(200, "履"), times(60, "歴"), times(60, "ж"));
+    const auto svg = rendered("{{ data | chart }}", data);
+    EXPECT_THAT(svg, HasSubstr("<svg")) << svg;
+    EXPECT_THAT(svg, HasSubstr("歴…</text>")) << type;
+    EXPECT_THAT(svg, testing::Not(HasSubstr(times(30, "歴") + "</text>"))) << type;
+    EXPECT_THAT(svg, HasSubstr(times(60, "歴") + " 1")) << "whole for those who cannot see it";
+  }
+  const auto legend = rendered(
+      "{{ data | chart }}",
+      fmt::format(
+          R"({{"type": "bar", "labels": ["a"], "series": [{{"name": "{}", "values": [1]}}, {{"name": "short", "values": [2]}}]}})",
+          times(120, "n")));
+  EXPECT_THAT(legend, HasSubstr("n…</text>"));
+  EXPECT_THAT(legend, HasSubstr(">short</text>"));
+  EXPECT_THAT(rendered("{{ data | chart }}",
+                       fmt::format(R"({{"type": "bar", "labels": ["{}"], "series": []}})",
+                                   times(201, "ж"))),
+              HasSubstr("/labels/0 must be a text of at most 200 characters"));
 }
 
 TEST(Charts, AreAccessibleEscapedAndDeterministic) {

@@ -117,4 +117,9 @@ std::string to_slug(std::string_view text) {
   return out;
 }
 
+std::size_t count_letters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
 }  // namespace millrace::templates

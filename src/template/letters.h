@@ -1,6 +1,7 @@
 // Letters: capitals and plain forms of what European names and words are written with.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,6 @@ std::string to_slug(std::string_view text);
 // The next code point of valid UTF-8, which it takes away; 0 at the end.
 char32_t take_letter(std::string_view& text);
 void append_letter(char32_t letter, std::string& out);
+std::size_t count_letters(std::string_view text);
 
 }  // namespace millrace::templates

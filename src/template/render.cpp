@@ -32,12 +32,12 @@ Paper paper_of(PageSize size) {
 constexpr std::string_view kBaseStyle = R"css(*, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; overflow-wrap: break-word; }
 h1, h2, h3, h4, h5, h6 { break-after: avoid; }
-p, li, dd { orphans: 2; widows: 2; }
+p, li, dd { orphans: 2; widows: 2; text-wrap: pretty; }
 table { border-collapse: collapse; }
 thead { display: table-header-group; }
 tr, img, svg, figure, blockquote { break-inside: avoid; }
 img { max-width: 100%; }
-svg.chart { display: block; width: 100%; height: auto; }
+svg.chart { display: block; width: 100%; height: auto; direction: ltr; }
 )css";
 
 // A draft leaves backgrounds to the printer, which leaves them out.

@@ -4,6 +4,7 @@
 #include "template/template_store.h"
 
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
@@ -126,6 +127,109 @@ TEST_F(TemplatePages, SamplesOfLetterAndInvoiceFitOnOnePage) {
   for (const auto* name : {"letter", "invoice"}) {
     EXPECT_EQ(print_sample(name).result->page_count, 1u) << name;
     EXPECT_EQ(print_sample(name, {}).result->page_count, 1u) << name;
+  }
+}
+
+struct WordBox {
+  std::string word;
+  double left = 0, right = 0, top = 0, bottom = 0;
+};
+
+// Where each word stands, in points.
+std::vector<WordBox> words_of(const RenderWorld& world, const std::string& pdf) {
+  const auto text = run_tool({"pdftotext", "-bbox", save(world, pdf), "-"});
+  const std::regex row(
+      R"re(<word xMin="([0-9.-]+)" yMin="([0-9.-]+)" xMax="([0-9.-]+)" yMax="([0-9.-]+)">([^<]*)<)re");
+  std::vector<WordBox> words;
+  for (std::sregex_iterator it(text.begin(), text.end(), row), end; it != end; ++it) {
+    words.push_back({.word = (*it)[5],
+                     .left = std::stod((*it)[1]),
+                     .right = std::stod((*it)[3]),
+                     .top = std::stod((*it)[2]),
+                     .bottom = std::stod((*it)[4])});
+  }
+  return words;
+}
+
+WordBox word_in(const std::vector<WordBox>& words, std::string_view word) {
+  for (const auto& box : words) {
+    if (box.word == word) return box;
+  }
+  ADD_FAILURE() << "the word " << word << " is not on the paper";
+  return {};
+}
+
+json::Value parsed(const std::string& text) {
+  auto value = parse_json(text);
+  EXPECT_TRUE(value.has_value()) << text;
+  return std::move(value).value_or(json::Value());
+}
+
+// What is wider than the paper makes a browser print all of it smaller, or loses what is beside it.
+TEST_F(TemplatePages, WordsOfAnyLengthStayInTheirPlaceAndChangeNoOther) {
+  const auto data_with = [](std::string_view name, const std::string& x) {
+    std::string text;
+    if (name == "minimal" || name == "modern") {
+      text = fmt::format(
+          R"({{"profile":{{"name":"Probe","location":"{0}","links":[{{"url":"https://example.org","label":"{0}"}}]}},
+              "experience":[{{"position":"{0}","company":"{0}","start":"{0}","summary":"{0}"}}],
+              "skills":[{{"name":"{0}","keywords":["{0}"]}}],
+              "languages":[{{"name":"{0}","level":"{0}"}}],"certifications":[{{"name":"{0}","issuer":"{0}"}}]}})",
+          x);
+    } else if (name == "letter") {
+      text = fmt::format(
+          R"({{"sender":{{"name":"Probe","address":["{0}"],"email":"{0}"}},
+              "recipient":{{"name":"{0}","address":["{0}"]}},"place":"{0}","reference":"{0}",
+              "subject":"{0}","body":"{0}","enclosures":["{0}"]}})",
+          x);
+    } else if (name == "invoice") {
+      text = fmt::format(
+          R"({{"seller":{{"name":"Probe","address":["{0}"],"iban":"{0}","bank":"{0}","email":"{0}"}},
+              "customer":{{"name":"{0}","address":["{0}"]}},"number":"{0}","order":"{0}","date":"2026-03-04",
+              "currency":"EUR","lines":[{{"description":"{0}","details":"{0}","unit":"{0}","quantity":3,"unit_price":4711.5}}]}})",
+          x);
+    } else {
+      text = fmt::format(
+          R"({{"title":"Probe","organisation":"{0}","figures":[{{"value":"{1}","label":"{0}"}}],
+              "sections":[{{"title":"{0}","parts":[{{"heading":"{0}","body":"{0}"}},
+              {{"table":{{"title":"{0}","columns":[{{"title":"{0}"}},{{"title":"Nr"}}],"rows":[["{0}",1]]}}}}]}}]}})",
+          x, x.substr(0, 40));
+    }
+    return parsed(text);
+  };
+  for (const auto* name : kTemplates) {
+    const auto plain = words_of(world_, print(name, data_with(name, "short")).pdf);
+    const auto words = words_of(world_, print(name, data_with(name, std::string(150, 'x'))).pdf);
+    const auto was = word_in(plain, "Probe");
+    const auto is = word_in(words, "Probe");
+    EXPECT_NEAR(is.bottom - is.top, was.bottom - was.top, 0.01) << name << ": all is smaller";
+    EXPECT_NEAR(is.left, was.left, 0.01) << name;
+    for (const auto& word : words) {
+      EXPECT_GT(word.left, 0) << name << ": " << word.word;
+      EXPECT_LT(word.right, 612) << name << ": " << word.word;
+    }
+    if (std::string_view(name) == "invoice") {
+      EXPECT_NEAR(word_in(words, "Amount").right, word_in(plain, "Amount").right, 0.01);
+      EXPECT_NEAR(word_in(words, "€14,134.50").right, word_in(plain, "€14,134.50").right, 0.01);
+      word_in(words, "€4,711.50");
+    }
+  }
+}
+
+// Charts are drawn from left to right in every script: their texts belong beside their marks.
+TEST_F(TemplatePages, ChartsAreTheSameInScriptsFromTheRight) {
+  const auto report = [](std::string_view language, std::string_view type) {
+    return parsed(fmt::format(
+        R"({{"language":"{}","title":"T","sections":[{{"title":"S","parts":[{{"chart":{{"type":"{}","title":"C",
+            "labels":["alpha","beta"],"series":[{{"name":"n","values":[4000,7000]}}]}}}}]}}]}})",
+        language, type));
+  };
+  for (const auto* type : {"bar", "line", "pie"}) {
+    const auto left = words_of(world_, print("report", report("en", type)).pdf);
+    const auto right = words_of(world_, print("report", report("ar", type)).pdf);
+    for (const auto* word : {"alpha", "beta"}) {
+      EXPECT_NEAR(word_in(right, word).left, word_in(left, word).left, 2) << type << " " << word;
+    }
   }
 }
 
