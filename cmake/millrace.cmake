@@ -93,9 +93,10 @@ endfunction()
 
 # millrace_test(base_test SOURCES ... DEPS base [POSTGRES] [TIMEOUT 60] [LABELS unit]
 # [PROPERTIES name value ...]): a gtest program, one ctest entry per case, each with the properties.
-# POSTGRES: needs the throw-away server of tests/support.
+# POSTGRES: needs the throw-away server of tests/support. WHOLE: one entry for all cases, which share
+# what is expensive to start: a server, a worker, a browser.
 function(millrace_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "POSTGRES" "TIMEOUT;LABELS" "SOURCES;DEPS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "POSTGRES;WHOLE" "TIMEOUT;LABELS" "SOURCES;DEPS;PROPERTIES")
   _millrace_targets(deps ${arg_DEPS})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -120,6 +121,11 @@ function(millrace_test name)
     endif()
   endif()
   list(APPEND properties LABELS ${arg_LABELS} ${arg_PROPERTIES})
+  if(arg_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+    return()
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}." PROPERTIES ${properties})
 endfunction()

@@ -24,6 +24,7 @@ void add_requests(SchemaMap& schemas) {
       },
       "quality": {"enum": ["draft", "normal", "high"], "default": "normal"},
       "colorMode": {"enum": ["color", "grayscale"], "default": "color"},
+      "preview": {"type": "boolean", "default": false, "description": "A picture of the first page as well"},
       "language": {"type": "string", "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$",
                    "description": "Of labels, dates and numbers, instead of the document's."}
     }
@@ -125,7 +126,7 @@ void add_answers(SchemaMap& schemas) {
     "required": ["batchId", "expiresIn", "files"],
     "properties": {
       "batchId": {"$ref": "#/components/schemas/Uuid"},
-      "expiresIn": {"type": "integer", "description": "Seconds for which the links are good."},
+      "expiresIn": {"type": "integer", "description": "Seconds for which all of the links are good."},
       "files": {
         "type": "array",
         "items": {

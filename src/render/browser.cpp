@@ -168,7 +168,12 @@ Task<void> Browser::open_page() {
   if (page_) page_->close();
   page_ = std::make_shared<Page>(devtools_, clock_, limits_, walls_,
                                  [this](Error why) { kill(std::move(why)); });
-  co_return co_await page_->open();
+  MR_CO_TRY_VOID(co_await page_->open());
+  if (drawn_.empty()) {
+    MR_CO_TRY(drawn_, co_await page_->drawn_characters());
+  }
+  page_->take_for_granted(drawn_);
+  co_return ok();
 }
 
 Task<Rendered> Browser::render(std::shared_ptr<RenderJob> job) {

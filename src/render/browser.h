@@ -66,6 +66,7 @@ class Browser {
   std::shared_ptr<Page> page_;
   std::optional<Error> killed_for_;
   Event gone_;
+  std::string drawn_;  // Characters that its fonts have: asked before any document came.
   std::string last_words_;
   std::string ending_;
   bool greeted_ = false;

@@ -114,6 +114,13 @@ Task<void> Page::open() {
   co_return ok();
 }
 
+Task<std::string> Page::drawn_characters() {
+  MR_CO_TRY(const auto made,
+            co_await devtools_.call(session_, "Page.createIsolatedWorld", one("frameId", frame_)));
+  MR_CO_TRY_VOID(enter_world(made));
+  co_return co_await evaluate(make_drawn_expression());
+}
+
 void Page::close() {
   if (context_.empty()) return;
   devtools_.post("", "Target.disposeBrowserContext", one("browserContextId", context_));
@@ -217,16 +224,21 @@ Task<void> Page::load(std::shared_ptr<RenderJob> job) {
   const auto world = devtools_.send(session_, "Page.createIsolatedWorld", one("frameId", frame_));
   MR_CO_TRY_VOID(co_await devtools_.answer(content));
   MR_CO_TRY(const auto made, co_await devtools_.answer(world));
-  const auto* id = made.if_contains("executionContextId");
-  if (id == nullptr || !id->is_int64()) {
-    co_return fail(ErrorKind::internal, "the browser gave no world for scripts");
-  }
-  world_ = id->get_int64();
+  MR_CO_TRY_VOID(enter_world(made));
   co_return co_await wait_until_complete(job);
 }
 
+Result<void> Page::enter_world(const json::Object& made) {
+  const auto* id = made.if_contains("executionContextId");
+  if (id == nullptr || !id->is_int64()) {
+    return fail(ErrorKind::internal, "the browser gave no world for scripts");
+  }
+  world_ = id->get_int64();
+  return ok();
+}
+
 Task<void> Page::wait_until_complete(std::shared_ptr<RenderJob> job) {
-  const std::string expression = make_ready_expression(job->request.options);
+  const std::string expression = make_ready_expression(job->request.options, drawn_);
   // The deadline of the document bounds this: each turn waits for a load event.
   for (;;) {
     co_await loaded_.wait();

@@ -41,6 +41,9 @@ class Page {
        std::function<void(Error)> on_fault);
 
   Task<void> open();
+  // Of the empty page: what make_drawn_expression() tells. Every document may take it for granted.
+  Task<std::string> drawn_characters();
+  void take_for_granted(std::string drawn) { drawn_ = std::move(drawn); }
   // Shared, because whoever asked may be gone before the browser notices.
   Task<Rendered> render(std::shared_ptr<RenderJob> job);
   void close();
@@ -52,6 +55,7 @@ class Page {
 
  private:
   Task<void> load(std::shared_ptr<RenderJob> job);
+  Result<void> enter_world(const json::Object& made);
   Task<void> wait_until_complete(std::shared_ptr<RenderJob> job);
   void note_missing_glyphs(std::string_view glyphs);
   Task<std::string> evaluate(std::string expression);
@@ -80,6 +84,7 @@ class Page {
   bool scripts_ = false;
   Event loaded_;
   std::uint64_t refused_ = 0;
+  std::string drawn_;
   std::string missing_glyphs_;
 };
 

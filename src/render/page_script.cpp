@@ -1,5 +1,7 @@
 #include "render/page_script.h"
 
+#include "base/json.h"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -113,39 +115,65 @@ constexpr std::string_view kGrey = R"js(
   };
 )js";
 
-// Tells characters that no font can draw: they look like one that surely none can. Only those
-// beyond the Latin letters are tried, in the fonts they stand in, and each once.
+// Tells characters that no font can draw: they look like one that surely none can. A canvas costs
+// more than printing a plain page, so there is none before it is needed.
+constexpr std::string_view kGlyphs = R"js(
+  const nowhere = '\u{10fffd}', boxes = new Map();
+  let pen;
+  const look = (text) => {
+    pen.clearRect(0, 0, 24, 24);
+    pen.fillText(text, 2, 18);
+    return pen.getImageData(0, 0, 24, 24).data.join();
+  };
+  const is_box = (font, one) => {
+    if (!pen) {
+      const canvas = document.createElement('canvas');
+      canvas.width = canvas.height = 24;
+      pen = canvas.getContext('2d', {willReadFrequently: true});
+    }
+    pen.font = font;
+    pen.textBaseline = 'alphabetic';
+    if (!boxes.has(font)) boxes.set(font, [pen.measureText(nowhere).width, look(nowhere)]);
+    const [width, box] = boxes.get(font);
+    return pen.measureText(one).width === width && look(one) === box;
+  };
+)js";
+
+// Only characters beyond the Latin letters are tried that the browser has not drawn before any
+// document came, in the fonts they stand in, and each once.
 constexpr std::string_view kMissing = R"js(
   const missing_glyphs = () => {
-    const rare = /[^\u0000-\u024f\p{M}\p{C}\p{Z}]/gu, nowhere = '\u{10fffd}';
-    const canvas = document.createElement('canvas');
-    canvas.width = canvas.height = 24;
-    const to = canvas.getContext('2d', {willReadFrequently: true});
-    const picture = (text) => {
-      to.clearRect(0, 0, 24, 24);
-      to.fillText(text, 2, 18);
-      return to.getImageData(0, 0, 24, 24).data.join();
-    };
-    const missing = new Set(), tried = new Set(), boxes = new Map();
+    const rare = /[^\u0000-\u024f\p{M}\p{C}\p{Z}]/gu;
+    const drawn = new Set(o.drawn), missing = new Set(), tried = new Set();
     const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
     while (walker.nextNode() && tried.size < 2000 && missing.size < 20) {
-      const found = walker.currentNode.data.match(rare);
+      const found = (walker.currentNode.data.match(rare) ?? []).filter((one) => !drawn.has(one));
       const parent = walker.currentNode.parentElement;
-      if (!found || !parent || !parent.getClientRects().length) continue;
+      if (!found.length || !parent || !parent.getClientRects().length) continue;
       const style = getComputedStyle(parent);
       const font = `${style.fontWeight} 16px ${style.fontFamily}`;
-      to.font = font;
-      to.textBaseline = 'alphabetic';
-      if (!boxes.has(font)) boxes.set(font, [to.measureText(nowhere).width, picture(nowhere)]);
-      const [width, box] = boxes.get(font);
       for (const one of new Set(found)) {
         if (tried.size >= 2000 || tried.has(font + one)) continue;
         tried.add(font + one);
-        if (to.measureText(one).width === width && picture(one) === box) missing.add(one);
+        if (is_box(font, one)) missing.add(one);
       }
     }
     return [...missing].slice(0, 20).join('');
   };
+)js";
+
+// Greek, Cyrillic, Latin with marks below and above, punctuation, currencies, letterlike signs,
+// arrows, mathematics, geometric shapes: what documents in Latin script have among their letters.
+constexpr std::string_view kDrawn = R"js(
+  const ranges = [[0x370, 0x3ff], [0x400, 0x45f], [0x1e00, 0x1eff], [0x2010, 0x2027],
+    [0x2030, 0x205e], [0x20a0, 0x20bf], [0x2100, 0x214f], [0x2190, 0x21ff], [0x2200, 0x22ff],
+    [0x25a0, 0x25ff]];
+  let drawn = '';
+  for (const [first, last] of ranges)
+    for (let code = first; code <= last; ++code)
+      if (!is_box('16px sans-serif', String.fromCodePoint(code)))
+        drawn += String.fromCodePoint(code);
+  return drawn;
 )js";
 
 // A document's own wish to print its backgrounds is not a draft's.
@@ -183,12 +211,15 @@ std::string document_head(bool scripts, bool policy) {
       scripts ? "'unsafe-inline'" : "'none'");
 }
 
-std::string make_ready_expression(const RenderOptions& options) {
+std::string make_drawn_expression() { return fmt::format("(() => {{{}{}}})()", kGlyphs, kDrawn); }
+
+std::string make_ready_expression(const RenderOptions& options, std::string_view drawn) {
   const Pictures pictures = pictures_of(options.quality);
   const bool grey = options.color_mode == ColorMode::grayscale;
   std::string text = "(async (o) => {\n";
   if (pictures.dpi > 0) text += kShrink;
   if (grey) text += kGrey;
+  text += kGlyphs;
   text += kMissing;
   text +=
       "  if (document.readyState !== 'complete') return 'loading';\n"
@@ -199,8 +230,8 @@ std::string make_ready_expression(const RenderOptions& options) {
   if (pictures.dpi > 0) text += "  for (const image of images) await shrink(image);\n";
   if (grey) text += "  await turn_grey();\n";
   if (options.quality == Quality::draft) text += kEconomy;
-  text += fmt::format("  return '{}' + missing_glyphs();\n}})({{dpi: {}, jpeg: {}}})", kComplete,
-                      pictures.dpi, pictures.jpeg);
+  text += fmt::format("  return '{}' + missing_glyphs();\n}})({{dpi: {}, jpeg: {}, drawn: {}}})",
+                      kComplete, pictures.dpi, pictures.jpeg, json_quote(drawn));
   return text;
 }
 

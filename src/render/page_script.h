@@ -17,10 +17,15 @@ namespace millrace::render {
 // Without the policy: the mode alone.
 std::string document_head(bool scripts, bool policy);
 
+// An expression that gives the characters beyond the Latin letters, of those that are common among
+// them, which the fonts of this machine can draw: for a page that has no document yet.
+std::string make_drawn_expression();
+
 // An expression that gives a promise of kComplete with the characters no font can draw behind it,
 // or of "loading": ask again after the next load event.
 inline constexpr std::string_view kComplete = "complete ";
-std::string make_ready_expression(const RenderOptions& options);
+// `drawn`: characters that need not be tried.
+std::string make_ready_expression(const RenderOptions& options, std::string_view drawn);
 
 // Makes the page look like paper on a screen: margins inside of a sheet of this size.
 std::string make_sheet_expression(const RenderOptions& options);

@@ -52,11 +52,24 @@ TEST_F(MadeExports, v13_a_single_export_from_order_to_download) {
             "My CV.pdf 1 minimal");
   EXPECT_THAT(result(job, "file_path"),
               testing::MatchesRegex(who_.user.to_string() + "/" + id + "_[0-9]{13}\\.pdf"));
-  // A picture of the first page.
-  EXPECT_EQ(value("select kind || ' ' || content_type from millrace.artifact where job_id = "
-                  "$1::uuid",
-                  pg::params(job)),
-            "preview image/png");
+  expect_sound();
+}
+
+// A picture costs about as much as half a print: only who asks for one gets it.
+TEST_F(MadeExports, ThereIsAPictureOfTheFirstPageWhereTheOrderAsksForOne) {
+  const auto id = keep("My CV", R"({"profile":{"name":"Ada Lovelace"}})");
+  const auto pictures = [&](const std::string& job) {
+    return value(
+        "select coalesce(string_agg(kind || ' ' || content_type, ','), 'none') from "
+        "millrace.artifact where job_id = $1::uuid",
+        pg::params(job));
+  };
+  const auto plain = order(id);
+  ASSERT_EQ(ended(plain), "completed");
+  EXPECT_EQ(pictures(plain), "none");
+  const auto pictured = order(id, R"(,"options":{"preview":true})");
+  ASSERT_EQ(ended(pictured), "completed");
+  EXPECT_EQ(pictures(pictured), "preview image/png");
   expect_sound();
 }
 
@@ -221,8 +234,8 @@ TEST_F(MadeExports, v17_a_batch_of_three_is_a_zip_of_three) {
   const auto names = run_tool("unzip -Z1 " + file);
   EXPECT_EQ(std::ranges::count(names, '\n'), 3) << names;
   EXPECT_THAT(names, testing::Not(HasSubstr("/"))) << "no folders, so no way out of one";
-  EXPECT_THAT(names, HasSubstr("CV.pdf\n"));
-  for (const auto* name : {"CV.pdf"}) {
+  for (const auto* name : {"CV.pdf", "CV (2).pdf", "Letter_to .._you.pdf"}) {
+    EXPECT_THAT(names, HasSubstr(std::string(name) + "\n"));
     EXPECT_THAT(run_tool(fmt::format("unzip -p {} '{}'", file, name)), StartsWith("%PDF-"));
   }
 }

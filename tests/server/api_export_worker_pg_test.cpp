@@ -92,7 +92,7 @@ TEST_F(ApiExportWorker, AnOrderBecomesAPdfThatSaysWhatItIs) {
   // Whoever follows it is there before it begins.
   must(sql.query("select millrace.pause_queue('export')"));
   const auto made = post("/api/v1/export/pdf",
-                         fmt::format(R"({{"documentId":"{}","options":{{"pageSize":"A4"}}}})", id));
+                         fmt::format(R"({{"documentId":"{}","options":{{"pageSize":"A4","preview":true}}}})", id));
   EXPECT_EQ(made.status, 202) << made.body;
   const std::string job(made.json().at("data").at("jobId").as_string());
   api::StreamClient live(

@@ -525,5 +525,27 @@ TEST_F(WakeUp, c14_work_that_becomes_ready_later_notifies_as_well) {
   EXPECT_TRUE(heard()) << "its key is free";
 }
 
+// Whoever was refused for the queue's limit would else look again only after its polling time.
+TEST_F(WakeUp, c13_a_job_that_ends_makes_room_in_its_queue_and_whoever_found_it_full_hears_of_it) {
+  set_queue(sql, "default", R"({"concurrency_max": 1})");
+  Worker worker(sql);
+  const auto is_full = [&] { return worker.claim(1).empty(); };
+  enqueue(sql);
+  const auto alone = worker.take();
+  ASSERT_TRUE(is_full());
+  worker.complete(alone);
+  EXPECT_FALSE(heard()) << "nothing waits for the room";
+
+  enqueue(sql);
+  EXPECT_TRUE(heard());
+  for (const char* outcome : {"ok", "permanent", "retry"}) {
+    const auto held = worker.take();
+    enqueue(sql);
+    ASSERT_TRUE(is_full());
+    worker.settle(held, outcome);
+    EXPECT_TRUE(heard()) << outcome;
+  }
+}
+
 }  // namespace
 }  // namespace millrace::test

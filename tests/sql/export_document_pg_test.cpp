@@ -235,6 +235,8 @@ TEST_F(ExportDocuments, options_are_checked_and_have_the_defaults_of_the_source)
   EXPECT_EQ(order(id, R"({"pageSize": "Letter", "margins": {"top": 1.0}})"), plain);
   EXPECT_NE(order(id, R"({"margins": {"top": 0.5}})"), plain);
   EXPECT_NE(order(id, R"({"templateSlug": "modern"})"), plain);
+  EXPECT_EQ(order(id, R"({"preview": false})"), plain);
+  EXPECT_NE(order(id, R"({"preview": true})"), plain);
   const std::pair<std::string_view, std::string_view> wrong[] = {
       {R"({"pageSize": "A5"})", "options.pageSize must be A4, Letter or Legal"},
       {R"({"pageSize": null})", "options.pageSize"},
@@ -248,6 +250,7 @@ TEST_F(ExportDocuments, options_are_checked_and_have_the_defaults_of_the_source)
       {R"({"templateSlug": "A B"})", "options.templateSlug"},
       {R"({"language": "deutsch!"})", "options.language"},
       {R"({"scripts": true})", "'scripts' is no option"},
+      {R"({"preview": "yes"})", "options.preview must be true or false"},
       {"[]", "options must be a JSON object"}};
   for (const auto& [options, rule] : wrong) {
     const auto error = refused_order(id, options);
@@ -278,10 +281,29 @@ TEST_F(ExportDocuments, orders_of_a_day_are_counted_and_refused) {  // L-18
             "MR044");
   const auto fourth = order(id);
   EXPECT_EQ(order(id), fourth);
-  // Another day begins at midnight, UTC.
-  pass(sql, "1 day");
+}
+
+// L-18: a day begins at midnight, UTC, whatever the zone of the connection.
+TEST_F(ExportDocuments, the_day_of_orders_ends_at_midnight_utc) {
+  stop_clock(sql);
+  config("export.operations_per_day", "1");
+  for (auto* session : {static_cast<Session*>(&sql), static_cast<Session*>(&server)}) {
+    session->run("set time zone 'Pacific/Kiritimati'");  // Fourteen hours ahead.
+  }
+  const auto at = [&](std::string_view time) {
+    sql.run("update millrace.test_clock set frozen_at = $1::timestamptz", pg::params(time));
+  };
+  at("2026-03-10 10:30:00+00");  // Past midnight there.
   order(make());
+  at("2026-03-10 23:59:59.5+00");
+  const auto id = make();
+  const auto error = refused_order(id);
+  EXPECT_EQ(error.sqlstate, "MR044");
+  EXPECT_EQ(error.detail, "1") << "seconds until it is worth asking again";
+  at("2026-03-11 00:00:00+00");
+  EXPECT_NE(order(id), "");
   EXPECT_EQ(sql.number("select operations from millrace.export_usage"), 1);
+  EXPECT_EQ(refused_order(make()).sqlstate, "MR044");
 }
 
 TEST_F(ExportDocuments, the_last_order_of_a_day_goes_to_one_of_two_connections) {  // L-18
@@ -309,6 +331,23 @@ TEST_F(ExportDocuments, limits_are_settings) {  // X-19, X-11
   config("export.quota_bytes", "1572864");
   EXPECT_EQ(server.value("select millrace.check_storage_quota($1::uuid)", pg::params(kAda)),
             R"({"usedMB": 0.00, "allowed": true, "limitMB": 1.5})");
+  // Denied from the limit on, to the byte; two decimals.
+  const auto quota = [&] {
+    return server.value("select millrace.check_storage_quota($1::uuid)", pg::params(kAda));
+  };
+  const auto store = [&](int bytes) {
+    ServerSession service(database, kTenant, "service_role");
+    service.run(
+        "select millrace.create_export_history(jsonb_build_object('user_id', $1::text, "
+        "'file_name', 'x', 'file_path', 'x', 'file_size', $2::integer))",
+        pg::params(kAda, bytes));
+  };
+  store(1572863);
+  EXPECT_EQ(quota(), R"({"usedMB": 1.50, "allowed": true, "limitMB": 1.5})");
+  store(1);
+  EXPECT_EQ(quota(), R"({"usedMB": 1.50, "allowed": false, "limitMB": 1.5})");
+  EXPECT_EQ(refused_order(make()).message,
+            "Storage quota exceeded (1.50MB / 1.5MB). Delete old exports to continue.");
   for (const char* key : {"export.operations_per_day", "export.running_max", "export.documents_max",
                           "export.cleanup_minute", "export.quota_bytes"}) {
     EXPECT_EQ(sql.refused("select millrace.set_config_value($1, 'many')", pg::params(key)).sqlstate,

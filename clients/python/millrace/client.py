@@ -277,7 +277,7 @@ class Exports(_Noun):
         self._transport.call("DELETE", f"/api/v1/export/documents/{quote(document_id)}")
 
     def order(self, document_id: str, *, key: str | None = None, template: str | None = None, **options: Any) -> str:
-        """The job that exports it; `options` are pageSize, margins, quality, colorMode, language."""
+        """The job that exports it; `options` are pageSize, margins, quality, colorMode, language, preview."""
         return self._data("POST", "/api/v1/export/pdf", body=self._wish({"documentId": document_id}, template, options), key=key or str(uuid.uuid4()))["jobId"]
 
     def order_batch(self, document_ids: Iterable[str], *, key: str | None = None, template: str | None = None, **options: Any) -> Json:

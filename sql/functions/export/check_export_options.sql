@@ -33,12 +33,16 @@ begin
         if v_item.type <> 'string' or v_item.text !~ '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$' then
           raise exception 'options.language must be a language tag such as en or pt-BR' using errcode = 'MR024';
         end if;
+      when 'preview' then
+        if v_item.type <> 'boolean' then
+          raise exception 'options.preview must be true or false' using errcode = 'MR024';
+        end if;
       when 'margins' then
         if v_item.type <> 'object' then
           raise exception 'options.margins must be an object of top, bottom, left and right' using errcode = 'MR024';
         end if;
       else
-        raise exception '% is no option of an export: there are pageSize, margins, quality, colorMode, templateSlug and language', quote_literal(left(v_item.key, 64)) using errcode = 'MR024';
+        raise exception '% is no option of an export: there are pageSize, margins, quality, colorMode, templateSlug, language and preview', quote_literal(left(v_item.key, 64)) using errcode = 'MR024';
     end case;
   end loop;
   for v_item in select e.key, e.value, jsonb_typeof(e.value) as type from jsonb_each(coalesce(v_given -> 'margins', '{}')) e loop
@@ -50,6 +54,7 @@ begin
     end if;
     v_margins := jsonb_set(v_margins, array[v_item.key], to_jsonb(trim_scale(round(v_item.value::numeric, 4))));
   end loop;
-  return '{"pageSize": "Letter", "quality": "normal", "colorMode": "color"}' || v_given || jsonb_build_object('margins', v_margins);
+  return '{"pageSize": "Letter", "quality": "normal", "colorMode": "color"}'
+         || case when v_given -> 'preview' = 'false' then v_given - 'preview' else v_given end || jsonb_build_object('margins', v_margins);
 end;
 $$;

@@ -8,6 +8,7 @@ declare
   v_now timestamptz := millrace.now();
   v_rows millrace.moving[];
   v_class record;
+  v_wake smallint[];
 begin
   if coalesce(cardinality(p_rows), 0) = 0 then
     return;
@@ -64,8 +65,16 @@ begin
     perform millrace.record_moves(v_class.action, v_class.rows, p_worker_id, v_class.reason, p_from, v_class.place, v_class.final_status::text);
   end loop;
   perform millrace.release_claims(v_rows, p_from);
-  if exists (select from unnest(v_rows) r where r.final_status is null and r.wait_reason is null) then
-    perform millrace.wake_queues(array(select distinct r.queue_id from unnest(v_rows) r where r.final_status is null and r.wait_reason is null));
+  -- What went back to ready may be claimed now; and what ended has made room in its queue: whoever found the queue full waits for
+  -- nothing else, and would look again only after its polling time.
+  v_wake := array(
+    select w.queue_id from millrace.wake w
+     where w.armed and (
+       exists (select from unnest(v_rows) r where r.queue_id = w.queue_id and r.final_status is null and r.wait_reason is null)
+       or (p_from = 'leased' and exists (select from unnest(v_rows) r where r.queue_id = w.queue_id)
+           and exists (select from millrace.ready r where r.queue_id = w.queue_id))));
+  if cardinality(v_wake) > 0 then
+    perform millrace.wake_queues(v_wake);
   end if;
 end;
 $$;

@@ -50,6 +50,12 @@ render::PdfMetadata metadata_of(const store::ExportWork& work,
   return metadata;  // No keywords: what a template has of them is for pages, not for files.
 }
 
+// Taking a picture takes a third of the time of a print: only for who asks.
+bool wants_preview(const store::ExportWork& work) {
+  const auto* wish = work.options.if_contains("preview");
+  return wish != nullptr && wish->is_bool() && wish->get_bool();
+}
+
 }  // namespace
 
 std::string template_of(const store::ExportWork& work) {
@@ -81,7 +87,9 @@ render::RenderRequest render_request(const store::ExportWork& work, templates::H
                                    : render::ColorMode::color;
   request.metadata = metadata_of(work, html.metadata);
   request.timeout = limits.render_timeout;
-  if (limits.preview_width_px > 0) request.preview_width_px = limits.preview_width_px;
+  if (limits.preview_width_px > 0 && wants_preview(work)) {
+    request.preview_width_px = limits.preview_width_px;
+  }
   request.html = std::move(html.html);
   return request;
 }

@@ -20,7 +20,7 @@ namespace millrace::pipeline {
 // Of the stage: what one PDF may take.
 struct ExportLimits {
   std::chrono::milliseconds render_timeout = render::kRenderTimeout;
-  unsigned preview_width_px = 0;  // 0: no picture.
+  unsigned preview_width_px = 0;  // Of the picture that an order may ask for; 0: none is made.
 };
 
 // The template of the order, else of the document.

@@ -63,7 +63,12 @@ TEST(ExportRequest, OptionsReachTemplateAndRenderer) {  // X-02
   EXPECT_EQ(request.options.color_mode, render::ColorMode::grayscale);
   EXPECT_EQ(request.options.margins.top, 0.5);
   EXPECT_EQ(request.options.margins.bottom, 1);
-  EXPECT_EQ(request.preview_width_px, 300U);
+  EXPECT_FALSE(request.preview_width_px) << "nobody asked for a picture";
+  auto pictured = work();
+  pictured.options["preview"] = true;
+  EXPECT_EQ(render_request(pictured, page, *choice, {.preview_width_px = 300}).preview_width_px,
+            300U);
+  EXPECT_FALSE(render_request(pictured, page, *choice, {}).preview_width_px);
   EXPECT_FALSE(page_choice(json::Object{{"pageSize", "A5"}}));
 }
 
