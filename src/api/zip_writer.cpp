@@ -22,8 +22,6 @@ constexpr std::uint64_t kElsewhere = 0xFFFF'FFFF;  // The number stands in the w
 constexpr std::uint16_t kFlags = 0x0808;           // Sizes behind the data; names are UTF-8.
 constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint16_t kNoDate = 0x0021;  // 1980-01-01, the first day there is.
-constexpr std::size_t kNameMaxBytes = 200;
-constexpr std::size_t kKindMaxBytes = 10;  // ".pdf": stays when a name is cut.
 
 constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   std::array<std::uint32_t, 256> table{};
@@ -54,22 +52,6 @@ void put32(std::string& out, std::uint64_t value) {
 
 void put64(std::string& out, std::uint64_t value) {
   for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>((value >> shift) & 0xFFU);
-}
-
-// How many bytes at the front are a character that turns the direction of what follows: names that
-// are read from the other side show another kind of file (U+202A to U+202E, U+2066 to U+2069).
-std::size_t direction_mark(std::string_view text) {
-  if (text.size() < 3 || text[0] != '\xE2') return 0;
-  const auto last = static_cast<unsigned char>(text[2]);
-  const bool first_block = text[1] == '\x80' && last >= 0xAA && last <= 0xAE;
-  const bool second_block = text[1] == '\x81' && last >= 0xA6 && last <= 0xA9;
-  return first_block || second_block ? 3 : 0;
-}
-
-// Many file systems take "CV.pdf" and "cv.pdf" for one.
-bool same_file_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 }  // namespace
@@ -106,28 +88,13 @@ ZipWriter::ZipWriter(ZipOptions options)
     : options_(options), deflate_(std::make_unique<Deflate>()) {}
 ZipWriter::~ZipWriter() = default;
 
-std::string ZipWriter::unused_name(std::string_view name) const {
-  const auto is_used = [this](std::string_view candidate) {
-    return std::ranges::any_of(entries_, [candidate](const Entry& entry) {
-      return same_file_name(entry.name, candidate);
-    });
-  };
-  std::string candidate(name);
-  const auto dot = name.rfind('.');
-  const auto stem = dot == name.npos || dot == 0 ? name : name.substr(0, dot);
-  for (int number = 2; is_used(candidate); ++number) {
-    candidate = fmt::format("{} ({}){}", stem, number, name.substr(stem.size()));
-  }
-  return candidate;
-}
-
 std::string ZipWriter::counted(std::string bytes) {
   written_bytes_ += bytes.size();
   return bytes;
 }
 
 std::string ZipWriter::begin(std::string_view name, std::optional<std::uint64_t> plain_bytes) {
-  entries_.push_back({.name = unused_name(zip_entry_name(name)),
+  entries_.push_back({.name = names_.add(name),
                       .offset = written_bytes_,
                       .wide = !plain_bytes || *plain_bytes >= options_.wide_from});
   const auto& entry = entries_.back();
@@ -251,33 +218,6 @@ std::string ZipWriter::finish() {
   put32(out, far ? kElsewhere : directory_offset);
   put16(out, 0);
   return counted(std::move(out));
-}
-
-std::string zip_entry_name(std::string_view name) {
-  std::string out;
-  for (std::size_t at = 0; at < name.size();) {
-    if (const auto skipped = direction_mark(name.substr(at)); skipped > 0) {
-      at += skipped;
-      continue;
-    }
-    const char c = name[at++];
-    const bool special = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ||
-                         std::string_view("/\\<>:\"|?*").contains(c);
-    out += special ? '_' : c;
-  }
-  while (out.starts_with('.') || out.starts_with(' ')) out.erase(0, 1);
-  while (out.ends_with('.') || out.ends_with(' ')) out.pop_back();
-  if (out.size() > kNameMaxBytes) {
-    const auto dot = out.rfind('.');
-    const bool has_kind = dot != out.npos && out.size() - dot <= kKindMaxBytes;
-    const auto kind = has_kind ? out.substr(dot) : std::string();
-    // Not in the middle of a character.
-    auto end = kNameMaxBytes - kind.size();
-    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;
-    out.resize(end);
-    out += kind;
-  }
-  return out.empty() ? "file" : out;
 }
 
 }  // namespace millrace::api

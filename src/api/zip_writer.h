@@ -8,6 +8,7 @@
 // Threading: one at a time.
 #pragma once
 
+#include "api/file_name.h"
 #include "base/result.h"
 
 #include <cstdint>
@@ -33,8 +34,8 @@ class ZipWriter {
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
 
-  // A name that is there already gets a number: "a.pdf", "a (2).pdf". `plain_bytes`: how many will
-  // come, where that is known; otherwise there may be any number.
+  // The name is made safe, and one that is there already gets a number: "a.pdf", "a (2).pdf".
+  // `plain_bytes`: how many will come, where that is known; otherwise there may be any number.
   std::string begin(std::string_view name, std::optional<std::uint64_t> plain_bytes = {});
   // internal when there come more bytes than were announced and their number does not fit.
   Result<std::string> write(std::string_view bytes);
@@ -52,18 +53,14 @@ class ZipWriter {
   };
   class Deflate;
 
-  std::string unused_name(std::string_view name) const;
   std::string counted(std::string bytes);
   std::string directory_entry(const Entry& entry) const;
 
   ZipOptions options_;
   std::unique_ptr<Deflate> deflate_;
+  FileNames names_;
   std::vector<Entry> entries_;
   std::uint64_t written_bytes_ = 0;
 };
-
-// A title as the name of an entry: what a file system or an unpacker could take for something else
-// becomes '_' or goes; 200 bytes at most, its kind (".pdf") kept. Never empty.
-std::string zip_entry_name(std::string_view name);
 
 }  // namespace millrace::api

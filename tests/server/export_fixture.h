@@ -79,6 +79,16 @@ class ExportFixture : public testing::Test {
                                       pg::params(held.first, held.second, result)));
     EXPECT_TRUE(done[0].boolean(0));
   }
+  // What the source's worker writes beside the end of a job; the id of the export.
+  std::string write_history(const std::string& job, const std::string& path,
+                            const std::string& name = "CV.pdf") {
+    return std::string(
+        must(sql_.query("select id from millrace.create_export_history(jsonb_build_object("
+                        "'user_id', $1::text, 'file_name', $2::text, 'file_path', $3::text, "
+                        "'file_size', 12, 'job_id', $4::text))",
+                        pg::params(user_.to_string(), name, path, job)))[0]
+            .text(0));
+  }
   api::StreamClient watch(const std::string& path) {
     return {world().address(), path,
             fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\n", token_)};

@@ -167,6 +167,7 @@ TEST_F(ExportOrders, a_batch_of_somebody_who_is_confined_to_no_tenant_is_the_use
 TEST_F(ExportOrders, a_file_is_found_in_every_way_that_workers_tell_of_it) {  // H-02, X-07
   const std::pair<std::string_view, std::string_view> told[] = {
       {R"({"file_path": "a/1.pdf", "file_name": "CV.pdf"})", "a/1.pdf CV.pdf"},
+      {R"({"file_path": "a/1.pdf", "file_name": "Zoe\u0308.pdf"})", "a/1.pdf Zo\u00EB.pdf"},
       {R"({"result_url": "a/2.pdf"})", "a/2.pdf "},
       {R"({"result_url": "exports/a/3.pdf"})", "a/3.pdf "},
       {R"({"result_url": "https://x.test/storage/v1/object/sign/exports/a/4.pdf?token=t"})",

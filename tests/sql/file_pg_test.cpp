@@ -331,6 +331,34 @@ TEST_F(Exports, x18_downloads_are_counted_atomically) {
   EXPECT_EQ(ada.value("select download_count from millrace.export_history"), "3");
 }
 
+// X-07, X-18: until the last export that names it has expired, and then no more, removed or not.
+TEST_F(Exports, x18_the_file_of_an_export_is_there_as_long_as_the_export) {
+  stop_clock(sql);
+  const auto path = fmt::format("{}/a.pdf", kAda);
+  put_object(api, kAda, path, "a", "exports");
+  const auto left = [&] {
+    return ada.value("select coalesce(millrace.get_object('exports', $1) ->> 'expires_in', 'any')",
+                     pg::params(path));
+  };
+  EXPECT_EQ(left(), "any") << "no export names it";
+  history(kAda, path);
+  EXPECT_EQ(left(), "604800");
+  history(kAda, path, 10,
+          fmt::format(R"({{"expires_at": "{}"}})",
+                      sql.value("select millrace.now() + interval '8 days'")));
+  pass(sql, "7 days");
+  EXPECT_EQ(left(), "86400") << "the other one has it";
+  pass(sql, "86399.5 seconds");
+  EXPECT_EQ(left(), "0");
+  pass(sql, "0.5 seconds");
+  for (auto* session : {static_cast<Session*>(&ada), static_cast<Session*>(&service)}) {
+    EXPECT_EQ(
+        session->refused("select millrace.get_object('exports', $1)", pg::params(path)).sqlstate,
+        "MR031");
+  }
+  EXPECT_TRUE(sql.yes("select exists (select from millrace.storage_object)")) << "not removed yet";
+}
+
 // X-18: the files of an archive, each once; those of others, and expired ones, not.
 TEST_F(Exports, x18_files_that_are_fetched_together_are_counted_once_each) {
   const auto first = history(kAda, "a");

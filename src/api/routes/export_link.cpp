@@ -1,17 +1,14 @@
 #include "api/routes/export_link.h"
 
+#include "api/file_name.h"
 #include "blob/url.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::api {
-namespace {
-
-constexpr std::size_t kNameMaxBytes = 1'024;  // It stands in the link.
-
-}  // namespace
 
 LinkHolder link_holder(const Call& call, const ExportServices& services) {
   LinkHolder holder{.context = call.context(),
@@ -21,24 +18,30 @@ LinkHolder link_holder(const Call& call, const ExportServices& services) {
   return holder;
 }
 
-Task<std::string> export_link(ExportServices services, LinkHolder holder, std::string path,
-                              std::string file_name) {
+Task<ExportLink> export_link(LinkParts parts, LinkHolder holder, std::string path,
+                             std::string file_name) {
   MR_CO_TRY(const auto object,
-            co_await services.files.get_object(holder.context, kExportBucket, path));
+            co_await parts.files.get_object(holder.context, kExportBucket, path));
+  // A store that signs by itself does not know when the file expires, and has it until it is swept.
+  const auto ttl = std::min(kExportLinkTtl, object.expires_in.value_or(kExportLinkTtl));
+  if (ttl < std::chrono::seconds(1)) {
+    co_return fail(
+        Error{.kind = ErrorKind::not_found, .message = "export expires", .sqlstate = "MR031"});
+  }
+  file_name = saved_file_name(file_name);
   MR_CO_TRY(const auto key, blob::BlobKey::parse(object.store_key));
   MR_CO_TRY(const auto direct,
-            co_await services.blobs.signed_url(key, {.ttl = kExportLinkTtl,
-                                                     .content_type = object.content_type,
-                                                     .file_name = file_name}));
-  if (direct) co_return direct->url.reveal();
+            co_await parts.blobs.signed_url(
+                key, {.ttl = ttl, .content_type = object.content_type, .file_name = file_name}));
+  if (direct) co_return ExportLink{.url = direct->url.reveal(), .ttl = ttl};
   holder.caller.tenant = object.tenant;
-  if (file_name.size() > kNameMaxBytes) file_name.clear();
   MR_CO_TRY(const auto ticket,
-            services.links.make(holder.caller, {.resource = export_resource(path),
-                                                .ttl = kExportLinkTtl,
-                                                .file_name = std::move(file_name)}));
-  co_return fmt::format("{}/api/v1/export/file/{}?token={}", holder.base,
-                        blob::percent_encode(path, "/"), ticket.text.reveal());
+            parts.links.make(holder.caller, {.resource = export_resource(path),
+                                             .ttl = ttl,
+                                             .file_name = std::move(file_name)}));
+  co_return ExportLink{.url = fmt::format("{}/api/v1/export/file/{}?token={}", holder.base,
+                                          blob::percent_encode(path, "/"), ticket.text.reveal()),
+                       .ttl = ttl};
 }
 
 Task<std::optional<std::string>> export_result_link(ExportServices services, LinkHolder holder,
@@ -46,13 +49,13 @@ Task<std::optional<std::string>> export_result_link(ExportServices services, Lin
   MR_CO_TRY(auto files, co_await services.exports.export_files(holder.context, {job}));
   if (files.empty()) co_return std::nullopt;
   auto& file = files.front();
-  auto url =
+  auto link =
       co_await export_link(services, std::move(holder), std::move(file.path), std::move(file.name));
-  if (!url) {
-    if (url.error().kind == ErrorKind::not_found) co_return std::nullopt;
-    co_return fail(std::move(url).error());
+  if (!link) {
+    if (link.error().kind == ErrorKind::not_found) co_return std::nullopt;
+    co_return fail(std::move(link).error());
   }
-  co_return *std::move(url);
+  co_return std::move(link->url);
 }
 
 std::string export_resource(std::string_view path) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace millrace::api {
 
@@ -25,11 +26,30 @@ struct LinkHolder {
 };
 LinkHolder link_holder(const Call& call, const ExportServices& services);
 
-// A URL of an object in bucket exports that the caller may see, good for an hour: the blob store's
-// own where it has such. Who follows it gets the file as `file_name`, or as it is called in
-// the store where that is empty. not_found (MR031) where there is none.
-Task<std::string> export_link(ExportServices services, LinkHolder holder, std::string path,
-                              std::string file_name);
+// What links are made of.
+struct LinkParts {
+  store::FileStore& files;
+  blob::BlobStore& blobs;
+  const SignedLinks& links;
+};
+
+struct ExportLink {
+  std::string url;
+  std::chrono::seconds ttl;
+};
+
+// A URL of an object in bucket exports that the caller may see, good for an hour, or as long as the
+// file lives where that is less: the blob store's own where it has such. Who follows it gets the
+// file as `file_name`, or as it is called in the store where that is empty. not_found
+// (MR031) where there is none, or none for a second more.
+Task<ExportLink> export_link(LinkParts parts, LinkHolder holder, std::string path,
+                             std::string file_name);
+inline Task<ExportLink> export_link(ExportServices services, LinkHolder holder, std::string path,
+                                    std::string file_name) {
+  return export_link(
+      LinkParts{.files = services.files, .blobs = services.blobs, .links = services.links},
+      std::move(holder), std::move(path), std::move(file_name));
+}
 
 // The same of what a job has made; nothing while there is none, or when it has expired or was
 // deleted since.

@@ -124,8 +124,8 @@ Task<Reply> open_file(Call& call, ExportServices services) {
   auto content = sent_content(*object);
   content.file_name = clean_file_name(ticket.file_name.empty() ? path.substr(path.rfind('/') + 1)
                                                                : ticket.file_name);
-  if (const auto seconds = cache_seconds(object->cache_control); !seconds.empty()) {
-    content.cache_control = fmt::format("private, max-age={}", seconds);
+  if (auto control = cache_control_of(*object); !control.empty()) {
+    content.cache_control = std::move(control);
   }
   co_return co_await send_content(call, services.blobs, std::move(content));
 }
@@ -144,7 +144,7 @@ Task<Reply> download(Call& call, ExportServices services) {
   auto url = co_await export_link(services, link_holder(call, services), counted->file_path,
                                   counted->file_name);
   if (!url) co_return fail(in_words(std::move(url).error(), "File not found in storage"));
-  co_return Reply::empty(302).with("Location", *url).with("Cache-Control", "no-store");
+  co_return Reply::empty(302).with("Location", url->url).with("Cache-Control", "no-store");
 }
 
 Task<Reply> history(Call& call, ExportServices services) {

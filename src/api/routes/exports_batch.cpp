@@ -10,6 +10,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -65,12 +66,14 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
   }
   MR_CO_TRY(const auto made, co_await services.exports.export_files(call.context(), ids));
   json::Array files;
+  auto expires_in = kExportLinkTtl;  // Of the link that ends first.
   for (const auto& file : made) {
-    auto url = co_await export_link(services, link_holder(call, services), file.path, file.name);
-    if (!url) {
-      if (url.error().kind == ErrorKind::not_found) continue;  // Deleted since.
-      co_return fail(std::move(url).error());
+    auto link = co_await export_link(services, link_holder(call, services), file.path, file.name);
+    if (!link) {
+      if (link.error().kind == ErrorKind::not_found) continue;  // Deleted since.
+      co_return fail(std::move(link).error());
     }
+    expires_in = std::min(expires_in, link->ttl);
     json::Value document;
     for (const auto& job : completed) {
       if (text_at(job, "job_id") == file.job.to_string()) document = exported_document(job);
@@ -78,11 +81,11 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
     files.push_back(json::Object{{"jobId", file.job.to_string()},
                                  {"documentId", std::move(document)},
                                  {"fileName", file.name},
-                                 {"url", *std::move(url)}});
+                                 {"url", std::move(link->url)}});
   }
   if (files.empty()) co_return fail(ErrorKind::not_found, std::string(kNoExportBatch));
   co_return Reply::json(json::Object{{"batchId", batch.to_string()},
-                                     {"expiresIn", kExportLinkTtl.count()},
+                                     {"expiresIn", expires_in.count()},
                                      {"files", std::move(files)}})
       .with("Cache-Control", "no-store");
 }

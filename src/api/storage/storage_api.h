@@ -53,5 +53,9 @@ Task<Reply> send_object(Call& call, StorageServices services, store::StoredObjec
 
 // Seconds of a cache time as clients word it: "3600", "max-age=3600". Empty for anything else.
 std::string cache_seconds(std::string_view text);
+// How long the client may keep an object that says so, as a header: for one caller, because what a
+// shared cache kept, it would give to others; not longer than it lives. Empty where it says
+// nothing.
+std::string cache_control_of(const store::StoredObject& object);
 
 }  // namespace millrace::api

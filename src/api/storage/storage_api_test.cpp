@@ -3,6 +3,7 @@
 #include "api/api_fixture.h"
 #include "api/schemas.h"
 #include "api/storage/storage_fixture.h"
+#include "identity/base64url.h"
 
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
@@ -279,6 +280,23 @@ TEST_F(StorageApiTest, BucketsAreListedAndNamedAndNoneIsPublic) {
   // What cannot be done is said and not left out.
   EXPECT_EQ(api_.get("/storage/v1/bucket?search=ex", headers()).status, 400);
   EXPECT_EQ(api_.get("/storage/v1/bucket").status, 401);
+}
+
+// X-07, X-18: neither a URL nor a copy that a client keeps outlives the object.
+TEST_F(StorageApiTest, NothingOfAnObjectOutlivesIt) {
+  files_.expires_in = std::chrono::seconds(40);
+  EXPECT_EQ(api_.get(kObject, headers()).header("cache-control"), "private, max-age=40");
+  const auto before = identity::instant_of(clock_.wall());
+  const auto url = text_of(object_of(sign(R"({"expiresIn":86400})")), "signedURL");
+  const auto sealed = url.substr(url.find("mru1_") + 5);
+  const auto ticket = identity::base64url_decode(sealed.substr(0, sealed.find('.')));
+  ASSERT_TRUE(ticket);
+  const auto until = parse_json_object(*ticket)->at("e").as_int64();
+  const auto left = identity::Instant{std::chrono::milliseconds(until)} - before;
+  EXPECT_GE(left, std::chrono::seconds(40));
+  EXPECT_LT(left, std::chrono::seconds(3600));
+  files_.expires_in = std::chrono::seconds(0);
+  EXPECT_EQ(code_of(sign()), "NoSuchKey");
 }
 
 TEST_F(StorageApiTest, CacheTimesAreSecondsOrNothing) {

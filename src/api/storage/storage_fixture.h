@@ -6,6 +6,7 @@
 #include "store/api/uploads.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,7 +44,8 @@ class FakeFiles final : public store::FileStore {
                                   .size_bytes = static_cast<std::int64_t>(kContent.size()),
                                   .content_type = "application/pdf",
                                   .cache_control = "3600",
-                                  .json = object_json};
+                                  .json = object_json,
+                                  .expires_in = expires_in};
   }
   Task<std::string> list_buckets(store::CallContext caller,
                                  std::optional<std::string> name) override {
@@ -81,6 +83,7 @@ class FakeFiles final : public store::FileStore {
   TenantId tenant;
   std::string object_key = "exports/user/a file.pdf";
   std::string object_json = "{}";
+  std::optional<std::chrono::seconds> expires_in;  // Of the object.
   std::string rows_json = "[]";
   std::string buckets_json = R"([{"bucket":"exports","file_size_limit":1048576,
     "allowed_mime_types":["application/pdf"],"created_at":"2026-01-01T00:00:00Z"}])";
@@ -154,7 +157,7 @@ class TextReader final : public blob::BlobReader {
 };
 
 // Any key opens the one content.
-class TextBlobs final : public blob::BlobStore {
+class TextBlobs : public blob::BlobStore {
  public:
   std::string_view name() const override { return "text"; }
   Task<std::unique_ptr<blob::BlobReader>> open(blob::BlobKey key, blob::ByteRange) override {

@@ -54,9 +54,8 @@ void take_sort(store::ObjectList& list, const json::Value* sort) {
 
 Task<Reply> send_object(Call& call, StorageServices services, store::StoredObject object) {
   auto content = sent_content(object);
-  if (const auto seconds = cache_seconds(object.cache_control); !seconds.empty()) {
-    // For one caller: what a shared cache kept, it would give to others.
-    content.cache_control = fmt::format("private, max-age={}", seconds);
+  if (auto control = cache_control_of(object); !control.empty()) {
+    content.cache_control = std::move(control);
   }
   if (const auto name = call.parameters.text("download")) {
     content.file_name = clean_file_name(name->empty() ? base_name(object.name) : *name);

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::api {
@@ -36,11 +37,16 @@ std::string path_of(const ObjectName& object) {
 }
 
 // A URL for somebody who may see the object now. Bound to its tenant also where the caller is
-// confined to none: elsewhere another object may have the same name.
+// confined to none: elsewhere another object may have the same name. It ends with its object.
 Task<std::string> sign(Call& call, StorageServices services, ObjectName object,
                        std::chrono::seconds ttl) {
   MR_CO_TRY(const auto found,
             co_await services.files.get_object(call.context(), object.bucket, object.name));
+  if (found.expires_in) ttl = std::min(ttl, *found.expires_in);
+  if (ttl < std::chrono::seconds(1)) {
+    co_return fail(
+        Error{.kind = ErrorKind::not_found, .message = "object expires", .sqlstate = "MR031"});
+  }
   auto holder = call.caller;
   holder.tenant = found.tenant;
   MR_CO_TRY(const auto ticket,

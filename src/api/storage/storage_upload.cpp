@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace millrace::api {
@@ -133,6 +135,14 @@ std::string cache_seconds(std::string_view text) {
   const bool number = !text.empty() && text.size() <= 9 &&
                       std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   return number ? std::string(text) : std::string();
+}
+
+std::string cache_control_of(const store::StoredObject& object) {
+  const auto said = cache_seconds(object.cache_control);
+  if (said.empty()) return {};
+  std::int64_t seconds = std::stoll(said);  // Nine digits at most.
+  if (object.expires_in) seconds = std::min<std::int64_t>(seconds, object.expires_in->count());
+  return fmt::format("private, max-age={}", seconds);
 }
 
 Task<Reply> storage_upload(Call& call, StorageServices services) {

@@ -1,4 +1,5 @@
 // Documents exported, followed to their end and fetched: each as a PDF, or all in one ZIP file.
+#include "api/file_name.h"
 #include "api/zip_writer.h"
 #include "app/commands/documents.h"
 #include "app/commands/exports.h"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 namespace millrace::app {
 namespace {
@@ -245,14 +245,9 @@ Result<void> Run::write_files(const std::vector<store::ExportFile>& files) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(cannot_write(folder, error.value()));
-  std::set<std::string> used;
+  api::FileNames names;
   for (const auto& file : files) {
-    const auto name = api::zip_entry_name(file.name);
-    const fs::path plain(name);
-    auto chosen = name;
-    for (int number = 2; !used.insert(chosen).second; ++number) {
-      chosen = fmt::format("{} ({}){}", plain.stem().string(), number, plain.extension().string());
-    }
+    const auto chosen = names.add(file.name);
     MR_TRY(auto written, NewFile::create(folder / chosen));
     MR_TRY_VOID(
         desk_.read(file, [&](std::span<const std::byte> bytes) { return written->write(bytes); }));

@@ -33,6 +33,9 @@ Result<StoredObject> read_object(std::string text) {
   stored.size_bytes = size->get_int64();
   stored.content_type = text_member(object, "content_type");
   stored.cache_control = text_member(object, "cache_control");
+  if (const auto* left = object.if_contains("expires_in"); left != nullptr && left->is_int64()) {
+    stored.expires_in = std::chrono::seconds(left->get_int64());
+  }
   stored.json = std::move(text);
   return stored;
 }

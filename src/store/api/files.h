@@ -10,6 +10,7 @@
 #include "store/api/session.h"
 #include "store/api/versions.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ struct StoredObject {
   std::string content_type;
   std::string cache_control;
   std::string json;  // All of it.
+  // How long it may still be had, where it is the file of an export: by the database's clock, in
+  // whole seconds, rounded down.
+  std::optional<std::chrono::seconds> expires_in = {};
 };
 
 struct ObjectList {
