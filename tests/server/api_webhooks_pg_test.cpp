@@ -284,6 +284,22 @@ TEST_F(ParserWebhook, w07_AJobThatDoesNotWaitAnswersAlreadyProcessed) {
             hex_sha256("# Title\n"));
 }
 
+TEST_F(ParserWebhook, w07_AJobThatWasCancelledAnswersAlreadyProcessed) {
+  const auto parse = hooks().awaited();
+  hooks().value("select count(*) from millrace.cancel_jobs(array[$1::uuid], 'enough')",
+                pg::params(parse.job));
+  ASSERT_EQ(hooks().place(parse), "final");
+  const auto answered = hooks().deliver(Webhooks::good(parse.job, "# Too late\n"));
+  EXPECT_EQ(answered.status, 200);
+  EXPECT_EQ(answered.json(), (json::Object{{"status", "ok"}, {"message", "Already processed"}}));
+  EXPECT_EQ(hooks().place(parse), "final");
+  EXPECT_EQ(hooks().state(parse), "waiting");
+  EXPECT_EQ(hooks().value("select count(*) from millrace.event where kind = "
+                          "'document.parse_arrived' and $1::uuid = any (job_ids)",
+                          pg::params(parse.job)),
+            "0");
+}
+
 TEST_F(ParserWebhook, w09_WithoutMarkdownThereIsNothingToProcess) {
   const auto parse = hooks().awaited();
   for (const auto* artifacts :

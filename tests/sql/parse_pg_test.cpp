@@ -134,6 +134,27 @@ TEST_F(Parses, w05_AnIdCountsOnce) {  // W-05, W-07, H02
             "w-1 parsed, w-2 ignored");
 }
 
+// W-07: a job that was cancelled waits for nothing, and what comes for it is not kept.
+TEST_F(Parses, w07_WhatComesAfterACancelIsNotTaken) {
+  const auto job = begun();
+  ask(job, "ask");
+  note(job, R"({"remote_id": "r-1"})");
+  park(job);
+  EXPECT_EQ(sql.value("select millrace.parse_awaited($1::uuid)", pg::params(job.id)), "waiting");
+  sql.run("select millrace.cancel_jobs(array[$1::uuid], 'enough')", pg::params(job.id));
+  EXPECT_EQ(sql.value("select millrace.parse_awaited($1::uuid)", pg::params(job.id)), "ended");
+  EXPECT_EQ(receive(job, "w-1"), "already");
+  EXPECT_EQ(fail_parse(job, "w-2"), "already");
+  EXPECT_EQ(wake("c", "e-1"), "already");
+  EXPECT_EQ(place(job), "final");
+  EXPECT_EQ(sql.value("select state || ' ' || (sha256 is null) from millrace.parse_request"),
+            "waiting true");
+  EXPECT_EQ(sql.number("select count(*) from millrace.event where kind like 'document.parse_%'"),
+            0);
+  EXPECT_EQ(sql.value("select string_agg(distinct effect, ' ') from millrace.webhook_inbox"),
+            "ignored");
+}
+
 // Content of a loser is nobody's: the row says which hash counts (G05).
 TEST_F(Parses, g05_TheFirstContentStays) {
   const auto job = begun();

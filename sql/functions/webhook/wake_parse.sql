@@ -11,7 +11,7 @@ begin
   if not found then
     return 'unknown';
   end if;
-  v_waits := v_request.state in ('asked', 'waiting');
+  v_waits := v_request.state in ('asked', 'waiting') and millrace.place_of(v_request.job_id) not in ('final', 'not_found');
   if not millrace.take_webhook('parse:' || v_request.job_id, p_webhook_id, v_request.tenant_id, case when v_waits then 'woken' else 'ignored' end) or not v_waits then
     return 'already';
   end if;
