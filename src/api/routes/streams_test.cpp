@@ -390,5 +390,33 @@ TEST_F(StreamRoutes, AnExportIsWatchedAsTheSourcesDo) {  // H-04, H-05
   EXPECT_EQ(server.watch(path(10), server.person(1), got->id).status(), 204);
 }
 
+// H-05: a minute on this route, and the source's words; other streams go on.
+TEST_F(StreamRoutes, h05_AnExportIsWatchedForAMinute) {
+  ManualClock clock;
+  clock.set_wall(SystemClock().wall());  // Of the tokens.
+  StreamServer server(log_, jobs_, StreamServer::quick(), &clock);
+  auto exported =
+      server.watch(fmt::format("/api/v1/export/job/{}/stream", job_number(1)), server.person(1));
+  auto other = server.watch(job_path(), server.person(1));
+  EXPECT_EQ(exported.next_name(), "snapshot");
+  EXPECT_EQ(other.next_name(), "snapshot");
+  const auto pass = [&](std::chrono::seconds time) {
+    run_blocking(clock.wait_for_sleepers(2));  // The reader of the log, and the hub's second hand.
+    log_.add({.data = R"({"progress":50})"});
+    clock.advance(time);
+    EXPECT_EQ(other.next_name(), "progress");
+  };
+  pass(59s);
+  EXPECT_EQ(exported.next_name(), "progress") << "the minute is not over";
+  pass(1s);
+  auto end = exported.next();
+  while (end && end->event == "progress") end = exported.next();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->event, "timeout");
+  EXPECT_EQ(end->data, R"({"message":"Stream timeout"})");
+  EXPECT_FALSE(exported.next());
+  pass(60s);
+}
+
 }  // namespace
 }  // namespace millrace::api
