@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace millrace::layout {
@@ -71,6 +72,7 @@ void find_checkboxes(PageMap& page, const Line& line) {
 
 constexpr double kLabelGap = 2.5;  // Times the side of the box: farther words are not about it.
 constexpr std::size_t kMarkLettersMax = 4;  // "([])"
+constexpr std::size_t kDrawnMax = 1'000;    // Of a page: no form has more.
 
 // The word that the box was read as.
 std::optional<std::uint32_t> word_in(const PageMap& page, const Box& box) {
@@ -83,6 +85,10 @@ std::optional<std::uint32_t> word_in(const PageMap& page, const Box& box) {
   return std::nullopt;
 }
 
+bool stands_beside(const Box& word, const Box& box) {
+  return overlap_y(word, box) >= 0.5 * std::min(word.height(), box.height());
+}
+
 // The first word to the right of the box, on a line that the box stands on.
 std::optional<std::uint32_t> word_behind(const PageMap& page, const Box& box,
                                          std::optional<std::uint32_t> mark) {
@@ -91,8 +97,21 @@ std::optional<std::uint32_t> word_behind(const PageMap& page, const Box& box,
     const auto& word = page.words[i].box;
     if (i == mark || word.x0 < box.x1 - box.width() / 4) continue;
     if (word.x0 > box.x1 + kLabelGap * box.width()) continue;
-    if (overlap_y(word, box) < 0.5 * std::min(word.height(), box.height())) continue;
+    if (!stands_beside(word, box)) continue;
     if (!best || word.x0 < page.words[*best].box.x0) best = i;
+  }
+  return best;
+}
+
+// The last word to the left of the box, likewise.
+std::optional<std::uint32_t> word_before(const PageMap& page, const Box& box,
+                                         std::optional<std::uint32_t> mark) {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t i = 0; i < page.words.size(); ++i) {
+    const auto& word = page.words[i].box;
+    if (i == mark || word.x1 > box.x0 + box.width() / 4) continue;
+    if (word.x1 < box.x0 - kLabelGap * box.width() || !stands_beside(word, box)) continue;
+    if (!best || word.x1 > page.words[*best].box.x1) best = i;
   }
   return best;
 }
@@ -113,6 +132,55 @@ WordRange label_from(const PageMap& page, std::uint32_t first, std::span<const D
     ++last;
   }
   return {.first = first, .last = last};
+}
+
+// A drawn box and the words around it.
+struct Place {
+  const DrawnBox* drawn = nullptr;
+  std::optional<std::uint32_t> mark = {};
+  std::optional<std::uint32_t> behind = {};
+  std::optional<std::uint32_t> before = {};
+};
+
+// "Yes [ ] No [ ]": behind the last field of a row there is nothing, in front of the first there
+// is. What stands behind the others is the label of the next one.
+bool is_labelled_in_front(const Place& place, std::span<const Place> places) {
+  if (!place.drawn->field || !place.before) return false;
+  const auto* first = &place;
+  const auto* last = &place;
+  for (const auto& other : places) {
+    const bool in_row = other.drawn->field && stands_beside(other.drawn->box, place.drawn->box);
+    if (!in_row) continue;
+    if (other.drawn->box.x0 < first->drawn->box.x0) first = &other;
+    if (other.drawn->box.x0 > last->drawn->box.x0) last = &other;
+  }
+  return first->before && !last->behind;
+}
+
+bool is_of_another(const PageMap& page, std::uint32_t word) {
+  return std::ranges::any_of(page.checkboxes, [word](const Checkbox& box) {
+    return (box.label && box.label->first <= word && word <= box.label->last) ||
+           (box.mark && box.mark->first <= word && word <= box.mark->last);
+  });
+}
+
+// The words up to this one that no wide gap and no other box parts from it.
+std::optional<WordRange> label_up_to(const PageMap& page, std::uint32_t last,
+                                     std::span<const DrawnBox> boxes) {
+  if (is_of_another(page, last)) return std::nullopt;
+  const auto line = page.lines[page.words[last].line].words;
+  const auto parted = [&](std::uint32_t left) {
+    const auto& a = page.words[left].box;
+    const auto& b = page.words[left + 1].box;
+    return is_wide_gap(page, left) || is_of_another(page, left) ||
+           std::ranges::any_of(boxes, [&](const DrawnBox& other) {
+             return other.box.centre_x() > a.centre_x() && other.box.centre_x() < b.centre_x() &&
+                    overlap_y(other.box, b) > 0;
+           });
+  };
+  auto first = last;
+  while (first > line.first && last - first + 1 < kLabelWordsMax && !parted(first - 1)) --first;
+  return WordRange{.first = first, .last = last};
 }
 
 // -- keys and values --
@@ -189,22 +257,47 @@ void find_table_pairs(PageMap& page, const Table& table) {
 }  // namespace
 
 void add_drawn_boxes(PageMap& page, std::span<const DrawnBox> boxes) {
-  for (const auto& drawn : boxes) {
+  std::vector<Place> places;
+  for (const auto& drawn : boxes.first(std::min(boxes.size(), kDrawnMax))) {
     const auto mark = word_in(page, drawn.box);
-    const auto behind = word_behind(page, drawn.box, mark);
-    if (!behind || page.checkboxes.size() >= page.words.size()) continue;
-    Checkbox box{
-        .checked = drawn.checked, .label = label_from(page, *behind, boxes), .box = drawn.box};
-    if (mark) box.mark = WordRange{.first = *mark, .last = *mark};
-    // What was read as a mark, or as a part of one, is this box.
-    std::erase_if(page.checkboxes, [&](const Checkbox& read) {
-      return mark && read.mark && read.mark->first <= *mark && *mark <= read.mark->last;
-    });
-    page.checkboxes.push_back(box);
+    places.push_back({.drawn = &drawn,
+                      .mark = mark,
+                      .behind = word_behind(page, drawn.box, mark),
+                      .before = drawn.field ? word_before(page, drawn.box, mark) : std::nullopt});
   }
-  std::ranges::sort(page.checkboxes, {}, [](const Checkbox& box) {
-    // A mark stands before the label; no two have the same.
-    return box.mark ? box.mark->first : box.label->first;
+  const auto add = [&page](const Place& place, std::optional<WordRange> label) {
+    Checkbox box{.checked = place.drawn->checked, .label = label, .box = place.drawn->box};
+    if (const auto mark = place.mark) {
+      box.mark = WordRange{.first = *mark, .last = *mark};
+      // What was read as a mark, or as a part of one, is this box.
+      std::erase_if(page.checkboxes, [mark](const Checkbox& read) {
+        return read.mark && read.mark->first <= *mark && *mark <= read.mark->last;
+      });
+    }
+    page.checkboxes.push_back(box);
+  };
+  std::vector<const Place*> others;
+  for (const auto& place : places) {
+    if (page.checkboxes.size() >= page.words.size()) break;
+    if (place.behind && !is_labelled_in_front(place, places)) {
+      add(place, label_from(page, *place.behind, boxes));
+    } else if (place.drawn->field) {
+      others.push_back(&place);
+    }
+  }
+  // Only now it is known which words are labels already.
+  for (const auto* place : others) {
+    if (page.checkboxes.size() >= page.words.size()) break;
+    add(*place, place->before ? label_up_to(page, *place->before, boxes) : std::nullopt);
+  }
+  // In the order of the words; those that have none come last.
+  std::ranges::sort(page.checkboxes, {}, [&page](const Checkbox& box) {
+    const auto none = static_cast<std::uint32_t>(page.words.size());
+    const auto at = box.box.value_or(Box());
+    return std::tuple(box.mark    ? box.mark->first
+                      : box.label ? box.label->first
+                                  : none,
+                      at.y0, at.x0);
   });
 }
 

@@ -127,6 +127,46 @@ TEST(DrawnBoxes, HaveTheWordThatTheyWereReadAsForAMark) {
   EXPECT_EQ(map.text_of(*map.checkboxes[1].mark), "O");
 }
 
+DrawnBox field(double x, double y, bool checked) {
+  auto box = drawn(x, y, checked);
+  box.field = true;
+  return box;
+}
+
+TEST(Fields, HaveTheWordsBehindThemForALabelAsDrawnBoxesDo) {
+  Sheet page;
+  page.text(75, 100, "Home visit");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{field(60, 99, true)});
+  EXPECT_EQ(boxes_of(map), (Texts{"+Home visit"}));
+}
+
+TEST(Fields, AreKeptWithTheWordsInFrontOrWithout) {
+  Sheet page;
+  page.text(60, 100, "Wheelchair needed").text(60, 130, "Elsewhere");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{field(400, 300, true), field(155, 99, true)});
+  EXPECT_EQ(boxes_of(map), (Texts{"+Wheelchair needed", "+"}));
+  EXPECT_TRUE(check_structures(map).has_value());
+}
+
+TEST(Fields, OfARowThatEndsWithOneHaveTheirLabelsInFront) {
+  Sheet page;
+  page.text(60, 100, "Yes").text(105, 100, "No");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{field(80, 99, true), field(122, 99, false)});
+  EXPECT_EQ(boxes_of(map), (Texts{"+Yes", "-No"}));
+}
+
+// What is in front belongs to the box before it.
+TEST(Fields, DoNotTakeTheLabelOfAnother) {
+  Sheet page;
+  page.text(75, 100, "Yes").text(60, 200, "Other words");
+  auto map = page.map();
+  add_drawn_boxes(map, std::vector{field(60, 99, true), field(95, 99, false)});
+  EXPECT_EQ(boxes_of(map), (Texts{"+Yes", "-"}));
+}
+
 PageMap numbered_page(std::uint32_t number, const std::string& body) {
   Sheet page;
   page.text(60, 20, "St Elsewhere Hospital, record 88213");

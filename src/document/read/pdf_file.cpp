@@ -1,10 +1,14 @@
 #include "document/read/pdf_file.h"
 
 #include "document/bounded/refusal.h"
+#include "document/read/pdf_page_output.h"
+#include "document/read/symbol_font.h"
 #include "layout/code_points.h"
 
 #include <fmt/format.h>
 
+#include <Annot.h>
+#include <Form.h>
 #include <GfxState.h>
 #include <GlobalParams.h>
 #include <PDFDoc.h>
@@ -19,6 +23,7 @@
 #include <leptonica/allheaders.h>
 #include <optional>
 #include <splash/SplashBitmap.h>
+#include <string_view>
 
 namespace millrace::document {
 namespace {
@@ -26,122 +31,6 @@ namespace {
 constexpr double kPointsPerInch = 72;
 constexpr double kRenderPixelsMax = 50e6;
 constexpr double kCoversPage = 0.85;  // Share of the page from which an image is the page.
-
-// Where an image lies on the page: the corners of its unit square in points from the top left.
-struct Placement {
-  std::array<double, 6> matrix = {};
-  int width_px = 0;
-  int height_px = 0;
-
-  layout::Box box() const {
-    const auto& m = matrix;
-    const auto xs = std::minmax({m[4], m[4] + m[0], m[4] + m[2], m[4] + m[0] + m[2]});
-    const auto ys = std::minmax({m[5], m[5] + m[1], m[5] + m[3], m[5] + m[1] + m[3]});
-    return {.x0 = xs.first, .y0 = ys.first, .x1 = xs.second, .y1 = ys.second};
-  }
-};
-
-// Text as TextOutputDev finds it, and on the way everything else that the page shows.
-class PageOutput final : public TextOutputDev {
- public:
-  PageOutput() : TextOutputDev(nullptr, false, 0, false, false) {}
-
-  bool needNonText() override { return true; }
-  bool interpretType3Chars() override { return false; }
-
-  void drawImage(GfxState* state, Object* ref, Stream* stream, int width, int height,
-                 GfxImageColorMap* colours, bool interpolate, const int* mask_colours,
-                 bool inline_image) override {
-    add(state, width, height);
-    if (wants_pixels()) keep(stream, width, height, colours, false);
-    if (inline_image) {
-      OutputDev::drawImage(state, ref, stream, width, height, colours, interpolate, mask_colours,
-                           inline_image);
-    }
-  }
-  void drawImageMask(GfxState* state, Object* ref, Stream* stream, int width, int height,
-                     bool invert, bool interpolate, bool inline_image) override {
-    add(state, width, height);
-    if (wants_pixels()) keep(stream, width, height, nullptr, invert);
-    if (inline_image) {
-      OutputDev::drawImageMask(state, ref, stream, width, height, invert, interpolate,
-                               inline_image);
-    }
-  }
-  void drawMaskedImage(GfxState* state, Object*, Stream*, int width, int height, GfxImageColorMap*,
-                       bool, Stream*, int, int, bool, bool) override {
-    add(state, width, height);
-    ++others_;  // What it shows depends on what lies under it.
-  }
-  void drawSoftMaskedImage(GfxState* state, Object*, Stream*, int width, int height,
-                           GfxImageColorMap*, bool, Stream*, int, int, GfxImageColorMap*,
-                           bool) override {
-    add(state, width, height);
-    ++others_;
-  }
-  void stroke(GfxState*) override { ++drawings_; }
-  void fill(GfxState* state) override {
-    if (!is_white_fill(state)) ++drawings_;
-  }
-  void eoFill(GfxState* state) override { fill(state); }
-  void drawChar(GfxState* state, double x, double y, double dx, double dy, double origin_x,
-                double origin_y, CharCode code, int bytes, const Unicode* unicode,
-                int length) override {
-    if (state->getRender() != 3) ++visible_chars_;
-    TextOutputDev::drawChar(state, x, y, dx, dy, origin_x, origin_y, code, bytes, unicode, length);
-  }
-
-  void want_pixels_of(std::uint64_t pixels_max) { pixels_max_ = pixels_max; }
-  const std::vector<Placement>& placements() const { return placements_; }
-  int drawings() const { return drawings_; }
-  int others() const { return others_; }
-  int visible_chars() const { return visible_chars_; }
-  std::optional<Gray>& pixels() { return pixels_; }
-
- private:
-  std::vector<Placement> placements_;
-  std::optional<Gray> pixels_;
-  std::uint64_t pixels_max_ = 0;
-  int drawings_ = 0;
-  int others_ = 0;
-  int visible_chars_ = 0;
-
-  static bool is_white_fill(GfxState* state) {
-    GfxGray gray = 0;
-    state->getFillGray(&gray);
-    return gray >= gfxColorComp1;
-  }
-  void add(GfxState* state, int width, int height) {
-    Placement placement{.width_px = width, .height_px = height};
-    const auto& matrix = state->getCTM();
-    std::copy_n(&matrix[0], 6, placement.matrix.begin());
-    placements_.push_back(placement);
-  }
-  bool wants_pixels() const { return pixels_max_ > 0 && !pixels_; }
-
-  // Grey values of the stored samples.
-  void keep(Stream* stream, int width, int height, GfxImageColorMap* colours, bool invert) {
-    const auto count = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
-    if (width < 1 || height < 1 || count > pixels_max_) return;
-    const int components = colours == nullptr ? 1 : colours->getNumPixelComps();
-    const int bits = colours == nullptr ? 1 : colours->getBits();
-    ImageStream lines(stream, width, components, bits);
-    lines.reset();
-    Gray out(width, height);
-    for (int y = 0; y < height; ++y) {
-      auto* in = lines.getLine();
-      if (in == nullptr) break;
-      auto* row = out.row(y);
-      if (colours == nullptr) {
-        for (int x = 0; x < width; ++x) row[x] = (in[x] != 0) == invert ? 0 : 255;
-      } else {
-        colours->getGrayLine(in, row, width);
-      }
-    }
-    lines.close();
-    pixels_ = std::move(out);
-  }
-};
 
 // How the stored image must be turned to be as it is shown; nothing when it lies askew or mirrored.
 std::optional<int> turn_of(const Placement& placement) {
@@ -164,18 +53,34 @@ int direction_of(const TextWord& word) {
   return kDegrees[static_cast<std::size_t>(word.getRotation() & 3)];
 }
 
-std::string text_of(const TextWord& word) {
-  std::string out;
-  for (int i = 0; i < word.getLength(); ++i) {
-    layout::append_utf8(out, static_cast<char32_t>(*word.getChar(i)));
+// What a letter is, in the font that it is shown with.
+char32_t code_at(const TextWord& word, int i) {
+  const auto* const font = word.getFontInfo(i);
+  const auto* const name = font == nullptr ? nullptr : font->getFontName();
+  const auto symbols = name == nullptr ? SymbolFont::none : symbol_font(name->toStr());
+  return symbol_of(symbols, static_cast<char32_t>(*word.getChar(i)));
+}
+
+// Letters from `first` to before `end`; the box of all of them is that of the word.
+PdfWord part_of(const TextWord& word, int first, int end) {
+  PdfWord out{.direction_deg = direction_of(word)};
+  for (int i = first; i < end; ++i) layout::append_utf8(out.text, code_at(word, i));
+  if (end - first == word.getLength()) {
+    word.getBBox(&out.box.x0, &out.box.y0, &out.box.x1, &out.box.y1);
+    return out;
+  }
+  for (int i = first; i < end; ++i) {
+    layout::Box letter;
+    word.getCharBBox(i, &letter.x0, &letter.y0, &letter.x1, &letter.y1);
+    out.box = i == first ? letter : layout::unite(out.box, letter);
   }
   return out;
 }
 
-void describe_font(const TextWord& word, PdfWord& out) {
+void describe_font(const TextWord& word, int letter, PdfWord& out) {
   out.font_size_pt = word.getFontSize();
-  if (word.getLength() < 1) return;
-  const auto* const font = word.getFontInfo(0);
+  if (word.getLength() <= letter) return;
+  const auto* const font = word.getFontInfo(letter);
   if (font == nullptr) return;
   // Many writers leave the flags out; the name of the font says it as well.
   const auto* const name = font->getFontName();
@@ -209,12 +114,24 @@ void describe_images(const PageOutput& output, PdfPageContent& out) {
       largest = area;
       out.image_dpi = dpi_of(placement);
     }
+    out.pictures.push_back(placement.box());
   }
   out.images = static_cast<int>(output.placements().size());
   out.drawings = output.drawings();
   out.image_share = std::min(1.0, covered / (out.width_pt * out.height_pt));
   out.one_image = out.images == 1 && out.image_share >= kCoversPage && out.drawings == 0 &&
                   output.others() == 0 && output.visible_chars() == 0;
+}
+
+// What is shown counts, where the file says it (Poppler says Off where it does not); else what the
+// field has for its value.
+bool is_ticked(FormWidgetButton& button) {
+  const auto state = button.getObj()->dictLookup("AS");
+  if (state.isName()) return std::string_view(state.getName()) != "Off";
+  if (button.getButtonType() == formButtonRadio) return button.getState();
+  const auto* const value =
+      static_cast<const FormFieldButton*>(button.getField())->getAppearanceState();
+  return value != nullptr && std::string_view(value) != "Off";
 }
 
 }  // namespace
@@ -295,10 +212,51 @@ Result<PdfPageContent> PdfFile::content(std::uint32_t page) {
   const auto words = output.makeWordList();
   for (int i = 0; words != nullptr && i < words->getLength(); ++i) {
     const auto& word = *words->get(i);
-    PdfWord one{.text = text_of(word), .direction_deg = direction_of(word)};
-    describe_font(word, one);
-    word.getBBox(&one.box.x0, &one.box.y0, &one.box.x1, &one.box.y1);
-    out.words.push_back(std::move(one));
+    const int length = word.getLength();
+    // A box is a word by itself, also where its label follows without a space.
+    const int label = length > 1 && is_box_sign(code_at(word, 0)) ? 1 : 0;
+    for (const auto& [first, end] : {std::pair(0, label), std::pair(label, length)}) {
+      if (first == end) continue;
+      auto one = part_of(word, first, end);
+      describe_font(word, first, one);
+      out.words.push_back(std::move(one));
+    }
+  }
+  out.ink = std::move(output.ink());
+  return out;
+}
+
+std::vector<PdfField> PdfFile::fields(std::uint32_t page) {
+  std::vector<PdfField> out;
+  auto* const p = state_->document->getCatalog()->getPage(static_cast<int>(page));
+  if (p == nullptr || !p->getAnnotsObject().isArray()) return out;
+  std::array<double, 6> shown{};
+  p->getDefaultCTM(shown.data(), kPointsPerInch, kPointsPerInch, 0, false, true);
+  const auto place = [&shown](double x, double y) {
+    return layout::Point{.x = shown[0] * x + shown[2] * y + shown[4],
+                         .y = shown[1] * x + shown[3] * y + shown[5]};
+  };
+  const auto widgets = p->getFormWidgets();
+  for (int i = 0; i < widgets->getNumWidgets(); ++i) {
+    auto* const widget = widgets->getWidget(i);
+    auto* const shape = widget->getWidgetAnnotation();
+    if (widget->getType() != formButton || shape == nullptr) continue;
+    if ((shape->getFlags() & (Annot::flagHidden | Annot::flagNoView)) != 0) continue;
+    auto& button = *static_cast<FormWidgetButton*>(widget);
+    if (button.getButtonType() == formButtonPush) continue;
+    double x0 = 0;
+    double y0 = 0;
+    double x1 = 0;
+    double y1 = 0;
+    shape->getRect(&x0, &y0, &x1, &y1);
+    const auto a = place(x0, y0);
+    const auto b = place(x1, y1);
+    const bool checked = is_ticked(button);
+    out.push_back({.box = {.x0 = std::min(a.x, b.x),
+                           .y0 = std::min(a.y, b.y),
+                           .x1 = std::max(a.x, b.x),
+                           .y1 = std::max(a.y, b.y)},
+                   .checked = checked});
   }
   return out;
 }

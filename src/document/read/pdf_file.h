@@ -1,12 +1,13 @@
 // PdfFile: pages of a PDF: the words of their text layer, what they consist of, their pixels.
 //
 // Coordinates are those of the page as it is shown: its CropBox, turned by its /Rotate, from the
-// top left. Poppler does the work; only pdf_file.cpp knows it. One thread.
+// top left. Poppler does the work; only pdf_file.cpp and pdf_page_output.h know it. One thread.
 #pragma once
 
 #include "base/result.h"
 #include "document/bounded/limits.h"
 #include "document/bounded/mapped_file.h"
+#include "document/read/page_ink.h"
 #include "document/read/picture.h"
 #include "layout/raw_page.h"
 
@@ -33,8 +34,16 @@ struct PdfPageContent {
   double image_share = 0;  // Of the page, that its images cover, at most 1.
   double image_dpi = 0;    // Of the largest one; 0 when there is none.
   int images = 0;
-  int drawings = 0;        // Paths that are filled or drawn.
-  bool one_image = false;  // Nothing to be seen but one image that covers the page.
+  int drawings = 0;                        // Paths that are filled or drawn.
+  bool one_image = false;                  // Nothing to be seen but one image that covers the page.
+  std::vector<layout::Box> pictures = {};  // Where images lie.
+  PageInk ink = {};
+};
+
+// A check box or a radio button of the form that comes with the file.
+struct PdfField {
+  layout::Box box = {};  // Points.
+  bool checked = false;  // As the page shows it.
 };
 
 struct PdfPageSize {
@@ -55,6 +64,9 @@ class PdfFile {
   // not_found when there is no such page; counted from 1.
   Result<PdfPageSize> size(std::uint32_t page);
   Result<PdfPageContent> content(std::uint32_t page);
+
+  // Those that can be seen.
+  std::vector<PdfField> fields(std::uint32_t page);
 
   // The page's only image as it is stored, turned as it is shown; nothing when it has to be
   // rendered after all.

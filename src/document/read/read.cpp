@@ -172,12 +172,14 @@ Result<Answer> recognised(const Picture& picture, const ReadRequest& request, st
 }
 
 // The page by its text layer; without words and with the reason where that cannot be believed.
-Result<Answer> own_text(const PdfPageContent& content, std::uint32_t page, bool whatever) {
+Result<Answer> own_text(PdfFile& pdf, const PdfPageContent& content, std::uint32_t page,
+                        bool whatever) {
   MR_TRY(auto raw, text_layer_page(content, page));
   const auto choice = choose_text_layer(content, raw);
   if (!choice.use && !whatever)
     return Answer{.source = "ocr", .why_ocr = std::string(choice.why_not)};
   MR_TRY(auto map, arranged(std::move(raw)));
+  layout::add_drawn_boxes(map, text_layer_boxes(content, pdf.fields(page)));
   return Answer{.page = std::move(map)};
 }
 
@@ -204,7 +206,7 @@ Result<Answer> read_pdf(const ReadRequest& request, int fd) {
   MR_TRY(const auto content, pdf.content(request.page));
   std::string why = "asked for";
   if (request.mode != "ocr") {
-    MR_TRY(auto answer, own_text(content, request.page, request.mode == "text"));
+    MR_TRY(auto answer, own_text(pdf, content, request.page, request.mode == "text"));
     if (answer.source == "text") return answer;
     why = std::move(answer.why_ocr);
   }
@@ -251,7 +253,7 @@ Result<json::Object> read_texts(const ReadRequest& request, int fd, OpSink& sink
     Answer answer;
     if (pdf) {
       MR_TRY(const auto content, pdf->content(page));
-      MR_TRY(answer, own_text(content, page, false));
+      MR_TRY(answer, own_text(*pdf, content, page, false));
     } else {
       MR_TRY(auto raw, office_page(request.kind, fd, page));
       MR_TRY(answer.page, arranged(std::move(raw)));

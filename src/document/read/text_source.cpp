@@ -1,5 +1,6 @@
 #include "document/read/text_source.h"
 
+#include "document/read/square_boxes.h"
 #include "layout/code_points.h"
 #include "layout/sources/pdf_text.h"
 #include "layout/text_layer.h"
@@ -35,11 +36,14 @@ int main_direction(const PdfPageContent& content) {
   return 90 * static_cast<int>(most - characters.begin());
 }
 
+// Clockwise, that makes its text run from left to right.
+int turn_of(const PdfPageContent& content) { return (360 - main_direction(content)) % 360; }
+
 }  // namespace
 
 Result<layout::RawPage> text_layer_page(const PdfPageContent& content, std::uint32_t page) {
   const int direction = main_direction(content);
-  const int turn = (360 - direction) % 360;
+  const int turn = turn_of(content);
   const layout::PdfPage shown{.page = page,
                               .crop = {.x1 = content.width_pt, .y1 = content.height_pt},
                               .rotate = static_cast<double>(turn),
@@ -56,6 +60,30 @@ Result<layout::RawPage> text_layer_page(const PdfPageContent& content, std::uint
   const layout::Frame frame{
       .visible = shown.crop, .origin = layout::Origin::top_left, .rotation_deg = turn};
   return layout::to_raw_page(std::move(info), frame, std::move(words));
+}
+
+std::vector<layout::DrawnBox> text_layer_boxes(const PdfPageContent& content,
+                                               std::span<const PdfField> fields) {
+  const layout::Frame frame{.visible = {.x1 = content.width_pt, .y1 = content.height_pt},
+                            .origin = layout::Origin::top_left,
+                            .rotation_deg = turn_of(content)};
+  std::vector<layout::DrawnBox> out;
+  const auto add = [&](const layout::Box& box, bool checked, bool field) {
+    if (!layout::is_visible(frame, box)) return;
+    out.push_back({.box = layout::to_page(frame, box), .checked = checked, .field = field});
+  };
+  for (const auto& field : fields) add(field.box, field.checked, true);
+  for (const auto& square : find_square_boxes(content.ink, content.words, content.pictures)) {
+    // A field draws its own box.
+    const bool of_field = std::ranges::any_of(fields, [&square](const PdfField& field) {
+      return layout::overlap_x(field.box, square.box) * layout::overlap_y(field.box, square.box) >
+             0.25 * square.box.area();
+    });
+    if (!of_field) add(square.box, square.checked, false);
+  }
+  std::ranges::sort(
+      out, {}, [](const layout::DrawnBox& drawn) { return std::pair(drawn.box.y0, drawn.box.x0); });
+  return out;
 }
 
 TextLayerChoice choose_text_layer(const PdfPageContent& content, const layout::RawPage& page) {
