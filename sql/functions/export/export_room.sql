@@ -3,16 +3,26 @@
 create or replace function millrace.export_room(p_tenant uuid, p_user_id uuid, out running integer, out used bigint, out reserved bigint)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_ended uuid[];
 begin
-  delete from millrace.export_reservation r
-   where r.tenant_id = p_tenant and r.user_id = p_user_id
-     and coalesce((select b.status from millrace.job_brief_of(r.job_id, false) b), 'gone') in ('completed', 'failed', 'cancelled', 'gone');
-  -- A job that has written its history has no more to come.
-  select count(*) filter (where b.status = 'processing'),
-         coalesce(sum(r.bytes) filter (where not exists (select from millrace.export_history h where h.job_id = r.job_id)), 0)
-    into running, reserved
-    from millrace.export_reservation r cross join lateral millrace.job_brief_of(r.job_id, false) b
-   where r.tenant_id = p_tenant and r.user_id = p_user_id;
+  -- One look for all of it: a job that moves is in one place. Nearly all of a user's are waiting, and found by a key.
+  with kept as materialized (
+    select r.job_id, r.bytes,
+           case when (select true from millrace.lease l where l.job_id = r.job_id) then 'processing'
+                when (select true from millrace.ready w where w.job_id = r.job_id) then 'pending'
+                else coalesce((select b.status from millrace.job_brief_of(r.job_id, false) b), 'gone') end as status
+      from millrace.export_reservation r where r.tenant_id = p_tenant and r.user_id = p_user_id)
+  select count(*) filter (where k.status = 'processing'),
+         -- A job that has written its history has no more to come.
+         coalesce(sum(k.bytes) filter (where k.status not in ('completed', 'failed', 'cancelled', 'gone')
+                                         and not exists (select from millrace.export_history h where h.job_id = k.job_id)), 0),
+         array_agg(k.job_id) filter (where k.status in ('completed', 'failed', 'cancelled', 'gone'))
+    into running, reserved, v_ended
+    from kept k;
+  if v_ended is not null then
+    delete from millrace.export_reservation r where r.job_id = any (v_ended);
+  end if;
   select coalesce(sum(h.file_size), 0) into used from millrace.export_history h
    where h.user_id = p_user_id and h.tenant_id = p_tenant and h.expires_at > millrace.now();
 end;
