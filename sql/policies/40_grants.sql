@@ -91,7 +91,7 @@ begin
         ('report_progress', 'W'),
         ('append_logs', 'W'), ('ensure_job_types', 'WA'),
         -- Documents: what workers do to them, what callers see of them, what operators decide.
-        ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
+        ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('document_times', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
         ('export_work', 'W'), ('reserve_export', 'W'), ('settle_export', 'W'),
         ('begin_call', 'W'), ('end_call', 'W'), ('begin_question', 'A'), ('end_question', 'A'), ('bind_providers', 'WA'),
         ('ask_parse', 'W'), ('note_parse', 'W'), ('end_parse', 'W'), ('parse_awaited', 'A'), ('receive_parse', 'A'), ('wake_parse', 'A'), ('expire_webhooks', 'KA'),

@@ -68,6 +68,17 @@ Result<void> check_page(const Manifest& manifest, std::size_t index) {
   return ok();
 }
 
+Result<void> check_pictures(const Manifest& manifest) {
+  if (!manifest.pictures) return ok();
+  for (std::size_t i = 0; i < manifest.pictures->stages.size(); ++i) {
+    const auto& name = manifest.pictures->stages[i];
+    if (std::ranges::find(manifest.stages, name, &ManifestStage::name) == manifest.stages.end()) {
+      return wrong(fmt::format("pictures.stages[{}]", i), "is none of the stages");
+    }
+  }
+  return ok();
+}
+
 template <class Items>
 Result<void> check_count(const Items& items, std::string_view list, std::size_t max) {
   if (items.size() > max) return wrong(list, fmt::format("must be at most {}", max));
@@ -148,6 +159,10 @@ Result<void> check_manifest(const Manifest& manifest, const ManifestLimits& limi
   MR_TRY_VOID(check_names(manifest.stages, "stages", "name", &ManifestStage::name));
   MR_TRY_VOID(check_names(manifest.artifacts, "artifacts", "name", &ManifestArtifact::name));
   MR_TRY_VOID(check_digest(manifest.pipeline.sha256, "pipeline.sha256"));
+  if (manifest.created_at < manifest.started_at) {
+    return wrong("created_at", "must not be before started_at");
+  }
+  MR_TRY_VOID(check_pictures(manifest));
   for (std::size_t i = 0; i < manifest.inputs.size(); ++i) {
     MR_TRY_VOID(check_digest(manifest.inputs[i].sha256, fmt::format("inputs[{}].sha256", i)));
   }

@@ -1,8 +1,9 @@
 // manifest/1: how the results of a document came to be, so that an auditor can compute them again.
 //
-// Written once when a run has ended, as canonical JSON: the same run gives the same bytes, and
-// their digest can be signed or kept elsewhere. Every content is named by its SHA-256 in small
-// hexadecimal. Nothing of the content itself is in it; findings name places and rules.
+// Written when a run has ended, as canonical JSON, from what the database has of it: written again
+// for the same run it has the same bytes, and their digest can be signed or kept elsewhere. Every
+// content is named by its SHA-256 in small hexadecimal. Nothing of the content itself is in it;
+// findings name places and rules.
 #pragma once
 
 #include "base/json.h"
@@ -47,6 +48,7 @@ struct ManifestStage {
   std::uint32_t pages_done = 0;
   std::uint32_t pages_reused = 0;  // Taken over from an earlier run.
   std::uint32_t pages_failed = 0;
+  // From when its first job was made to its last result, those of earlier runs that stand included.
   std::optional<Instant> started_at = {};
   std::optional<Instant> ended_at = {};
   friend bool operator==(const ManifestStage&, const ManifestStage&) = default;
@@ -86,6 +88,18 @@ struct ManifestArtifact {
   friend bool operator==(const ManifestArtifact&, const ManifestArtifact&) = default;
 };
 
+// Pictures of pages with what was found drawn in are made when somebody asks for one, and so they
+// are none of the artifacts. This is how: the same inputs give the same picture.
+struct ManifestPictures {
+  std::string name = {};  // "page-{page}.png"
+  std::string mime = {};
+  std::string generator = {};  // That draws them: "millrace@0.1.0"
+  std::uint32_t width_px_max = 0;
+  // Of the file, and by page of the results of these stages: their digests stand with each page.
+  std::vector<std::string> stages = {};
+  friend bool operator==(const ManifestPictures&, const ManifestPictures&) = default;
+};
+
 struct ManifestFinding {
   std::string stage = {};
   std::string severity = {};  // "review", "reject", "flag", "refuse"
@@ -98,13 +112,16 @@ struct ManifestFinding {
 struct Manifest {
   std::string document_id = {};
   std::string generator = {};  // "millrace@0.1.0"
-  Instant created_at = {};
-  std::string state = {};  // The document's: "completed", "partial", "failed", "rejected".
+  std::uint32_t run = 1;       // Of the document: counts the times it was begun.
+  Instant started_at = {};     // When the file was taken in.
+  Instant created_at = {};     // When the last stage of this run had its result.
+  std::string state = {};      // The document's: "completed", "partial", "failed", "rejected".
   std::vector<SourceFile> inputs = {};
   ManifestPipeline pipeline = {};
-  std::vector<ManifestStage> stages = {};        // In the order they ran.
-  std::vector<ManifestPage> pages = {};          // By number.
-  std::vector<ManifestArtifact> artifacts = {};  // By name.
+  std::vector<ManifestStage> stages = {};         // In the order they ran.
+  std::vector<ManifestPage> pages = {};           // By number.
+  std::vector<ManifestArtifact> artifacts = {};   // By name.
+  std::optional<ManifestPictures> pictures = {};  // Nothing where no page was read.
   std::vector<ManifestFinding> findings = {};
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

@@ -79,6 +79,18 @@ json::Object artifact_json(const ManifestArtifact& artifact) {
           {"size_bytes", artifact.size_bytes}};
 }
 
+json::Value pictures_json(const std::optional<ManifestPictures>& pictures) {
+  if (!pictures) return nullptr;
+  json::Array stages;
+  for (const auto& stage : pictures->stages) stages.emplace_back(stage);
+  return json::Object{{"made", "when asked for"},
+                      {"name", pictures->name},
+                      {"mime", pictures->mime},
+                      {"generator", pictures->generator},
+                      {"width_px_max", pictures->width_px_max},
+                      {"stages", std::move(stages)}};
+}
+
 json::Object finding_json(const ManifestFinding& finding) {
   return {{"stage", finding.stage},
           {"severity", finding.severity},
@@ -225,6 +237,21 @@ class Reader {
     return out;
   }
 
+  Result<ManifestPictures> pictures(const Fields& fields) const {
+    MR_TRY_VOID(fields.only({"made", "name", "mime", "generator", "width_px_max", "stages"}));
+    ManifestPictures out;
+    MR_TRY(out.name, text(fields, "name"));
+    MR_TRY(out.mime, text(fields, "mime"));
+    MR_TRY(out.generator, text(fields, "generator"));
+    MR_TRY(out.width_px_max, fields.count("width_px_max", kPageMax));
+    MR_TRY(const auto* stages, fields.array("stages", limits_.stages_max));
+    for (const auto& stage : *stages) {
+      if (!stage.is_string()) return fields.wrong("stages", "must be names");
+      out.stages.emplace_back(stage.get_string());
+    }
+    return out;
+  }
+
   Result<ManifestFinding> finding(const Fields& fields) const {
     MR_TRY_VOID(fields.only({"stage", "severity", "rule", "path", "page"}));
     ManifestFinding out;
@@ -237,13 +264,18 @@ class Reader {
   }
 
   Result<Manifest> manifest(const Fields& fields) const {
-    MR_TRY_VOID(fields.only({"schema", "document_id", "generator", "created_at", "state", "inputs",
-                             "pipeline", "stages", "pages", "artifacts", "findings"}));
+    MR_TRY_VOID(fields.only({"schema", "document_id", "generator", "run", "started_at",
+                             "created_at", "state", "inputs", "pipeline", "stages", "pages",
+                             "artifacts", "pictures", "findings"}));
     MR_TRY(const auto schema, text(fields, "schema"));
     if (schema != kManifestSchema) return fields.wrong("schema", "must be manifest/1");
     Manifest out;
     MR_TRY(out.document_id, text(fields, "document_id"));
     MR_TRY(out.generator, text(fields, "generator"));
+    MR_TRY(out.run, fields.count("run", kPageMax));
+    MR_TRY(const auto started, time(fields, "started_at"));
+    if (!started) return fields.wrong("started_at", "is missing");
+    out.started_at = *started;
     MR_TRY(const auto created, time(fields, "created_at"));
     if (!created) return fields.wrong("created_at", "is missing");
     out.created_at = *created;
@@ -254,6 +286,10 @@ class Reader {
     MR_TRY(out.stages, list(fields, "stages", limits_.stages_max, &Reader::stage));
     MR_TRY(out.pages, list(fields, "pages", limits_.pages_max, &Reader::page));
     MR_TRY(out.artifacts, list(fields, "artifacts", limits_.artifacts_max, &Reader::artifact));
+    if (fields.has("pictures")) {
+      MR_TRY(const auto picture_fields, fields.object("pictures"));
+      MR_TRY(out.pictures, pictures(picture_fields));
+    }
     MR_TRY(out.findings, list(fields, "findings", limits_.findings_max, &Reader::finding));
     return out;
   }
@@ -268,6 +304,8 @@ json::Value manifest_to_json(const Manifest& manifest) {
   return json::Object{{"schema", kManifestSchema},
                       {"document_id", manifest.document_id},
                       {"generator", manifest.generator},
+                      {"run", manifest.run},
+                      {"started_at", to_text(manifest.started_at)},
                       {"created_at", to_text(manifest.created_at)},
                       {"state", manifest.state},
                       {"inputs", array_json(manifest.inputs, input_json)},
@@ -277,6 +315,7 @@ json::Value manifest_to_json(const Manifest& manifest) {
                       {"stages", array_json(manifest.stages, stage_json)},
                       {"pages", array_json(manifest.pages, page_json)},
                       {"artifacts", array_json(manifest.artifacts, artifact_json)},
+                      {"pictures", pictures_json(manifest.pictures)},
                       {"findings", array_json(manifest.findings, finding_json)}};
 }
 

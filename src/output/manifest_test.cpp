@@ -18,6 +18,8 @@ std::string digest(char c) { return std::string(64, c); }
 Manifest sample() {
   Manifest out{.document_id = "doc-1",
                .generator = "millrace@1.2.3",
+               .run = 2,
+               .started_at = *parse_instant("2026-11-16T11:59:59.000Z"),
                .created_at = *parse_instant("2026-11-16T12:00:05.000Z"),
                .state = "partial"};
   out.inputs = {letter_info().source};
@@ -55,6 +57,11 @@ Manifest sample() {
                     .mime = "application/json",
                     .sha256 = digest('5'),
                     .size_bytes = 900}};
+  out.pictures = ManifestPictures{.name = "page-{page}.png",
+                                  .mime = "image/png",
+                                  .generator = "millrace@1.2.3",
+                                  .width_px_max = 1600,
+                                  .stages = {"fast_queue_ocr"}};
   out.findings = {{.stage = "ai_queue_pass2",
                    .severity = "review",
                    .rule = "unit_unknown",
@@ -73,6 +80,19 @@ TEST(Manifest, IsReadBackAsWritten) {
   const auto read = parse_manifest(manifest_json(sample()));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, sample());
+}
+
+TEST(Manifest, SaysHowPicturesAreDrawnThatAreNotThereYet) {
+  EXPECT_THAT(manifest_json(sample()),
+              HasSubstr(R"("pictures":{"generator":"millrace@1.2.3","made":"when asked for",)"
+                        R"("mime":"image/png","name":"page-{page}.png",)"
+                        R"("stages":["fast_queue_ocr"],"width_px_max":1600})"));
+  auto without = sample();
+  without.pictures.reset();
+  EXPECT_THAT(manifest_json(without), HasSubstr(R"("pictures":null)"));
+  const auto read = parse_manifest(manifest_json(without));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, without);
 }
 
 TEST(Manifest, HasTheSameBytesForTheSameRun) {
@@ -127,6 +147,10 @@ TEST(Manifest, RefusesWhatDoesNotFitTogether) {
       {"stages[1].prompt_sha256 must be", [](Manifest& m) { m.stages[1].prompt_sha256 = "x"; }},
       {"stages[0].ended_at must not be before",
        [](Manifest& m) { m.stages[0].ended_at = parse_instant("2026-11-16T11:00:00.000Z"); }},
+      {"created_at must not be before started_at",
+       [](Manifest& m) { m.created_at = *parse_instant("2026-11-16T11:00:00.000Z"); }},
+      {"pictures.stages[0] is none of the stages",
+       [](Manifest& m) { m.pictures->stages[0] = "x"; }},
       {"pages[1].page must be after", [](Manifest& m) { m.pages[1].page = 1; }},
       {"pages[0].results[0].stage is none", [](Manifest& m) { m.pages[0].results[0].stage = "x"; }},
       {"pages[0].results[1].stage is there twice",

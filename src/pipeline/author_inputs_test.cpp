@@ -60,6 +60,7 @@ class Results final : public store::DocumentStore {
     co_return out;
   }
   Task<std::vector<store::PageState>> pages_of(Uuid) override { co_return unused(); }
+  Task<store::DocumentTimes> document_times(Uuid, JobId) override { co_return unused(); }
   Task<std::string> pipeline_definition(std::string) override { co_return unused(); }
   Task<CallPermit> begin_call(json::Object) override { co_return unused(); }
   Task<void> end_call(Uuid, json::Object) override { co_return unused(); }

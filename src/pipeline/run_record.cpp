@@ -1,6 +1,8 @@
 #include "pipeline/run_record.h"
 
 #include "base/json_members.h"
+#include "layout/clinical/pass_prompt.h"
+#include "pipeline/picture.h"
 #include "pipeline/steadily.h"
 
 #include <boost/json/object.hpp>
@@ -29,6 +31,19 @@ void add_meta(output::ManifestStage& stage, const json::Object& meta) {
   stage.cost_micros += count_of(meta, "cost_micros");
 }
 
+// Of a stage that asks a model: the form of its answers, and the fixed part of what it is asked.
+void add_question(output::ManifestStage& out, const Stage& stage) {
+  namespace clinical = layout::clinical;
+  std::optional<clinical::Pass> pass;
+  if (stage.kind == RunKind::detect) pass = clinical::Pass::detect;
+  if (stage.kind == RunKind::extract) pass = clinical::Pass::extract;
+  if (stage.kind == RunKind::narrate) pass = clinical::Pass::narrate;
+  if (!pass) return;
+  out.schema = clinical::schema_id(*pass);
+  if (stage.provider == kLocalProvider) return;  // Rules are asked nothing.
+  out.prompt_sha256 = sha256_hex(clinical::instructions_of(*pass));
+}
+
 output::ManifestStage manifest_stage(const StageJob& job, const RunRecord& record,
                                      const Stage& stage) {
   output::ManifestStage out;
@@ -36,6 +51,11 @@ output::ManifestStage manifest_stage(const StageJob& job, const RunRecord& recor
     out = found->second;
   }
   out.name = stage.name;
+  add_question(out, stage);
+  if (const auto times = record.times.stages.find(stage.name); times != record.times.stages.end()) {
+    out.started_at = times->second.started;
+    out.ended_at = times->second.ended;
+  }
   for (const auto& page : record.pages) {
     if (page.failed_stage == stage.name) ++out.pages_failed;
   }
@@ -99,6 +119,9 @@ void RunRecord::add(store::PageResult one, bool reads_words) {
 
 Task<RunRecord> read_record(StageJob& job) {
   RunRecord record;
+  MR_CO_TRY(record.times, co_await steadily(*job.context, [&] {
+              return job.services.store.document_times(job.work.file.id, job.id());
+            }));
   MR_CO_TRY(record.pages, co_await steadily(*job.context, [&] {
               return job.services.store.pages_of(job.work.file.id);
             }));
@@ -124,7 +147,9 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
   output::Manifest manifest;
   manifest.document_id = info.document_id;
   manifest.generator = info.generator;
-  manifest.created_at = info.processed_at.value_or(output::Instant());
+  manifest.run = static_cast<std::uint32_t>(record.times.run);
+  manifest.started_at = record.times.whole.started;
+  manifest.created_at = record.times.whole.ended;
   const auto failed = std::ranges::count(record.pages, "failed", &store::PageState::state);
   // A parser tells of its pages in one word.
   const auto* lost = job.work.document->summary.if_contains("pages_failed");
@@ -141,6 +166,7 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
   }
   manifest.artifacts = std::move(artifacts);
   std::ranges::sort(manifest.artifacts, {}, &output::ManifestArtifact::name);
+  manifest.pictures = picture_recipe(*job.pipeline, info.generator);
   for (const auto& one : job.work.document->findings) {
     if (!one.is_object()) continue;
     const auto& finding = one.get_object();

@@ -17,6 +17,7 @@
 namespace millrace::pipeline {
 
 struct RunRecord {
+  store::DocumentTimes times = {};
   std::vector<store::PageState> pages = {};
   // By page and stage, without what they say of themselves: that is gathered below, so that
   // thousands of pages take a megabyte or two.

@@ -15,7 +15,7 @@ namespace millrace::pipeline {
 namespace {
 
 // Raised when the code of a stage makes something else of the same input.
-constexpr int kScanRevision = 1;
+constexpr int kScanRevision = 2;
 constexpr int kReadRevision = 3;
 constexpr int kSpatialRevision = 1;
 constexpr int kPassRevision = 3;

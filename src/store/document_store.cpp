@@ -108,6 +108,13 @@ Result<DocumentWork> read_work(std::string_view text) {
   return out;
 }
 
+DocumentTimes::Span span_of(const json::Object& object) {
+  const auto at = [&object](std::string_view name) {
+    return DocumentTimes::Instant(milliseconds(int_member(object, name)));
+  };
+  return {.started = at("started_ms"), .ended = at("ended_ms")};
+}
+
 class PgDocumentStore final : public DocumentStore {
  public:
   explicit PgDocumentStore(pg::Pool& pool) : pool_(pool) {}
@@ -178,6 +185,22 @@ class PgDocumentStore final : public DocumentStore {
                        .failed_reason = std::string(row.text(4))});
     }
     co_return pages;
+  }
+
+  Task<DocumentTimes> document_times(Uuid file, JobId job) override {
+    pg::Params params;
+    params.add(file).add(job);
+    MR_CO_TRY(const auto text,
+              co_await ask(MR_POINT("document_times"), "select millrace.document_times($1, $2)",
+                           std::move(params)));
+    MR_CO_TRY(const auto times, parse_json_object(text));
+    DocumentTimes out{.run = static_cast<int>(int_member(times, "run")), .whole = span_of(times)};
+    if (const auto* stages = object_member(times, "stages")) {
+      for (const auto& [stage, span] : *stages) {
+        if (span.is_object()) out.stages.emplace(stage, span_of(span.get_object()));
+      }
+    }
+    co_return out;
   }
 
   Task<std::string> pipeline_definition(std::string hash) override {

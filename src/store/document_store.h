@@ -17,6 +17,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -107,6 +108,18 @@ struct PageState {
   std::string failed_reason;
 };
 
+// When a document came to be what it is, by the database alone: the same job hears the same again.
+struct DocumentTimes {
+  using Instant = std::chrono::sys_time<std::chrono::milliseconds>;
+  struct Span {
+    Instant started = {};
+    Instant ended = {};
+  };
+  int run = 1;
+  Span whole = {};  // From when its file was taken in to the last result of a stage.
+  std::map<std::string, Span, std::less<>> stages = {};
+};
+
 class DocumentStore {
  public:
   virtual ~DocumentStore() = default;
@@ -119,6 +132,8 @@ class DocumentStore {
   virtual Task<std::vector<PageResult>> page_results(Uuid file, std::vector<std::string> stages,
                                                      int after, int pages_max) = 0;
   virtual Task<std::vector<PageState>> pages_of(Uuid file) = 0;
+  // `job`: that asks, the last one of its run.
+  virtual Task<DocumentTimes> document_times(Uuid file, JobId job) = 0;
   // Empty: nobody knows it.
   virtual Task<std::string> pipeline_definition(std::string hash) = 0;
 

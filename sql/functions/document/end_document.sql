@@ -9,6 +9,14 @@ begin
   update millrace.document d set state = p_state, finished_at = v_now, updated_at = v_now, job_id = null, batch_id = null where d.file_id = p_document.file_id;
   if p_state in ('completed', 'partial') then
     update millrace.page p set state = 'completed' where p.file_id = p_document.file_id and p.state = 'pending';
+    -- Pictures of what pages no longer say: whoever asks gets a new one.
+    with gone as (
+      delete from millrace.document_output o where o.file_id = p_document.file_id and o.kind = 'image'
+         and exists (select from millrace.page_result r where r.file_id = o.file_id and r.page = o.page and r.created_at >= millrace.id_time(o.job_id) + interval '1 millisecond') returning o.page)
+    insert into millrace.audit (at, tenant_id, actor, table_name, record_id, operation, action, job_ids, old_values, reason, category, patient_id)
+    select v_now, p_document.tenant_id, millrace.actor(), 'document_output', p_document.file_id || '/image', 'DELETE', 'pictures_cleared', array_remove(array[p_job_id], null),
+           jsonb_build_object('pages', jsonb_agg(g.page order by g.page)), 'Pictures of pages that say something else now removed', 'clinical', f.patient_id
+      from gone g join millrace.shell_files f on f.id = p_document.file_id group by f.patient_id;
   else
     perform millrace.clear_document(p_document, p_state, p_job_id);
   end if;

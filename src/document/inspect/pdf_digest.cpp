@@ -109,9 +109,12 @@ Result<void> PdfDigest::add_annotations(QPDFObjectHandle page, OwnDigest& own) {
     for (const auto& [key, value] : annotation.getDictAsMap()) {
       if (!is_aside_of_annotation(key)) own.add_member(key, value);
     }
-    // A field's value stands with its parent when several places show it.
+    // What a field is stands with its parent when several places show it, and its value does.
     auto parent = annotation.getKey("/Parent");
-    if (parent.isDictionary() && !annotation.hasKey("/AP")) {
+    if (!parent.isDictionary()) continue;
+    own.add_member("/FT", parent.getKey("/FT"));
+    own.add_member("/Ff", parent.getKey("/Ff"));
+    if (!annotation.hasKey("/AP") || !annotation.hasKey("/AS")) {
       own.add_member("/V", parent.getKey("/V"));
     }
   }

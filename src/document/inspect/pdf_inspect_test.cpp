@@ -265,6 +265,23 @@ TEST(PdfInspect, HashesAreOfWhatAPageShows) {
   }
 }
 
+// A form that was filled in otherwise is another page, wherever the file says so.
+TEST(PdfInspect, HashesKnowWhatIsTicked) {
+  const auto hash = [](std::string_view widget, std::string_view field) {
+    MadePdf pdf;
+    pdf.set(20, fmt::format("<< /FT /Btn /T (f) {} >>", field));
+    pdf.page(
+        "Hello patient",
+        fmt::format("/Annots [<< /Subtype /Widget /Parent 20 0 R /Rect [0 0 9 9] {} >>]", widget));
+    return inspected(pdf.bytes()).hash();
+  };
+  const auto looks = "/AP << /N << /Yes 3 0 R >> >>";
+  EXPECT_NE(hash("/AS /Yes", ""), hash("/AS /Off", ""));
+  EXPECT_NE(hash("", "/V /Yes"), hash("", "/V /Off")) << "without looks";
+  EXPECT_NE(hash(looks, "/V /Yes"), hash(looks, "/V /Off")) << "without a state";
+  EXPECT_NE(hash("/AS /Yes", "/Ff 65536"), hash("/AS /Yes", "")) << "a button to push is no box";
+}
+
 TEST(PdfInspect, HashesOfPagesThatReferToEachOtherEnd) {
   auto pdf = one_page();
   pdf.set(3, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Again 3 0 R /Other 9 0 R >>");

@@ -4,6 +4,7 @@
 #include "output/boxes.h"
 #include "pipeline/output_files.h"
 #include "pipeline/pass_facts.h"
+#include "pipeline/picture.h"
 #include "pipeline/stage_job.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
@@ -16,8 +17,6 @@
 
 namespace millrace::pipeline {
 namespace {
-
-constexpr int kWidthMax = 1'600;  // Pixels.
 
 struct Drawn {
   json::Array boxes;
@@ -53,6 +52,19 @@ Task<Drawn> boxes_of(StageJob& job) {
 
 }  // namespace
 
+std::optional<output::ManifestPictures> picture_recipe(const Pipeline& pipeline,
+                                                       std::string generator) {
+  if (stage_doing(pipeline, RunKind::ocr) == nullptr) return std::nullopt;
+  output::ManifestPictures out{.name = "page-{page}.png",
+                               .mime = "image/png",
+                               .generator = std::move(generator),
+                               .width_px_max = kPictureWidthMax};
+  for (const auto kind : kPictureSources) {
+    if (const auto* stage = stage_doing(pipeline, kind)) out.stages.push_back(stage->name);
+  }
+  return out;
+}
+
 Task<Outcome> run_image(StageJob job) {
   if (!job.work.page) co_return Outcome::permanent("no_page", "the document has no such page");
   if (job.work.quarantined) {
@@ -64,8 +76,8 @@ Task<Outcome> run_image(StageJob job) {
   request["op"] = "image";
   request["kind"] = job.work.document->kind;
   request["page"] = job.page();
-  request["width_px_max"] = kWidthMax;
-  request["format"] = "png";
+  request["width_px_max"] = kPictureWidthMax;
+  request["format"] = kPictureFormat;
   request["turn_deg"] = drawn.turn_deg;
   request["boxes"] = std::move(drawn.boxes);
   auto opened = co_await steadily(

@@ -46,7 +46,8 @@ output::DocumentInfo info_of(const StageJob& job, const RunRecord& record) {
   info.patient_id = job.work.file.patient.to_string();
   info.engines = record.engines();
   info.page_count = static_cast<std::uint32_t>(job.work.document->page_count);
-  info.processed_at = std::chrono::floor<std::chrono::milliseconds>(job.services.clock.wall());
+  // By the database: written again, the same run has the same bytes.
+  info.processed_at = record.times.whole.ended;
   return info;
 }
 

@@ -139,6 +139,7 @@
 -- function millrace.deliveries_of(p_leases millrace.lease[]) returns SETOF millrace.delivery stable
 -- function millrace.disable_tenant(p_tenant uuid, p_reason text DEFAULT NULL::text) returns void volatile security definer
 -- function millrace.document_json(p_file millrace.shell_files) returns jsonb stable
+-- function millrace.document_times(p_file_id uuid, p_job_id uuid) returns jsonb stable security definer
 -- function millrace.document_waiting(p_file millrace.shell_files) returns jsonb stable
 -- function millrace.document_work(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.drop_exports(p_ids uuid[], p_reason text) returns SETOF millrace.export_history volatile
