@@ -184,9 +184,7 @@ Answer<ChatAnswer> AnthropicChat::read(const ChatRequest& request,
         with(bad_answer(context, "an end that is not known", response.status), answer));
   }
   answer.text = text_of(*content, by_tool);
-  if (answer.text.empty()) {
-    return std::unexpected(with(bad_answer(context, "no text", response.status), answer));
-  }
+  if (answer.text.empty()) return give_up("no_text", "the model ended its answer without a text");
   return answer;
 }
 

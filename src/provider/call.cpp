@@ -41,9 +41,13 @@ Outcome outcome_of(const CallFailure& failure, std::string_view provider) {
 
 }  // namespace
 
-Outcome to_outcome(const CallFailure& failure, std::string_view provider) {
+Outcome to_outcome(const CallFailure& failure, std::string_view provider, const Usage& asked) {
   auto outcome = outcome_of(failure, provider);
   outcome.provider = provider;
+  if (failure.kind == CallFailure::Kind::throttled && !failure.retry_after) {
+    if (const auto hold = hold_of(failure.rate, asked); hold.count() > 0)
+      outcome.retry_after = hold;
+  }
   if (failure.usage && failure.usage->reported) {
     outcome.actual_tokens = static_cast<std::int64_t>(failure.usage->total());
   }

@@ -44,8 +44,9 @@ std::string_view to_string(CallFailure::Kind kind);
 template <class T>
 using Answer = std::expected<T, CallFailure>;
 
-// `provider` as the limits of the database name it. An unknown end is a retry there: the caller has
-// an idempotency key, or reads back first.
-Outcome to_outcome(const CallFailure& failure, std::string_view provider);
+// `provider` as the limits of the database name it; `asked`: what the call was estimated to take,
+// for a throttled one that says what is left and not how long to wait. An unknown end is a retry
+// there: the caller has an idempotency key, or reads back first.
+Outcome to_outcome(const CallFailure& failure, std::string_view provider, const Usage& asked = {});
 
 }  // namespace millrace::provider

@@ -187,9 +187,7 @@ Answer<ChatAnswer> OpenAiChat::read(const ChatRequest& request,
     return std::unexpected(
         with(bad_answer(context, "an end that is not known", response.status), answer));
   }
-  if (answer.text.empty()) {
-    return std::unexpected(with(bad_answer(context, "no text", response.status), answer));
-  }
+  if (answer.text.empty()) return give_up("no_text", "the model ended its answer without a text");
   return answer;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace millrace::provider {
 namespace {
@@ -34,6 +35,28 @@ void PriceTable::set(std::string model, Price price) { prices_[std::move(model)]
 const Price* PriceTable::find(std::string_view model) const {
   if (const auto at = prices_.find(model); at != prices_.end()) return &at->second;
   return otherwise_ ? &*otherwise_ : nullptr;
+}
+
+const Price& PriceTable::of_answer(std::string_view answered, const Price& asked) const {
+  const auto at = prices_.find(answered);
+  return at == prices_.end() ? asked : at->second;
+}
+
+Result<ModelPrice> parse_model_price(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (parts.size() != 3) {
+    return fail(ErrorKind::invalid_argument,
+                "a price is a model and two amounts: \"gpt-4o 2.50 10.00\"");
+  }
+  ModelPrice out{.model = std::string(parts[0])};
+  MR_TRY(out.price.input_per_million, parse_money(parts[1]));
+  MR_TRY(out.price.output_per_million, parse_money(parts[2]));
+  return out;
 }
 
 Result<std::int64_t> parse_money(std::string_view text) {

@@ -31,18 +31,29 @@ std::uint64_t estimate_tokens(std::string_view text);
 // In millionths, rounded up; the largest number instead of an overflow.
 std::int64_t cost_of(const Usage& usage, const Price& price);
 
-// Prices by model, as configured. The model is the one asked for, not the one that answered.
+// Prices by model, as configured.
 class PriceTable {
  public:
   void set(std::string model, Price price);
   void set_otherwise(Price price) { otherwise_ = price; }
   // Nothing: the model has no price, and a call whose cost nobody knows should not be made.
   const Price* find(std::string_view model) const;
+  // Of a call that was answered by another model than the one asked for: that one's, where a
+  // gateway chose one that has a price here by its own name; else of the one asked for, since
+  // services say their models with dates.
+  const Price& of_answer(std::string_view answered, const Price& asked) const;
 
  private:
   std::map<std::string, Price, std::less<>> prices_;
   std::optional<Price> otherwise_;
 };
+
+struct ModelPrice {
+  std::string model = {};  // "*": of all that are not named.
+  Price price = {};
+};
+// "gpt-4o 2.50 10": a model, and what a million tokens cost that it is sent and that it answers.
+Result<ModelPrice> parse_model_price(std::string_view text);
 
 // "2.50" is 2'500'000; at most six decimals, at most a million.
 Result<std::int64_t> parse_money(std::string_view text);

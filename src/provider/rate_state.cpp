@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace millrace::provider {
 namespace {
@@ -17,6 +19,19 @@ std::optional<std::uint64_t> count_of(std::optional<std::string_view> text) {
   const auto [last, error] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (error != std::errc() || last != text->data() + text->size()) return std::nullopt;
   return count;
+}
+
+std::chrono::milliseconds hold_of(const RateBucket& bucket, std::uint64_t need) {
+  using std::chrono::milliseconds;
+  if (!bucket.remaining || !bucket.reset || *bucket.reset <= milliseconds::zero()) return {};
+  const auto left = *bucket.remaining;
+  const auto whole = std::min(*bucket.reset, kWaitMax);
+  if (!bucket.limit || *bucket.limit <= left) return left == 0 ? whole : milliseconds();
+  // More than the bucket holds there will never be.
+  const auto wanted = std::min(need, *bucket.limit);
+  if (wanted <= left) return {};
+  const auto share = static_cast<double>(wanted - left) / static_cast<double>(*bucket.limit - left);
+  return milliseconds(std::llround(std::ceil(static_cast<double>(whole.count()) * share)));
 }
 
 }  // namespace
@@ -52,6 +67,12 @@ RateState anthropic_rate_state(const http::Response& response, Wall now) {
           .tokens = bucket("tokens"),
           .input_tokens = bucket("input-tokens"),
           .output_tokens = bucket("output-tokens")};
+}
+
+std::chrono::milliseconds hold_of(const RateState& rate, const Usage& next) {
+  return std::max({hold_of(rate.requests, 1), hold_of(rate.tokens, next.total()),
+                   hold_of(rate.input_tokens, next.input),
+                   hold_of(rate.output_tokens, next.output)});
 }
 
 std::optional<std::chrono::milliseconds> retry_after_of(const http::Response& response, Wall now) {

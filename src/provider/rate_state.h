@@ -1,10 +1,11 @@
 // RateState: what a service says of its limits in the headers of an answer.
 //
 // Resets are durations from the receipt of the answer, whatever form they had on the wire. A reset
-// is the time until the whole limit is free again, not the wait that the next call needs: it lowers
-// or raises a shared bucket and is never taken for Retry-After.
+// is the time until the whole limit is free again, not the wait that the next call needs: hold_of()
+// computes that, and everybody who shares the limit waits so long, as after a Retry-After.
 #pragma once
 
+#include "provider/usage.h"
 #include "provider/wire_time.h"
 
 #include <chrono>
@@ -37,6 +38,13 @@ struct RateState {
 RateState openai_rate_state(const http::Response& response);
 // anthropic-ratelimit-{requests,…}-{limit,remaining,reset}: RFC 3339 instants.
 RateState anthropic_rate_state(const http::Response& response, Wall now);
+
+// How long the service would refuse a call that takes as much as this one: the longest of its
+// buckets that have less left. They fill evenly, so of the time until one is full again only that
+// share counts which fills up what is missing; all of it where nothing is left and nobody says how
+// large the bucket is. Zero: it would not refuse, or says nothing that can be believed. At most
+// kWaitMax.
+std::chrono::milliseconds hold_of(const RateState& rate, const Usage& next);
 
 // retry-after-ms before retry-after; nothing when neither says anything usable.
 std::optional<std::chrono::milliseconds> retry_after_of(const http::Response& response, Wall now);

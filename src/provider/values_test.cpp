@@ -91,6 +91,92 @@ TEST(Prices, AModelWithoutAPriceHasNone) {
   EXPECT_EQ(table.find("large")->input_per_million, 9);
 }
 
+TEST(Prices, AnAnswerCostsWhatTheModelThatGaveItCosts) {
+  PriceTable table;
+  table.set("small", {.input_per_million = 5});
+  table.set("large", {.input_per_million = 50});
+  table.set_otherwise({.input_per_million = 9});
+  const auto asked = *table.find("small");
+  EXPECT_EQ(table.of_answer("large", asked).input_per_million, 50);
+  // Services say their models with dates; what nobody named is no other model.
+  EXPECT_EQ(table.of_answer("small-2026-01-01", asked).input_per_million, 5);
+  EXPECT_EQ(table.of_answer("", asked).input_per_million, 5);
+}
+
+TEST(Prices, OfModelsAreReadWithTheirNames) {
+  const auto price = parse_model_price(" Qwen/Qwen2.5:14b 2.50  10 ").value();
+  EXPECT_EQ(price.model, "Qwen/Qwen2.5:14b");
+  EXPECT_EQ(price.price.input_per_million, 2'500'000);
+  EXPECT_EQ(price.price.output_per_million, 10'000'000);
+  for (const auto* text : {"", "gpt-4o", "gpt-4o 1", "gpt-4o 1 x", "gpt-4o -1 1", "gpt-4o 1 2 3"}) {
+    EXPECT_FALSE(parse_model_price(text).has_value()) << text;
+  }
+}
+
+using std::chrono::milliseconds;
+
+TEST(Hold, IsTheTimeUntilTheNextCallWouldBeTaken) {
+  const Usage next{.input = 300, .output = 100};
+  // 60 in a minute, none left: one is free again after a second.
+  EXPECT_EQ(
+      hold_of({.requests = {.limit = 60, .remaining = 0, .reset = milliseconds(60'000)}}, next),
+      milliseconds(1'000));
+  EXPECT_EQ(
+      hold_of({.requests = {.limit = 60, .remaining = 1, .reset = milliseconds(59'000)}}, next),
+      milliseconds(0));
+  // Of tokens as many must be free as the call takes: 300 of the 900 that are missing.
+  EXPECT_EQ(
+      hold_of({.tokens = {.limit = 1'000, .remaining = 100, .reset = milliseconds(9'000)}}, next),
+      milliseconds(3'000));
+  EXPECT_EQ(
+      hold_of({.input_tokens = {.limit = 1'000, .remaining = 100, .reset = milliseconds(9'000)},
+               .output_tokens = {.limit = 100, .remaining = 50, .reset = milliseconds(400)}},
+              next),
+      milliseconds(2'000))
+      << "the longest of them";
+  // A call that is larger than the whole bucket waits for a full one.
+  EXPECT_EQ(hold_of({.tokens = {.limit = 200, .remaining = 0, .reset = milliseconds(700)}}, next),
+            milliseconds(700));
+  // Rounded up.
+  EXPECT_EQ(hold_of({.requests = {.limit = 3, .remaining = 0, .reset = milliseconds(100)}}, next),
+            milliseconds(34));
+}
+
+TEST(Hold, WhatCannotBeBelievedSaysNothing) {
+  const Usage next{.input = 300, .output = 100};
+  EXPECT_EQ(hold_of({}, next), milliseconds(0));
+  // Without its size, an empty bucket is waited for as a whole; one with something in it is not.
+  EXPECT_EQ(hold_of({.requests = {.remaining = 0, .reset = milliseconds(5'000)}}, next),
+            milliseconds(5'000));
+  EXPECT_EQ(hold_of({.tokens = {.remaining = 10, .reset = milliseconds(5'000)}}, next),
+            milliseconds(0));
+  EXPECT_EQ(hold_of({.requests = {.limit = 0, .remaining = 0, .reset = milliseconds(5'000)}}, next),
+            milliseconds(5'000));
+  EXPECT_EQ(hold_of({.requests = {.limit = 5, .remaining = 9, .reset = milliseconds(5'000)}}, next),
+            milliseconds(0));
+  EXPECT_EQ(hold_of({.requests = {.limit = 60, .remaining = 0}}, next), milliseconds(0));
+  EXPECT_EQ(hold_of({.requests = {.limit = 60, .remaining = 0, .reset = milliseconds(-5)}}, next),
+            milliseconds(0));
+  // Never longer than an hour.
+  EXPECT_EQ(hold_of({.requests = {.remaining = 0, .reset = std::chrono::hours(90)}}, next),
+            kWaitMax);
+  constexpr auto kHuge = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_LE(hold_of({.tokens = {.limit = kHuge, .remaining = 0, .reset = std::chrono::hours(1)}},
+                    {.input = kTokensMax}),
+            kWaitMax);
+}
+
+TEST(Outcomes, AThrottledCallWaitsAsLongAsItsLimitSaysWhereNobodySaysHowLong) {
+  CallFailure failure{
+      .kind = CallFailure::Kind::throttled,
+      .rate = {.requests = {.limit = 60, .remaining = 0, .reset = milliseconds(60'000)}}};
+  EXPECT_EQ(to_outcome(failure, "openai:m").retry_after, milliseconds(1'000));
+  failure.retry_after = milliseconds(7);
+  EXPECT_EQ(to_outcome(failure, "openai:m").retry_after, milliseconds(7));
+  failure = {.kind = CallFailure::Kind::throttled};
+  EXPECT_EQ(to_outcome(failure, "openai:m").retry_after, std::nullopt);
+}
+
 TEST(Scrub, KeysAreNotRepeated) {
   const std::vector<std::string_view> secrets = {"sk-proj-abcdefghijklmnop"};
   EXPECT_EQ(scrub("Incorrect API key provided: sk-proj-abcdefghijklmnop.", {.secrets = secrets}),
