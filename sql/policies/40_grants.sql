@@ -93,7 +93,7 @@ begin
         -- Documents: what workers do to them, what callers see of them, what operators decide.
         ('begin_document', 'W'), ('document_work', 'W'), ('pipeline_definition', 'WAR'), ('register_pipelines', 'WA'), ('list_pipelines', 'AR'), ('page_results', 'W'), ('pages_of', 'W'), ('document_times', 'W'), ('settle_scan', 'W'), ('settle_page', 'W'), ('settle_pages', 'W'), ('settle_stage', 'W'), ('settle_image', 'W'),
         ('export_work', 'W'), ('reserve_export', 'W'), ('settle_export', 'W'),
-        ('begin_call', 'W'), ('end_call', 'W'), ('begin_question', 'A'), ('end_question', 'A'), ('bind_providers', 'WA'),
+        ('begin_call', 'W'), ('end_call', 'W'), ('keep_answer', 'W'), ('kept_answers', 'W'), ('begin_question', 'A'), ('end_question', 'A'), ('bind_providers', 'WA'),
         ('ask_parse', 'W'), ('note_parse', 'W'), ('end_parse', 'W'), ('parse_awaited', 'A'), ('receive_parse', 'A'), ('wake_parse', 'A'), ('expire_webhooks', 'KA'),
         ('get_document', 'ARSC'), ('list_documents', 'ARSC'), ('list_pages', 'ARSC'), ('list_facts', 'ARSC'), ('retry_document', 'ASC'), ('ask_image', 'ASC'), ('get_output', 'A'),
         ('begin_generation', 'W'), ('find_generation', 'W'), ('put_chunks', 'W'), ('settle_chunks', 'W'), ('pending_chunks', 'W'), ('reuse_vectors', 'W'), ('put_vectors', 'W'),

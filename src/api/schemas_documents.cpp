@@ -101,7 +101,7 @@ void add_documents(SchemaMap& schemas) {
   schemas["Document"] = R"({
     "allOf": [{"$ref": "#/components/schemas/DocumentSummary"}],
     "type": "object",
-    "required": ["waiting", "outputs"],
+    "required": ["waiting", "review", "outputs"],
     "properties": {
       "waiting": {
         "type": ["object", "null"],
@@ -115,7 +115,30 @@ void add_documents(SchemaMap& schemas) {
           "jobs": {"type": "integer", "description": "How many wait."}
         }
       },
+      "review": {
+        "type": "array",
+        "description": "What a model answered about all of it and could not be used: the document is partial without that. Of single pages: with the page.",
+        "items": {"$ref": "#/components/schemas/RefusedAnswer"}
+      },
       "outputs": {"type": "array", "items": {"$ref": "#/components/schemas/DocumentOutput"}}
+    }
+  })";
+  schemas["RefusedAnswer"] = R"({
+    "type": "object",
+    "description": "An answer that was paid for and cannot be used, for a person to look at. It is asked for anew when the document is begun anew.",
+    "required": ["stage", "error_type", "reason", "model", "call_id", "response_id", "answer",
+                 "answer_sha256", "at"],
+    "properties": {
+      "stage": {"type": "string"},
+      "error_type": {"type": "string",
+                     "description": "invalid_answer, refusal, truncated, content_filter, no_text …"},
+      "reason": {"type": "string"},
+      "model": {"type": "string", "description": "That answered."},
+      "call_id": {"$ref": "#/components/schemas/Uuid"},
+      "response_id": {"type": "string", "description": "The service's own."},
+      "answer": {"type": "string", "description": "How it begins: 4000 characters at most."},
+      "answer_sha256": {"$ref": "#/components/schemas/Sha256"},
+      "at": {"$ref": "#/components/schemas/Time"}
     }
   })";
   schemas["DocumentPage"] = R"({
@@ -160,13 +183,17 @@ void add_pages(SchemaMap& schemas) {
   })";
   schemas["DocumentPageState"] = R"({
     "type": "object",
-    "required": ["page", "state", "failed_stage", "failed_reason", "width_pt", "height_pt",
-                 "content_sha256", "stages"],
+    "required": ["page", "state", "failed_stage", "failed_reason", "review", "width_pt",
+                 "height_pt", "content_sha256", "stages"],
     "properties": {
       "page": {"type": "integer"},
       "state": {"enum": ["pending", "completed", "failed"]},
       "failed_stage": {"$ref": "#/components/schemas/NullableText"},
       "failed_reason": {"$ref": "#/components/schemas/NullableText"},
+      "review": {
+        "description": "Of a page that was given up because of an answer that cannot be used.",
+        "anyOf": [{"$ref": "#/components/schemas/RefusedAnswer"}, {"type": "null"}]
+      },
       "width_pt": {"type": ["number", "null"]},
       "height_pt": {"type": ["number", "null"]},
       "content_sha256": {"$ref": "#/components/schemas/Sha256"},

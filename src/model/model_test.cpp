@@ -58,6 +58,18 @@ TEST(Outcome, ErrorTextIsAlwaysStorable) {
   EXPECT_EQ(parsed->at("message").as_string(), "ab\xef\xbf\xbd");
 }
 
+TEST(Outcome, WhoWasNotAskedIsSaidByTheError) {
+  const auto asked = [](const Outcome& outcome) {
+    const auto error = parse_json_object(outcome.error_json).value();
+    const auto* said = error.if_contains("asked");
+    return said == nullptr || said->as_bool();
+  };
+  EXPECT_FALSE(asked(Outcome::not_here("openai", "no key")));
+  EXPECT_FALSE(asked(Outcome::held_up("no \"room\"", std::chrono::seconds(1))));
+  EXPECT_TRUE(asked(Outcome::blocked("openai", "pay first")));
+  EXPECT_TRUE(asked(Outcome::throttled("429")));
+}
+
 TEST(Outcome, LongTextIsCutAtACharacter) {
   EXPECT_EQ(storable_text("aäb", 2), "a…");
   EXPECT_EQ(storable_text("aäb", 3), "a…");

@@ -56,19 +56,24 @@ Outcome Outcome::blocked(std::string_view provider, std::string_view message) {
   return outcome;
 }
 
-// By these two words millrace.release_claims knows that the provider is not meant.
+Outcome Outcome::not_asked(Kind kind, std::string_view error_type, std::string_view message,
+                           std::chrono::milliseconds after) {
+  auto outcome = failed(kind, error_type, message);
+  outcome.error_json.pop_back();
+  outcome.error_json += ",\"asked\":false}";
+  outcome.retry_after = after;
+  return outcome;
+}
+
 Outcome Outcome::not_here(std::string_view provider, std::string_view message) {
-  auto outcome = failed(Kind::blocked, "not_here", message);
+  auto outcome = not_asked(Kind::blocked, "not_here", message, std::chrono::seconds(30));
   outcome.provider = provider;
-  outcome.retry_after = std::chrono::seconds(30);
   outcome.actual_tokens = 0;
   return outcome;
 }
 
 Outcome Outcome::held_up(std::string_view message, std::chrono::milliseconds after) {
-  auto outcome = failed(Kind::throttled, "held_up", message);
-  outcome.retry_after = after;
-  return outcome;
+  return not_asked(Kind::throttled, "held_up", message, after);
 }
 
 Outcome Outcome::permanent(std::string_view error_type, std::string_view message) {

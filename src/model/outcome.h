@@ -51,7 +51,10 @@ struct Outcome {
                            std::optional<std::chrono::milliseconds> after = std::nullopt);
   static Outcome blocked(std::string_view provider, std::string_view message);
   // For reasons of our own: the provider, if the job has one, was not asked, and nothing is said of
-  // it. `not_here`: this worker cannot, another may; `held_up`: not now.
+  // it (the error has "asked": false, by which the database knows). `not_here`: this worker cannot,
+  // another may; `held_up`: not now.
+  static Outcome not_asked(Kind kind, std::string_view error_type, std::string_view message,
+                           std::chrono::milliseconds after);
   static Outcome not_here(std::string_view provider, std::string_view message);
   static Outcome held_up(std::string_view message, std::chrono::milliseconds after);
   static Outcome permanent(std::string_view error_type, std::string_view message);

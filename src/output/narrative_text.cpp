@@ -134,6 +134,10 @@ struct Writer {
 
   std::string write() {
     heading(1, input.info.shown_title());
+    if (input.missing) {
+      out += "The narrative is missing: what was answered when it was asked for could not be used.";
+      out += " The facts do not depend on it.\n\n";
+    }
     sentences();
     conflicts();
     uncertain();

@@ -19,6 +19,7 @@ struct NarrativeInput {
   const layout::clinical::Extraction& extraction;
   const EvidenceTable& evidence;
   const DocumentInfo& info;
+  bool missing = false;  // It could not be made: that is said.
 };
 
 std::string narrative_markdown(const NarrativeInput& input);

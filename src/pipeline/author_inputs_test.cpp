@@ -64,6 +64,10 @@ class Results final : public store::DocumentStore {
   Task<std::string> pipeline_definition(std::string) override { co_return unused(); }
   Task<CallPermit> begin_call(json::Object) override { co_return unused(); }
   Task<void> end_call(Uuid, json::Object) override { co_return unused(); }
+  Task<void> keep_answer(store::Held, Uuid, json::Object, store::PaidAnswer) override {
+    co_return unused();
+  }
+  Task<std::vector<store::PaidAnswer>> kept_answers(JobId, int) override { co_return unused(); }
 
   std::vector<store::PageResult> rows;
 

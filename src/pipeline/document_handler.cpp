@@ -171,6 +171,22 @@ std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines) {
   return {types.begin(), types.end()};
 }
 
+json::Object provider_bindings(const PipelineSet& pipelines,
+                               const std::function<std::string(const Stage&)>& limited) {
+  std::map<std::string, std::set<std::string>> named;  // By type.
+  for (const auto& name : pipelines.names()) {
+    const auto& one = *pipelines.find(name);
+    if (one.takes != Takes::file) continue;
+    for (const auto& stage : one.stages) named[stage.name].insert(limited(stage));
+  }
+  json::Object bindings;
+  for (const auto& [type, providers] : named) {
+    const bool one = providers.size() == 1 && !providers.begin()->empty();
+    bindings[type] = one ? json::Value(*providers.begin()) : json::Value(nullptr);
+  }
+  return bindings;
+}
+
 json::Array registration_of(const PipelineSet& pipelines, Takes takes,
                             const json::Object& defaults) {
   json::Array out;

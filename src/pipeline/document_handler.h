@@ -11,6 +11,7 @@
 #include "pipeline/services.h"
 #include "worker/handler.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,13 @@ struct DocumentJobType {
 // Of all versions in the set that take files, and of what every document needs; each pair once,
 // sorted.
 std::vector<DocumentJobType> document_job_types(const PipelineSet& pipelines);
+
+// Whose limits claims of jobs of each type count against, for millrace.bind_providers, by the
+// version of every pipeline that new documents get; `limited` names it for a stage, empty:
+// nobody's. Types are shared by pipelines: where they differ it is null, and each job takes its
+// room by itself.
+json::Object provider_bindings(const PipelineSet& pipelines,
+                               const std::function<std::string(const Stage&)>& limited);
 
 // What millrace.register_pipelines takes: the version that new documents get of every pipeline in
 // the set that takes this, and its queues and job types. `defaults` are policies of queues that do

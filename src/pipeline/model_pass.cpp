@@ -1,19 +1,25 @@
 #include "pipeline/model_pass.h"
 
-#include "base/either.h"
+#include "base/fault.h"
 #include "layout/clinical/pass_schema.h"
 #include "pipeline/paid_call.h"
 #include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 namespace millrace::pipeline {
 namespace {
 
 using layout::clinical::PassRequest;
+using provider::CallFailure;
+
+// Of an answer that cannot be used, as evidence.
+constexpr std::size_t kRefusedBytesMax = std::size_t{256} * 1024;
 
 provider::ChatRequest chat_request(const StageJob& job, const ModelService& service,
                                    const PassRequest& request, std::size_t number) {
@@ -37,38 +43,205 @@ std::string limited_name(const ModelService& service, std::string_view model) {
   return fmt::format("{}:{}", service.provider.substr(0, service.provider.find(':')), model);
 }
 
-// Room at the provider's limits for one request more than the claim took (L-04). Answers that are
-// paid for are at stake, so the job waits in its slot for as long as the windows of most providers
-// last; the time limit of the stage goes on.
-awaitable<std::expected<json::Object, Outcome>> further_room(StageJob& job, std::uint64_t tokens) {
-  using namespace either;
-  constexpr std::chrono::milliseconds kWaitMax = std::chrono::seconds(65);
-  constexpr std::chrono::milliseconds kLeast{50};
-  auto waited = std::chrono::milliseconds::zero();
-  for (;;) {
-    auto grant = co_await steadily(*job.context, [&] {
-      return job.services.ingest->take_capacity(
-          {.job = job.id(), .token = job.context->job().token}, 1, tokens);
-    });
-    if (!grant) {
-      co_return std::unexpected(Outcome::held_up(grant.error().message, std::chrono::seconds(1)));
-    }
-    if (grant->granted) co_return std::move(grant->capacity);
-    const auto pause = std::max(grant->retry, kLeast);
-    waited += pause;
-    if (waited > kWaitMax) {
-      co_return std::unexpected(Outcome::held_up("no room at the provider's limits", pause));
-    }
-    co_await (job.context->clock().sleep_for(pause) || job.context->token().wait());
-    if (job.context->cancelled()) {
-      co_return std::unexpected(Outcome::cancelled(job.context->cancel_reason()));
-    }
+// Of all that the answer depends on.
+std::string question_sha256(std::string_view provider, const provider::ChatRequest& chat) {
+  std::string all;
+  for (const std::string_view part :
+       {provider, std::string_view(chat.system), std::string_view(chat.user),
+        std::string_view(chat.schema_name)}) {
+    all += fmt::format("{}:{}", part.size(), part);
   }
+  all += to_json(chat.schema) + std::to_string(chat.max_output_tokens);
+  return sha256_hex(all);
 }
 
-}  // namespace
+// One run of a pass within a delivery.
+class Asking {
+ public:
+  Asking(StageJob& job, const ModelService& service, TakeAnswer take)
+      : job_(job), service_(service), take_(std::move(take)) {}
 
-Outcome unusable_answer(std::string_view why) { return Outcome::retry("invalid_answer", why); }
+  awaitable<std::expected<PassAnswers, PassEnd>> run(std::vector<PassRequest> requests) {
+    const auto& claimed = job_.context->job();
+    auto kept = co_await steadily(*job_.context, [&] {
+      return job_.services.store.kept_answers(claimed.id, claimed.generation);
+    });
+    if (!kept) co_return std::unexpected(PassEnd{.outcome = outcome_of(kept.error(), "answers")});
+    for (auto& one : *kept) {
+      auto question = one.question_sha256;
+      kept_.emplace(std::move(question), std::move(one));
+    }
+    std::size_t number = 0;
+    for (const auto& request : requests) {
+      auto ended = co_await answer_to(chat_request(job_, service_, request, number++));
+      if (!ended) continue;
+      // The claim took the room of one call: this is what the first one used of it.
+      if (first_done_) ended->outcome.actual_tokens = answers_.tokens_of_claim;
+      co_return std::unexpected(*std::move(ended));
+    }
+    co_return std::move(answers_);
+  }
+
+ private:
+  using Ended = std::optional<PassEnd>;
+
+  awaitable<Ended> answer_to(provider::ChatRequest chat) {
+    const auto provider = limited_name(service_, chat.model);
+    const auto question = question_sha256(provider, chat);
+    if (const auto found = kept_.find(question); found != kept_.end()) {
+      const auto& answer = found->second;
+      if (!answer.refused.empty()) co_return unusable(answer);
+      if (!read(answer.text)) {
+        add(answer);
+        co_return std::nullopt;
+      }
+      // Whoever kept it could use it, an older or newer program: it is asked for anew.
+    }
+    const auto* price = service_.prices.find(chat.model);
+    if (price == nullptr) {
+      co_return PassEnd{.outcome = Outcome::not_here(
+                            provider, fmt::format("{} has no price on this worker", provider))};
+    }
+    const auto estimate = provider::estimate_usage(chat);
+    auto permit = co_await begin_paid_call(job_,
+                                           {.provider = provider,
+                                            .model = chat.model,
+                                            .request_sha256 = question,
+                                            .estimated_tokens = estimate.total(),
+                                            .reserved_micros = provider::cost_of(estimate, *price)},
+                                           !first_done_);
+    if (!permit) {
+      auto outcome = std::move(permit).error();
+      outcome.actual_tokens = 0;  // Nothing was sent.
+      co_return PassEnd{.outcome = std::move(outcome)};
+    }
+    auto answer = co_await service_.chat->chat(std::move(chat), job_.context->token());
+    MR_FAULT("pass.answered");
+    if (!answer) {
+      co_return co_await failed({.provider = provider, .question = question, .estimate = estimate},
+                                *std::move(permit), std::move(answer).error(), *price);
+    }
+    co_return co_await answered({.provider = provider, .question = question, .estimate = estimate},
+                                *std::move(permit), *std::move(answer), *price);
+  }
+
+  struct Asked {
+    std::string provider;
+    std::string question;
+    provider::Usage estimate;
+  };
+
+  awaitable<Ended> answered(Asked asked, PaidPermit permit, provider::ChatAnswer answer,
+                            provider::Price price) {
+    const auto usage = answer.usage.reported ? answer.usage : asked.estimate;
+    price = service_.prices.of_answer(answer.model, price);
+    store::PaidAnswer paid{.question_sha256 = std::move(asked.question),
+                           .model = answer.model,
+                           .response_id = answer.response_id,
+                           .text = std::move(answer.text),
+                           .call = permit.call,
+                           .tokens_in = static_cast<std::int64_t>(usage.input),
+                           .tokens_out = static_cast<std::int64_t>(usage.output),
+                           .cost_micros = provider::cost_of(usage, price)};
+    if (auto wrong = read(paid.text)) paid = refused(std::move(paid), *std::move(wrong));
+    auto end = call_end(nullptr,
+                        {.usage = usage,
+                         .finish = std::move(answer.finish),
+                         .response_id = std::move(answer.response_id),
+                         .rate = answer.rate,
+                         .estimate = asked.estimate,
+                         .capacity = std::move(permit.capacity)},
+                        price);
+    note_first(usage);
+    if (auto ended = co_await keep(paid, std::move(end))) co_return ended;
+    if (!paid.refused.empty()) co_return unusable(paid);
+    add(paid);
+    co_return std::nullopt;
+  }
+
+  awaitable<Ended> failed(Asked asked, PaidPermit permit, CallFailure failure,
+                          provider::Price price) {
+    auto end = call_end(
+        &failure, {.estimate = asked.estimate, .capacity = std::move(permit.capacity)}, price);
+    // It came whole, was paid for, and is none that can be used: another would be as dear.
+    const bool came = failure.kind == CallFailure::Kind::permanent && failure.status == 200;
+    if (!came) {
+      co_await end_paid_call(job_, permit.call, std::move(end));
+      co_return PassEnd{.outcome = provider::to_outcome(failure, asked.provider, asked.estimate)};
+    }
+    note_first(failure.usage.value_or(asked.estimate));
+    const store::PaidAnswer paid{.question_sha256 = std::move(asked.question),
+                                 .model = asked.provider.substr(asked.provider.find(':') + 1),
+                                 .response_id = failure.response_id,
+                                 .text = {},
+                                 .refused = failure.error_type,
+                                 .reason = failure.message,
+                                 .call = permit.call};
+    if (auto ended = co_await keep(paid, std::move(end))) co_return ended;
+    co_return unusable(paid);
+  }
+
+  // With the end of the call, or neither. The money is spent whoever may keep the answer.
+  awaitable<Ended> keep(store::PaidAnswer paid, json::Object end) {
+    if (!paid.refused.empty()) end["error"] = paid.refused;
+    auto kept = co_await steadily(*job_.context, [&] {
+      return job_.services.store.keep_answer(job_.held(), paid.call, end, paid);
+    });
+    if (kept) co_return std::nullopt;
+    co_await end_paid_call(job_, paid.call, std::move(end));
+    co_return PassEnd{.outcome = outcome_of(kept.error(), "answer")};
+  }
+
+  // What is wrong with it; nothing: it is taken.
+  std::optional<std::string> read(std::string_view text) const {
+    const auto value = layout::clinical::parse_answer(text);
+    if (!value) return value.error().message;
+    const auto taken = take_(*value);
+    return taken ? std::nullopt : std::optional(taken.error().message);
+  }
+
+  static store::PaidAnswer refused(store::PaidAnswer paid, std::string reason) {
+    paid.refused = "invalid_answer";
+    paid.reason = std::move(reason);
+    paid.text = storable_text(paid.text, kRefusedBytesMax);
+    return paid;
+  }
+
+  PassEnd unusable(const store::PaidAnswer& paid) const {
+    json::Object review;
+    review["stage"] = job_.stage->name;
+    review["error_type"] = paid.refused;
+    review["reason"] = storable_text(paid.reason, 1'000);
+    review["model"] = storable_text(paid.model, 200);
+    review["call_id"] = paid.call.to_string();
+    review["response_id"] = storable_text(paid.response_id, 200);
+    review["answer_sha256"] = sha256_hex(paid.text);
+    auto outcome = Outcome::permanent(paid.refused, paid.reason);
+    outcome.error_json.pop_back();
+    outcome.error_json += ",\"review\":" + to_json(review) + "}";
+    return {.outcome = std::move(outcome), .review = std::move(review)};
+  }
+
+  void note_first(const provider::Usage& usage) {
+    if (!std::exchange(first_done_, true)) answers_.tokens_of_claim = usage.total();
+  }
+
+  void add(const store::PaidAnswer& paid) {
+    answers_.model = paid.model;
+    answers_.tokens_in += static_cast<std::uint64_t>(paid.tokens_in);
+    answers_.tokens_out += static_cast<std::uint64_t>(paid.tokens_out);
+    answers_.cost_micros += paid.cost_micros;
+  }
+
+  StageJob& job_;
+  const ModelService& service_;
+  TakeAnswer take_;
+  std::map<std::string, store::PaidAnswer, std::less<>> kept_;  // By question.
+  PassAnswers answers_;
+  bool first_done_ = false;  // The call that the claim took the room for was made.
+};
+
+}  // namespace
 
 std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
   const auto& name = job.stage->provider;
@@ -81,54 +254,11 @@ std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
   return &found->second;
 }
 
-awaitable<std::expected<PassAnswers, Outcome>> ask_model(StageJob& job, const ModelService& service,
-                                                         std::vector<PassRequest> requests) {
-  PassAnswers answers;
-  std::size_t number = 0;
-  for (const auto& request : requests) {
-    auto chat = chat_request(job, service, request, number++);
-    const auto provider = limited_name(service, chat.model);
-    const auto estimate = provider::estimate_usage(chat);
-    json::Object capacity;
-    if (number > 1) {
-      auto room = co_await further_room(job, estimate.total());
-      if (!room) co_return std::unexpected(std::move(room).error());
-      capacity = *std::move(room);
-    }
-    auto permit = co_await begin_paid_call(
-        job, {.provider = provider,
-              .model = chat.model,
-              .request_sha256 = sha256_hex(chat.system + '\n' + chat.user),
-              .estimated_tokens = estimate.total(),
-              .reserved_micros = provider::cost_of(estimate, service.price)});
-    if (!permit) {
-      co_return std::unexpected(Outcome::held_up(permit.error().message, std::chrono::seconds(1)));
-    }
-    if (!permit->allowed) co_return std::unexpected(over_budget(provider, *permit));
-    auto answer = co_await service.chat->chat(std::move(chat), job.context->token());
-    if (!answer) {
-      co_await end_paid_call(job, *permit, &answer.error(), {}, service.price);
-      co_return std::unexpected(provider::to_outcome(answer.error(), provider));
-    }
-    const auto usage = answer->usage.reported ? answer->usage : estimate;
-    co_await end_paid_call(job, *permit, nullptr,
-                           {.usage = usage,
-                            .finish = answer->finish,
-                            .response_id = answer->response_id,
-                            .capacity = std::move(capacity)},
-                           service.price);
-    if (number == 1) answers.tokens_of_claim = usage.total();
-    answers.model = answer->model;
-    answers.tokens_in += usage.input;
-    answers.tokens_out += usage.output;
-    answers.cost_micros += provider::cost_of(usage, service.price);
-    auto value = layout::clinical::parse_answer(answer->text);
-    if (!value) {
-      co_return std::unexpected(unusable_answer(value.error().message));
-    }
-    answers.values.push_back(*std::move(value));
-  }
-  co_return answers;
+awaitable<std::expected<PassAnswers, PassEnd>> ask_model(StageJob& job, const ModelService& service,
+                                                         std::vector<PassRequest> requests,
+                                                         TakeAnswer take) {
+  Asking asking(job, service, std::move(take));
+  co_return co_await asking.run(std::move(requests));
 }
 
 void note_answers(json::Object& meta, const ModelService& service, const PassAnswers& answers) {
@@ -136,7 +266,9 @@ void note_answers(json::Object& meta, const ModelService& service, const PassAns
   meta["model"] = answers.model;
   meta["tokens_in"] = answers.tokens_in;
   meta["tokens_out"] = answers.tokens_out;
-  if (answers.values.size() > 1) meta["tokens_of_claim"] = answers.tokens_of_claim;
+  if (answers.tokens_of_claim != answers.tokens_in + answers.tokens_out) {
+    meta["tokens_of_claim"] = answers.tokens_of_claim;
+  }
   meta["cost_micros"] = answers.cost_micros;
 }
 

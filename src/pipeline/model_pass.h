@@ -1,37 +1,45 @@
 // A pass by a model: requests of layout/clinical go to a provider, one after the other, each on
-// record and within the budget; the answers come back as JSON values.
+// record and within limits and budget; what they are answered is handed on as it comes.
 //
-// One page is one request in all but rare cases: the room that the claim took at the provider's
-// limits is for it. Every further one takes its own.
+// An answer is kept with the end of its call before the next question is asked, under a digest of
+// all that it depends on, until the result of the page is: a delivery that ends in between costs
+// nothing but the question in flight. One that cannot be used ends the pass for good: nobody is
+// paid for asking again, and a person finds it with the page.
 #pragma once
 
 #include "layout/clinical/pass_prompt.h"
 #include "pipeline/stage_job.h"
 
 #include <expected>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace millrace::pipeline {
 
+// What the answers to all questions cost, whenever they were paid for.
 struct PassAnswers {
-  std::vector<json::Value> values;
   std::string model;  // That answered.
   std::uint64_t tokens_in = 0;
   std::uint64_t tokens_out = 0;
   std::int64_t cost_micros = 0;
-  std::uint64_t tokens_of_claim =
-      0;  // Of the first request; further ones are settled by themselves.
+  // Of the first call of this delivery, for which the claim took the room; 0: there was none.
+  std::uint64_t tokens_of_claim = 0;
 };
 
-// The outcome says why there are no answers.
-awaitable<std::expected<PassAnswers, Outcome>> ask_model(
-    StageJob& job, const ModelService& service,
-    std::vector<layout::clinical::PassRequest> requests);
+// Why there are no answers. `review`: what is known of one that cannot be used; empty: it is for
+// another reason.
+struct PassEnd {
+  Outcome outcome;
+  json::Object review = {};
+};
 
-// An answer that cannot be used: the same question may be answered better. The attempts of the
-// stage and the budget of the tenant bound what that may cost.
-Outcome unusable_answer(std::string_view why);
+// Each answer in the order of the requests; an error says why it cannot be used.
+using TakeAnswer = std::function<Result<void>(const json::Value& answer)>;
+
+awaitable<std::expected<PassAnswers, PassEnd>> ask_model(
+    StageJob& job, const ModelService& service, std::vector<layout::clinical::PassRequest> requests,
+    TakeAnswer take);
 
 // The model of the stage; null for `local`. blocked when it is not configured here.
 std::expected<const ModelService*, Outcome> model_of(const StageJob& job);

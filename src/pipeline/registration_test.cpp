@@ -146,5 +146,32 @@ TEST_F(Registration, JobsOfAllVersionsAreTakenFromAllTheirQueues) {
   EXPECT_THAT(types, Not(Contains(DocumentJobType{"scan", "default"})));
 }
 
+// Types are shared: where two pipelines ask different providers in stages of one name, claims count
+// against nobody, and each job takes its room itself.
+TEST_F(Registration, BindsATypeToAProviderOnlyWhereAllPipelinesMeanTheSame) {
+  const auto like = [](const std::string& name, const std::string& detect,
+                       const std::string& extract) {
+    return fmt::format(
+        "name = \"{}\"\nversion = \"1.0.0\"\n[[stage]]\nname = \"scan\"\nrun = \"scan\"\n"
+        "[[stage]]\nname = \"read\"\nrun = \"ocr\"\n[[stage]]\nname = \"map\"\nrun = \"spatial\"\n"
+        "[[stage]]\nname = \"detect\"\nrun = \"detect\"\nprovider = \"{}\"\n"
+        "[[stage]]\nname = \"extract\"\nrun = \"extract\"\nprovider = \"{}\"\n",
+        name, detect, extract);
+  };
+  write("a.toml", like("a", "openai", "openai"));
+  write("b.toml", like("b", "local", "openai"));
+  write("c.toml", like("c", "anthropic", "openai"));
+  const auto set = load();
+  const auto bindings = provider_bindings(set, [](const Stage& stage) {
+    return stage.provider == kLocalProvider || stage.provider == kNoProvider
+               ? std::string()
+               : stage.provider + ":m";
+  });
+  EXPECT_TRUE(bindings.at("detect").is_null());
+  EXPECT_EQ(bindings.at("extract"), "openai:m");
+  EXPECT_TRUE(bindings.at("read").is_null());
+  EXPECT_TRUE(bindings.at("ai_queue_pass1").is_null()) << "of the pipeline inside the program";
+}
+
 }  // namespace
 }  // namespace millrace::pipeline

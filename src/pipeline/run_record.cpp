@@ -117,6 +117,13 @@ void RunRecord::add(store::PageResult one, bool reads_words) {
   results.emplace(std::move(key), std::move(one));
 }
 
+bool lacks_narrative(const StageJob& job) {
+  const auto* narrate = stage_doing(*job.pipeline, RunKind::narrate);
+  if (narrate == nullptr) return false;
+  const auto found = job.work.results.find(narrate->name);
+  return found != job.work.results.end() && found->second.meta.contains("review");
+}
+
 Task<RunRecord> read_record(StageJob& job) {
   RunRecord record;
   MR_CO_TRY(record.times, co_await steadily(*job.context, [&] {
@@ -154,7 +161,9 @@ output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
   // A parser tells of its pages in one word.
   const auto* lost = job.work.document->summary.if_contains("pages_failed");
   const bool some = lost != nullptr && lost->is_array() && !lost->get_array().empty();
-  manifest.state = failed == 0 && !some ? "completed" : "partial";
+  // And an answer about the whole document may be none that could be used.
+  const bool lacks = lacks_narrative(job);
+  manifest.state = failed == 0 && !some && !lacks ? "completed" : "partial";
   manifest.inputs = {info.source};
   manifest.pipeline = {
       .name = job.pipeline->name, .version = job.pipeline->version, .sha256 = job.pipeline->hash};

@@ -38,6 +38,9 @@ struct RunRecord {
 
 Task<RunRecord> read_record(StageJob& job);
 
+// What a model answered when it was to tell the document could not be used.
+bool lacks_narrative(const StageJob& job);
+
 output::Manifest manifest_of(const StageJob& job, const RunRecord& record,
                              const output::DocumentInfo& info,
                              std::vector<output::ManifestArtifact> artifacts);

@@ -35,7 +35,7 @@ struct ModelService {
   provider::ChatProvider* chat = nullptr;
   std::string provider;  // As limits name it: "openai:gpt-4o-mini".
   std::string model;
-  provider::Price price = {};
+  provider::PriceTable prices = {};
   int max_output_tokens = 8'192;
 };
 
@@ -50,7 +50,9 @@ using OpenEmbedding = std::function<Task<EmbeddingService>(std::string model)>;
 // For stages that are programs or addresses of the pipeline's author.
 struct AuthorServices {
   http::Client* client = nullptr;  // Null: there is no network here.
-  std::string folder = {};         // Of the pipeline files: programs lie and run in it.
+  // Whose limits a stage says its jobs count against, as limits name it; empty: nobody's.
+  std::function<std::string(const Stage&)> limited_by = {};
+  std::string folder = {};  // Of the pipeline files: programs lie and run in it.
   std::map<std::string, std::string> env = {};  // All that a program gets besides the job's own.
 };
 

@@ -22,6 +22,7 @@ struct StageJob {
   const Stage* stage = nullptr;  // Null for the outputs and for pictures.
 
   JobId id() const { return context->job().id; }
+  store::Held held() const { return {.job = id(), .token = context->job().token}; }
   std::string_view type() const { return context->job().job_type; }
   int page() const { return work.page ? work.page->page : 0; }
 

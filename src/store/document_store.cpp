@@ -105,6 +105,7 @@ Result<DocumentWork> read_work(std::string_view text) {
   out.group = group_of(work);
   const auto* quarantined = work.if_contains("quarantined");
   out.quarantined = quarantined != nullptr && quarantined->is_bool() && quarantined->get_bool();
+  out.limited_by = text_member(work, "limited_by");
   return out;
 }
 
@@ -218,6 +219,7 @@ class PgDocumentStore final : public DocumentStore {
     CallPermit permit;
     permit.allowed = bool_member(answer, "allowed");
     permit.budget_micros = int_member(answer, "budget_micros");
+    permit.retry = milliseconds(int_member(answer, "retry_ms"));
     if (permit.allowed) {
       MR_CO_TRY(permit.call, Uuid::parse(text_member(answer, "call_id")));
     }
@@ -230,6 +232,48 @@ class PgDocumentStore final : public DocumentStore {
     MR_CO_TRY_VOID(
         co_await call(MR_POINT("end_call"), "select millrace.end_call($1, $2)", std::move(params)));
     co_return ok();
+  }
+
+  Task<void> keep_answer(Held held, Uuid id, json::Object end, PaidAnswer answer) override {
+    json::Object kept;
+    kept["question_sha256"] = answer.question_sha256;
+    kept["model"] = storable_text(answer.model, 200);
+    kept["response_id"] = storable_text(answer.response_id, 200);
+    kept["answer"] = storable_text(answer.text, kAnswerLimits.max_bytes);
+    if (!answer.refused.empty()) {
+      kept["refused"] = answer.refused;
+      kept["reason"] = storable_text(answer.reason, 1'000);
+    }
+    pg::Params params;
+    params.add(held.job).add(held.token).add(id).add_json(end).add_json(kept);
+    MR_CO_TRY_VOID(co_await call(MR_POINT("keep_answer"),
+                                 "select millrace.keep_answer($1, $2, $3, $4, $5)",
+                                 std::move(params)));
+    co_return ok();
+  }
+
+  Task<std::vector<PaidAnswer>> kept_answers(JobId job, int generation) override {
+    MR_CO_TRY(auto rows,
+              co_await call(MR_POINT("kept_answers"),
+                            "select question_sha256, call_id, model, response_id, answer, "
+                            "input_tokens, output_tokens, cost_micros, coalesce(refused, ''), "
+                            "coalesce(reason, '') from millrace.kept_answers($1, $2)",
+                            pg::params(job, generation)));
+    std::vector<PaidAnswer> answers;
+    for (const auto row : rows) {
+      MR_CO_TRY(const auto id, Uuid::parse(row.text(1)));
+      answers.push_back({.question_sha256 = std::string(row.text(0)),
+                         .model = std::string(row.text(2)),
+                         .response_id = std::string(row.text(3)),
+                         .text = std::string(row.text(4)),
+                         .refused = std::string(row.text(8)),
+                         .reason = std::string(row.text(9)),
+                         .call = id,
+                         .tokens_in = row.i64(5),
+                         .tokens_out = row.i64(6),
+                         .cost_micros = row.i64(7)});
+    }
+    co_return answers;
   }
 
  private:

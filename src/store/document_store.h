@@ -4,9 +4,9 @@
 // Reading happens on connections of the worker's own, between claim and settlement. Everything that
 // changes a document is a statement for the settlement of its job
 // (worker::JobContext::in_settlement), so that it commits with the fence or not at all. Exceptions,
-// each safe to repeat: begin_document binds a document to its pipeline; begin_call and end_call
-// keep the account of paid calls, which must not vanish when the job does. Threading: any.
-// Lifetime: the pool outlives it.
+// each safe to repeat: begin_document binds a document to its pipeline; begin_call, end_call and
+// keep_answer keep the account of paid calls, and what was paid for, which must not vanish when the
+// job does. Threading: any. Lifetime: the pool outlives it.
 #pragma once
 
 #include "base/json.h"
@@ -91,6 +91,8 @@ struct DocumentWork {
   };
   std::vector<GroupPage> group = {};
   bool quarantined = false;
+  // Whose limits the claim of the job counted against ("openai:gpt-4o-mini"); empty: nobody's.
+  std::string limited_by = {};
 };
 
 struct PageResult {
@@ -120,6 +122,27 @@ struct DocumentTimes {
   std::map<std::string, Span, std::less<>> stages = {};
 };
 
+// A delivery: which job, and the token of its lease.
+struct Held {
+  JobId job;
+  LeaseToken token;
+};
+
+// What a model answered to one question, for money.
+struct PaidAnswer {
+  std::string question_sha256;  // Hexadecimal, of all that the answer depends on.
+  std::string model;            // That answered.
+  std::string response_id;
+  std::string text;
+  std::string refused = {};  // What is wrong with it, as a word, and why; empty: it can be used.
+  std::string reason = {};
+  // As the end of its call says them; they are not sent.
+  Uuid call = {};
+  std::int64_t tokens_in = 0;
+  std::int64_t tokens_out = 0;
+  std::int64_t cost_micros = 0;
+};
+
 class DocumentStore {
  public:
   virtual ~DocumentStore() = default;
@@ -141,9 +164,16 @@ class DocumentStore {
     bool allowed = false;
     Uuid call;
     std::int64_t budget_micros = 0;  // Of the day, when it is not allowed.
+    // The provider has asked everybody to wait so long: then that is why it is not allowed.
+    std::chrono::milliseconds retry{0};
   };
   virtual Task<CallPermit> begin_call(json::Object call) = 0;
   virtual Task<void> end_call(Uuid call, json::Object end) = 0;
+  // With the end of its call; lease_lost: neither is on record.
+  virtual Task<void> keep_answer(Held held, Uuid call, json::Object end, PaidAnswer answer) = 0;
+  // About the page of the job, or the whole document, in its stage. What could not be used is told
+  // to the job and generation that asked only.
+  virtual Task<std::vector<PaidAnswer>> kept_answers(JobId job, int generation) = 0;
 };
 
 std::unique_ptr<DocumentStore> make_document_store(pg::Pool& pool);

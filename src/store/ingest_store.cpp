@@ -132,10 +132,12 @@ class PgIngestStore final : public IngestStore {
     co_return rows[0].i32(0);
   }
 
-  Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens) override {
-    MR_CO_TRY(const auto text, co_await ask(MR_POINT("take_capacity"),
-                                            "select millrace.take_capacity($1, $2, $3, $4)",
-                                            pg::params(held.job, held.token, requests, tokens)));
+  Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens,
+                                    std::string provider) override {
+    MR_CO_TRY(
+        const auto text,
+        co_await ask(MR_POINT("take_capacity"), "select millrace.take_capacity($1, $2, $3, $4, $5)",
+                     pg::params(held.job, held.token, requests, tokens, provider)));
     MR_CO_TRY(const auto answer, parse_json_object(text));
     CapacityGrant grant;
     grant.granted = bool_member(answer, "granted");

@@ -28,12 +28,6 @@ class Pool;
 
 namespace millrace::store {
 
-// A delivery: which job, and the token of its lease.
-struct Held {
-  JobId job;
-  LeaseToken token;
-};
-
 // As millrace.generation_json tells it.
 struct Generation {
   Uuid id;
@@ -103,8 +97,10 @@ class IngestStore {
   // Puts the next chunks where they will be read once the generation is published. How many; 0: all
   // of them are in place.
   virtual Task<int> place_chunks(Held held, Uuid generation) = 0;
-  // Room at the provider's limits for a call; `requests` is 0 for the call that the claim took.
-  virtual Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens) = 0;
+  // Room for a call at the limits of a provider ("openai:gpt-4o-mini"); `requests` is 0 for the
+  // call that the claim took.
+  virtual Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens,
+                                            std::string provider) = 0;
   // Published chunks as JSON, behind `after`.
   virtual Task<std::vector<std::string>> list_chunks(Uuid file, int after, int limit) = 0;
 };

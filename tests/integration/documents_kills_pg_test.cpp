@@ -1,6 +1,7 @@
 // Kills exactly at the fault points of the document store (F06, F08, T1): a worker dies there once,
 // another one takes over, and the document ends as if nothing had been: every page once, every fact
-// once, and of every call that may have cost money one intent, at most one answer, and the money.
+// once, and of every call that may have cost money one intent, at most one answer, and the money;
+// of every question at most one answer, whoever died after it.
 #include "integration/documents_world.h"
 
 #include <fstream>
@@ -34,9 +35,9 @@ class KilledDocuments : public PaidDocuments {
   }
 
   // A worker comes to the point and dies there.
-  void kill_at(const std::string& point) {
+  void kill_at(const std::string& point, int time = 1) {
     auto env = paid_env();
-    env["MILLRACE_FAULT"] = point + "=kill";
+    env["MILLRACE_FAULT"] = fmt::format("{}=kill@{}", point, time);
     DocumentWorker victim(world(), env);
     EXPECT_TRUE(victim.dies()) << point << " was not reached";
   }
@@ -89,16 +90,17 @@ class KilledDocuments : public PaidDocuments {
   // Every answer is on record once; what has no end is of a delivery that was lost, and its money
   // stays reserved.
   void expect_sound_money() {
-    EXPECT_EQ(value("select count(*) - count(distinct response_id) from millrace.provider_call "
+    EXPECT_EQ(value("select count(*) - count(distinct (tenant_id, response_id)) from "
+                    "millrace.provider_call "
                     "where state = 'answered'"),
               "0");
     EXPECT_EQ(value("select count(*) from millrace.provider_call where response_id = '' and state "
                     "= 'answered'"),
               "0");
-    EXPECT_EQ(value("select count(*) from (select from millrace.provider_call group by job_id, "
-                    "generation, delivery_count having count(*) filter (where state = 'answered') "
-                    "> 1) twice"),
+    EXPECT_EQ(value("select count(*) from (select from millrace.provider_call where state = "
+                    "'answered' group by job_id, request_sha256 having count(*) > 1) twice"),
               "0");
+    EXPECT_EQ(value("select count(*) from millrace.paid_answer"), "0");
     EXPECT_EQ(
         value("select count(*) from millrace.provider_call c where c.state = 'sent' and not exists "
               "(select from millrace.attempt a where a.job_id = c.job_id and a.delivery_count = "
@@ -118,6 +120,8 @@ struct PaidPoint {
   std::string point;
   std::string on_record;  // Of the call at whose point it died, when it had died.
   int sent;               // Requests that had reached the provider.
+  int lost;               // Those of them that have to be made again.
+  bool refused = false;   // By the provider: then there is no answer to keep.
 };
 
 // F08. One page, so that there is one call at a time, and what the death left can be counted.
@@ -130,14 +134,22 @@ TEST_F(KilledDocuments, f08_ADeathAroundAPaidCallIsPaidForAsItIsOnRecord) {
   EXPECT_EQ(calls(undisturbed), fmt::format("answered {}", usual));
   const auto usual_facts = facts(undisturbed);
 
-  const std::vector<PaidPoint> points = {
-      {"begin_call.before", "(null)", 0},       {"begin_call.after_send", "sent 1", 0},
-      {"begin_call.after", "sent 1", 0},        {"end_call.before", "sent 1", 1},
-      {"end_call.after_send", "answered 1", 1}, {"end_call.after", "answered 1", 1}};
+  const std::vector<PaidPoint> points = {{"begin_call.before", "(null)", 0, 0},
+                                         {"begin_call.after_send", "sent 1", 0, 0},
+                                         {"begin_call.after", "sent 1", 0, 0},
+                                         {"pass.answered", "sent 1", 1, 1},
+                                         {"keep_answer.before", "sent 1", 1, 1},
+                                         {"keep_answer.after_send", "answered 1", 1, 0},
+                                         {"keep_answer.after", "answered 1", 1, 0},
+                                         {"end_call.before", "sent 1", 1, 1, true},
+                                         {"end_call.after_send", "failed 1", 1, 1, true},
+                                         {"end_call.after", "failed 1", 1, 1, true}};
   int number = 0;
-  for (const auto& [point, on_record, sent] : points) {
+  for (const auto& [point, on_record, sent, lost, refused] : points) {
     worker_.reset();
     const auto before = requests();
+    if (refused)
+      stand_in_->ask("POST", "/control/script", R"({"steps": [{"do": "server_error"}]})");
     const auto id = upload(made_pdf({letter(fmt::format("Patient {}", ++number), "Metformin")}),
                            "letter.pdf", "paid");
     kill_at(point);
@@ -149,11 +161,43 @@ TEST_F(KilledDocuments, f08_ADeathAroundAPaidCallIsPaidForAsItIsOnRecord) {
     ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
     expect_whole(id, 1, point);
     EXPECT_EQ(facts(id), usual_facts) << point;
-    // One call more for the one that was lost, if it had been sent; not one more than that.
-    EXPECT_EQ(requests() - before, usual + sent) << point;
-    EXPECT_EQ(calls(id), on_record == "sent 1" ? fmt::format("answered {}, sent 1", usual)
-                                               : fmt::format("answered {}", usual + sent))
+    // One call more for the one that was lost; none for an answer that was on record.
+    EXPECT_EQ(requests() - before, usual + lost) << point;
+    const bool open = on_record == "sent 1" || on_record == "failed 1";
+    EXPECT_EQ(calls(id), fmt::format("answered {}{}", usual, open ? ", " + on_record : ""))
         << point;
+  }
+  expect_nothing_twice();
+  expect_sound_money();
+  expect_sound();
+}
+
+// A page of several questions: whoever dies between them, or before the last answer is on record,
+// has lost that one at most.
+TEST_F(KilledDocuments, f08_ADeathAmongTheQuestionsOfAPageLosesOneAnswerAtMost) {
+  value(
+      "select millrace.set_limit('openai', 'stand-in', '{\"tokens_per_minute\": -1, "
+      "\"tokens_per_hour\": -1}')");
+  heal();
+  const auto undisturbed = upload(made_long_pdf("Undisturbed"), "long.pdf", "paid");
+  ASSERT_EQ(ended(undisturbed), "completed") << to_json(document(undisturbed));
+  const auto usual_facts = facts(undisturbed);
+  for (const auto& [point, time, lost] :
+       {std::tuple("keep_answer.before", 3, 1), std::tuple("keep_answer.after", 2, 0),
+        std::tuple("begin_call.before", 3, 0)}) {
+    worker_.reset();
+    const auto before = requests();
+    const auto id = upload(made_long_pdf(point), "long.pdf", "paid");
+    kill_at(point, time);
+    heal();
+    ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
+    const auto questions = std::stoi(
+        value("select count(distinct request_sha256) from millrace.provider_call c join "
+              "millrace.job_fact j using (job_id) where j.payload ->> 'shell_file_id' = $1",
+              pg::params(id)));
+    EXPECT_GE(questions, 3 + 2) << "the page is too short for this test";
+    EXPECT_EQ(requests() - before, questions + lost) << point;
+    EXPECT_EQ(facts(id), usual_facts) << point;
   }
   expect_nothing_twice();
   expect_sound_money();
@@ -164,7 +208,8 @@ TEST_F(KilledDocuments, f08_ADeathAroundAPaidCallIsPaidForAsItIsOnRecord) {
 TEST_F(KilledDocuments, f06_ADeathAtAnyOtherPointCostsNoPage) {
   std::map<std::string, std::string> ids;  // By point.
   for (const auto& point : document_points()) {
-    if (point.starts_with("begin_call") || point.starts_with("end_call")) continue;
+    const auto is_of = [&point](std::string_view call) { return point.starts_with(call); };
+    if (is_of("begin_call") || is_of("end_call") || is_of("keep_answer")) continue;
     const auto name = fmt::format("Point {}", ids.size());
     ids[point] = upload(made_pdf({letter(name, "Metformin"), letter(name, "Aspirin")}),
                         "letter.pdf", "paid");
@@ -185,8 +230,9 @@ TEST_F(KilledDocuments, f06_ADeathAtAnyOtherPointCostsNoPage) {
 
 TEST(DocumentPoints, HaveTheCallsThatAreKilledHere) {
   const auto points = document_points();
-  for (const auto* call : {"begin_call", "end_call", "begin_document", "document_work",
-                           "page_results", "pages_of", "pipeline_definition"}) {
+  for (const auto* call :
+       {"begin_call", "end_call", "keep_answer", "kept_answers", "begin_document", "document_work",
+        "page_results", "pages_of", "pipeline_definition"}) {
     for (const auto* where : {".before", ".after_send", ".after"}) {
       EXPECT_THAT(points, testing::Contains(std::string(call) + where));
     }

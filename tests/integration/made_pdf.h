@@ -56,6 +56,25 @@ inline std::string made_pdf(const std::vector<PdfPage>& pages) {
   return pdf_of(objects);
 }
 
+// One page that is too long for one question to a model: hundreds of wide lines, and something to
+// find on a few of them.
+inline std::string made_long_pdf(const std::string& name) {
+  std::string text = "BT /F1 11 Tf 60 8000 Td 16 TL\n";
+  for (int line = 0; line < 450; ++line) {
+    auto words = fmt::format("Line {} of {}:", line, name);
+    while (words.size() < 280) words += " nothing of note here";
+    if (line % 100 == 50) words = "Metformin 500 mg twice daily";
+    text += fmt::format("({}) Tj T*\n", escaped(words));
+  }
+  text += "ET\n";
+  return pdf_of(
+      {"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [ 4 0 R ] >>",
+       "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+       "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2000 8100] /Contents 5 0 R /Resources << /Font "
+       "<< /F1 3 0 R >> >> >>",
+       fmt::format("<< /Length {} >>\nstream\n{}endstream", text.size(), text)});
+}
+
 // A page that is nothing but a picture of one shade of grey; with a stamp, a line of text on it.
 struct ScanPage {
   int shade = 255;

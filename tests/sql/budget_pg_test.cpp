@@ -201,9 +201,11 @@ TEST_F(Budget, AUsedUpBudgetSaysNothingAboutTheProvider) {
         "api_endpoint = 'gpt'");
   };
   enqueue(sql);
-  EXPECT_EQ(worker.settle(worker.take(), "blocked",
-                          R"({"error": {"error_type": "over_budget", "message": "used up"}})"),
-            "settled");
+  EXPECT_EQ(
+      worker.settle(
+          worker.take(), "blocked",
+          R"({"error": {"error_type": "over_budget", "message": "used up", "asked": false}})"),
+      "settled");
   EXPECT_EQ(state(), "closed");
   enqueue(sql);
   EXPECT_EQ(
@@ -213,7 +215,7 @@ TEST_F(Budget, AUsedUpBudgetSaysNothingAboutTheProvider) {
   EXPECT_EQ(state(), "open");
 }
 
-// E13: who was not asked has refused nothing.
+// E13: who was not asked has refused nothing, whatever it is called; nor has who has answered.
 TEST_F(Budget, WhatWaitsForReasonsOfOurOwnSaysNothingAboutTheProvider) {
   sql.run("select millrace.bind_providers('{\"noop\": \"openai:gpt\"}')");
   const auto state = [&] {
@@ -221,26 +223,58 @@ TEST_F(Budget, WhatWaitsForReasonsOfOurOwnSaysNothingAboutTheProvider) {
         "select concat_ws(' ', breaker_state, breaker_failures, throttled_until > millrace.now()) "
         "from millrace.api_rate_limits where provider_name = 'openai' and api_endpoint = 'gpt'");
   };
-  enqueue(sql);
-  EXPECT_EQ(worker.settle(worker.take(), "blocked",
-                          R"({"error": {"error_type": "not_here", "message": "no key"}})"),
-            "settled");
-  enqueue(sql);
-  EXPECT_EQ(
-      worker.settle(
-          worker.take(), "throttled",
-          R"({"error": {"error_type": "held_up", "message": "no room"}, "retry_after_ms": 600000})"),
-      "settled");
-  enqueue(sql);
-  EXPECT_EQ(worker.settle(worker.take(), "retry",
-                          R"({"error": {"error_type": "invalid_answer", "message": "no JSON"}})"),
-            "settled");
+  const auto end_with = [&](std::string_view outcome, std::string_view more) {
+    enqueue(sql);
+    EXPECT_EQ(worker.settle(worker.take(), std::string(outcome), std::string(more)), "settled");
+  };
+  for (const auto* outcome : {"blocked", "throttled", "retry"}) {
+    end_with(outcome, R"({"error": {"error_type": "any", "message": "m", "asked": false},
+                          "retry_after_seconds": 600})");
+    EXPECT_EQ(state(), "closed 0") << outcome;
+  }
+  end_with("permanent", R"({"error": {"error_type": "invalid_answer", "message": "no JSON"}})");
   EXPECT_EQ(state(), "closed 0");
+  // What a handler of somebody else says of itself is no reason to fail its settlement.
+  end_with("retry", R"({"error": {"error_type": "x", "message": "m", "asked": "by whom?"}})");
+  EXPECT_EQ(state(), "closed 1");
+  end_with("throttled", R"({"error": {"error_type": "held_up", "message": "429"}})");
+  EXPECT_EQ(state(), "closed 1 t");
+}
+
+// What a service says of its limits holds all calls, also of jobs that were claimed before.
+TEST_F(Budget, e10_a_service_that_would_refuse_the_next_call_is_not_asked) {
+  stop_clock(sql);
+  sql.run("select millrace.bind_providers('{\"noop\": \"openai:gpt\"}')");
+  const auto job = payer();
+  const auto retry = [&](std::string_view provider) {
+    const auto answer = sql.value("select millrace.begin_call($1::jsonb)::text",
+                                  pg::params(call(job, 1, provider)));
+    return member(sql, answer, "allowed") + " " + member(sql, answer, "retry_ms");
+  };
+  const auto hold = [&](std::string_view ms) {
+    end_call(pay(sql, job, 1),
+             fmt::format(R"({{"state": "answered", "cost_micros": 1, "hold_ms": {}}})", ms));
+  };
+  for (const auto* nothing : {"0", "-1", "-1e300", "null"}) {
+    hold(nothing);
+    EXPECT_EQ(retry("openai:gpt"), "true (null)") << nothing;
+  }
+  hold("2500");
+  EXPECT_EQ(retry("openai:gpt"), "false 2500");
+  EXPECT_EQ(retry("anthropic:c"), "true (null)");
   enqueue(sql);
-  EXPECT_EQ(worker.settle(worker.take(), "throttled",
-                          R"({"error": {"error_type": "throttled", "message": "429"}})"),
-            "settled");
-  EXPECT_EQ(state(), "closed 0 t");
+  EXPECT_TRUE(worker.claim().empty());
+  const auto spent = spend();
+  EXPECT_EQ(pay(sql, job, 1), "refused");
+  EXPECT_EQ(spend(), spent) << "nothing is reserved for what is not sent";
+  pass(sql, "2500 milliseconds");
+  EXPECT_EQ(retry("openai:gpt"), "true (null)");
+  EXPECT_EQ(worker.claim().size(), 1U);
+  // Not for good, whatever it says.
+  hold("1e300");
+  EXPECT_EQ(retry("openai:gpt"), "false 600000");
+  pass(sql, "24 hours");
+  EXPECT_EQ(retry("openai:gpt"), "true (null)");
 }
 
 TEST_F(Budget, JobTypesAreBoundToTheProvidersThatPipelinesName) {

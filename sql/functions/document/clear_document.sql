@@ -1,4 +1,4 @@
--- millrace.clear_document: what a document that ends badly may not hand out any longer, with the transaction that ends it. A file that is refused has no outputs, pages, results, facts or published chunks, whatever
+-- millrace.clear_document: what a document that ends badly may not hand out any longer, with the transaction that ends it. A file that is refused has no outputs, pages, results, facts, paid answers or published chunks, whatever
 -- an earlier run made of it: only the report of the job that refused it stays. One that failed has no outputs of earlier runs: they tell of a document that is no more; what is known of its pages stays for the next try.
 create or replace function millrace.clear_document(p_document millrace.document, p_state text, p_job_id uuid) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
@@ -19,6 +19,7 @@ begin
     delete from millrace.clinical_fact c where c.file_id = p_document.file_id;
     get diagnostics v_facts = row_count;
     delete from millrace.page p where p.file_id = p_document.file_id;
+    delete from millrace.paid_answer a where a.file_id = p_document.file_id;
     delete from millrace.document_chunks c where c.document_id = p_document.file_id;
     get diagnostics v_chunks = row_count;
     update millrace.generation g set state = 'superseded' where g.file_id = p_document.file_id and g.state = 'published';

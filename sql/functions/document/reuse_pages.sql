@@ -34,6 +34,7 @@ begin
     on conflict (file_id, page, stage) do update
        set reuse_key = excluded.reuse_key, sha256 = excluded.sha256, size_bytes = excluded.size_bytes, part_offset = excluded.part_offset, part_sha256 = excluded.part_sha256, meta = excluded.meta, job_id = null, run = excluded.run, reused = true,
            created_at = excluded.created_at;
+    delete from millrace.paid_answer a where a.file_id = p_document.file_id and a.page = v_item.page and a.stage = p_stage;
     delete from millrace.clinical_fact c where c.file_id = p_document.file_id and c.page = v_item.page and v_item.meta ? 'facts';
     insert into millrace.clinical_fact (id, tenant_id, patient_id, file_id, page, fact_id, type, name, subject, polarity, certainty, temporality, value, codes, evidence, conf, route,
         dated, created_at)

@@ -27,6 +27,7 @@ begin
   delete from millrace.page p where p.file_id = v_document.file_id and p.page > v_document.page_count;
   delete from millrace.page_result r where r.file_id = v_document.file_id and r.page > v_document.page_count;
   delete from millrace.clinical_fact c where c.file_id = v_document.file_id and c.page > v_document.page_count;
+  delete from millrace.paid_answer a where a.file_id = v_document.file_id and a.page > v_document.page_count;
   insert into millrace.page as p (file_id, page, tenant_id, content_sha256, width_pt, height_pt, rotation_deg, text_chars)
   select v_document.file_id, (i ->> 'page')::integer, v_document.tenant_id, decode(i ->> 'content_sha256', 'hex'), (i ->> 'width_pt')::double precision,
          (i ->> 'height_pt')::double precision, coalesce((i ->> 'rotation_deg')::integer, 0), coalesce((i ->> 'text_chars')::integer, 0)

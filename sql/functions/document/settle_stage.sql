@@ -1,7 +1,7 @@
 -- millrace.settle_stage: the job of a stage for a whole document is being settled: its results and outputs are written, pages that the stage before could not do are given up, and the next stage
 -- is begun; without one the document has ended. A job that the document has left behind changes nothing. A stage per page that has only been reached (its job has no page) writes nothing and is begun here.
 -- A document may have no pages (page_count null): then there is none to give up.
--- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_results), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary, describes (kind, mime, page_count: of a stage that found out), rejected (findings: the file is refused, and ends here), pages_failed in the summary (of a parser: the document is partial in the end). p_plan: as in millrace.start_stage, or null.
+-- p_item: closes (the stage whose pages have ended), results (each as in millrace.put_results), pages_of (the stage of which results has all pages), outputs (kind, page, file_name, blob), summary, describes (kind, mime, page_count: of a stage that found out), rejected (findings: the file is refused, and ends here), pages_failed in the summary (of a parser), or an answer about the whole document that could not be used (`review` in the meta of the result; see millrace.keep_answer): the document is partial in the end. p_plan: as in millrace.start_stage, or null.
 create or replace function millrace.settle_stage(p_job_id uuid, p_item jsonb, p_plan jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -10,6 +10,7 @@ declare
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = v_document.file_id);
   v_failed integer;
+  v_lacks boolean;
 begin
   if not millrace.awaits_job(v_document, p_job_id) then
     return;
@@ -42,6 +43,14 @@ begin
   if p_item ? 'summary' then
     update millrace.document d set summary = d.summary || (p_item -> 'summary') where d.file_id = v_document.file_id returning d.* into v_document;
   end if;
+  if p_item #> '{results,0,meta,review}' is not null then
+    -- On the record of the file, as the dead letter of a page is (millrace.note_failures).
+    update millrace.shell_files f
+       set processing_error = millrace.add_error(f.processing_error, jsonb_build_object('job_type', p_item #>> '{results,0,stage}',
+             'error_type', millrace.error_class(p_item #>> '{results,0,stage}', 'permanent', p_item #> '{results,0,meta,review}'),
+             'error_message', left(p_item #>> '{results,0,meta,review,reason}', 1000), 'code', p_item #>> '{results,0,meta,review,error_type}', 'retry_count', 0, 'timestamp', v_now))
+     where f.id = v_document.file_id;
+  end if;
   select count(*) into v_failed from millrace.page p where p.file_id = v_document.file_id and p.state = 'failed';
   if p_plan is not null and (v_failed = 0 or v_failed < v_document.page_count) and (v_failed = 0 or not coalesce((p_item ->> 'fail_on_page')::boolean, false)) then
     perform millrace.start_stage(v_document, p_plan, p_job_id);
@@ -53,8 +62,9 @@ begin
     perform millrace.resume_document(v_document, (select v.first_job from millrace.pipeline_version v where v.hash = v_document.pipeline_hash), p_job_id);
     return;
   end if;
-  perform millrace.end_document(v_document, case when v_failed = 0 then case when jsonb_typeof(v_document.summary -> 'pages_failed') = 'array' and jsonb_array_length(v_document.summary -> 'pages_failed') > 0
-    then 'partial' else 'completed' end when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false)
-    then 'partial' else 'failed' end, p_job_id);
+  v_lacks := (jsonb_typeof(v_document.summary -> 'pages_failed') = 'array' and v_document.summary -> 'pages_failed' <> '[]')
+             or exists (select from millrace.paid_answer a where a.file_id = v_document.file_id and a.page = 0 and a.refused is not null);
+  perform millrace.end_document(v_document, case when v_failed = 0 then case when v_lacks then 'partial' else 'completed' end
+    when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false) then 'partial' else 'failed' end, p_job_id);
 end;
 $$;

@@ -1,36 +1,49 @@
--- millrace.take_capacity: room at the provider of a held job for a call more than the one that its claim took: p_requests (0: the call of the claim itself) and the tokens of the call, all or
--- nothing (L-04). The slot is the job's own. Answers granted, and either buckets (for millrace.end_call, which settles the tokens) or tokens_room and retry_ms. A job type without a provider
--- has no limit. A call that is larger than a whole window is charged as one window (as millrace.page_tokens does).
-create or replace function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint) returns jsonb
+-- millrace.take_capacity: room for a call of a held job at a provider: p_requests (0: the call of the claim itself) and the tokens of the call, all or nothing (L-04). Answers granted, and either buckets (for
+-- millrace.end_call, which settles the tokens) or tokens_room and retry_ms. A call that is larger than a whole window is charged as one window (as millrace.page_tokens does).
+-- p_provider: whose limits count ('openai:gpt-4o-mini'; without a limit row it gets the default one); null: those of the job's type, and none where it is bound to nobody. At a provider that its type is not bound to,
+-- the job gets a slot of its own with the first request, which ends with its lease or its settlement; else the slot that its claim took is the one it has.
+create or replace function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint, p_provider text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
+  v_bound text := (select t.provider_name || ':' || t.api_endpoint from millrace.job_fact j join millrace.job_type t on t.type_id = j.type_id where j.job_id = p_job_id);
+  v_name text := coalesce(p_provider, v_bound);
+  v_endpoint text := substr(v_name, strpos(v_name, ':') + 1);
   v_provider integer;
   v_room record;
   v_charge record;
   v_cost bigint;
   v_requests boolean;
+  v_slot boolean;
 begin
-  perform from millrace.lease l where l.job_id = p_job_id and l.token = p_token for key share;
-  if not found then
-    raise exception 'job % is not held by this lease', p_job_id using errcode = 'MR001';
-  end if;
-  select a.provider_id into v_provider from millrace.job_fact j join millrace.job_type t on t.type_id = j.type_id
-    join millrace.api_rate_limits a on a.provider_name = t.provider_name and a.api_endpoint = t.api_endpoint
-   where j.job_id = p_job_id for no key update of a;
-  if not found then
+  perform millrace.hold_lease(p_job_id, p_token);
+  if v_name is null then
     return '{"granted": true}';
   end if;
+  if not exists (select from millrace.api_rate_limits a where a.provider_name = millrace.payee(v_name) and a.api_endpoint = v_endpoint) then
+    insert into millrace.api_rate_limits (provider_name, api_endpoint) values (millrace.payee(v_name), v_endpoint) on conflict (provider_name, api_endpoint) do nothing;
+  end if;
+  select a.provider_id into strict v_provider from millrace.api_rate_limits a where a.provider_name = millrace.payee(v_name) and a.api_endpoint = v_endpoint for no key update;
   v_cost := greatest(1, least(p_tokens, millrace.token_limit(v_provider)));
+  -- Room is asked for first: it removes slots of those who are gone.
   select r.* into v_room from millrace.capacity_room(v_provider) r;
-  -- The slot is the job's own: where only slots are used up (time alone would bring no room), it needs no other one. A breaker that is not closed lets nobody through but its probe.
-  v_requests := v_room.requests >= p_requests or (v_room.retry_at is null and exists (select from millrace.api_rate_limits a where a.provider_id = v_provider and a.breaker_state = 'closed'));
+  v_slot := v_name is not distinct from v_bound
+            or exists (select from millrace.provider_slot s where s.provider_id = v_provider and s.job_id = p_job_id and s.token = p_token and s.own);
+  -- Where it has a slot and only slots are used up (time alone would bring no room), it needs no other one. A breaker that is not closed lets nobody through but its probe.
+  v_requests := v_room.requests >= case when v_slot then p_requests else greatest(p_requests, 1) end
+                or (v_slot and v_room.retry_at is null and exists (select from millrace.api_rate_limits a where a.provider_id = v_provider and a.breaker_state = 'closed'));
   if not v_requests or v_room.tokens < v_cost then
     return jsonb_build_object('granted', false, 'tokens_room', case when v_requests then v_room.tokens else 0 end,
       -- Without a time it is a settlement that brings room: asked again soon.
       'retry_ms', greatest(50, ceil(extract(epoch from least(coalesce(v_room.retry_at, millrace.now() + interval '1 second'), millrace.now() + interval '10 minutes') - millrace.now()) * 1000)));
   end if;
-  select c.* into v_charge from millrace.capacity_charge(v_provider, p_requests, v_cost) c;
+  select c.* into v_charge from millrace.capacity_charge(v_provider, case when v_slot then p_requests else greatest(p_requests, 1) end, v_cost) c;
+  if not v_slot then
+    insert into millrace.provider_slot (provider_id, job_id, token, worker_id, acquired_at, lease_until, estimated_tokens, minute_bucket, hour_bucket, own)
+    select v_provider, l.job_id, l.token, l.worker_id, v_charge.at, l.lease_until, 1, v_charge.minute_bucket, v_charge.hour_bucket, true
+      from millrace.lease l where l.job_id = p_job_id and l.token = p_token;
+    perform millrace.show_capacity(v_provider, v_charge.at, true);
+  end if;
   return jsonb_build_object('granted', true, 'capacity', jsonb_build_object('provider_id', v_provider, 'minute_bucket', v_charge.minute_bucket, 'hour_bucket', v_charge.hour_bucket,
     'tokens', v_cost));
 end;

@@ -37,16 +37,16 @@ begin
      where r.flags & 8 <> 0 and r.final_status is not null group by r.tenant_id, f.batch_id;
   end if;
   perform millrace.note_dependents(array(select r.job_id from unnest(p_rows) r where r.final_status is not null));
-  if p_from = 'leased' and exists (select from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
-                                    where t.provider_name is not null) then
+  if p_from = 'leased' and exists (
+      select from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
+       where t.provider_name is not null or exists (select from millrace.provider_slot s where s.job_id = r.job_id and s.own)) then
+    -- A tenant whose budget is used up, a worker that cannot, and what waits for our own limits say nothing about the provider: nobody asked it.
     perform millrace.capacity_settle(array_agg(r.job_id), array_agg(r.token), array_agg(r.type_id),
-      -- A tenant whose budget is used up, a worker that cannot, and what waits for our own limits say nothing about the provider: nobody asked it.
-      array_agg(case when r.outcome in ('blocked', 'throttled') and r.error ->> 'error_type' in ('over_budget', 'not_here', 'held_up') then 'handback'
-                     -- It has answered, whatever the answer is worth.
-                     when r.outcome = 'retry' and r.error ->> 'error_type' = 'invalid_answer' then 'handback' else r.outcome end),
+                                     array_agg(case when r.error -> 'asked' = 'false' then 'handback' else r.outcome end),
                                      array_agg(r.actual_tokens), array_agg(r.until_at),
                                      array_agg(coalesce(r.error ->> 'message', r.error ->> 'error_type')))
-       from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id where t.provider_name is not null;
+       from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
+      where t.provider_name is not null or exists (select from millrace.provider_slot s where s.job_id = r.job_id and s.own);
   end if;
 end;
 $$;

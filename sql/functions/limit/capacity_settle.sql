@@ -2,8 +2,10 @@
 -- tokens move from estimate to actual figure in the sub-buckets charged (p_actual null: the charge
 -- stays, E08), and the outcomes feed the breaker in the order given: 'ok' and 'partial' close it,
 -- 'retry' counts towards the threshold, 'blocked' opens it at once, 'throttled' makes everybody
--- wait until p_until; every other outcome says nothing about the provider. Fence: the caller's; a
--- job without a slot moves no tokens. Providers are locked in the order of their ids.
+-- wait until p_until; every other outcome says nothing about the provider. What a job that took a
+-- slot of its own (millrace.take_capacity) ends with is said of that provider, and the one that its
+-- type is bound to gets back what the claim took there. Fence: the caller's; a job without a slot
+-- moves no tokens. Providers are locked in the order of their ids.
 create or replace function millrace.capacity_settle(
     p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[],
     p_until timestamptz[], p_reasons text[])
@@ -22,6 +24,9 @@ declare
   v_opens integer;
   v_reason text;
   v_counts boolean;
+  v_elsewhere uuid[] := array(
+    select s.job_id from millrace.provider_slot s join unnest(p_job_ids, p_tokens) d(job_id, token)
+        on s.job_id = d.job_id and s.token = d.token and s.own);
 begin
   select array_agg(distinct x.provider_id order by x.provider_id) into v_providers
     from (select p.provider_id
@@ -57,14 +62,19 @@ begin
          using unnest(p_job_ids, p_tokens) d(job_id, token)
          where s.provider_id = v_provider and s.job_id = d.job_id and s.token = d.token
         returning s.job_id, s.token, s.acquired_at, s.estimated_tokens, s.minute_bucket,
-                  s.hour_bucket),
+                  s.hour_bucket, s.own),
       item as (
-        select i.ord, i.outcome, i.until_at, i.reason, g.acquired_at, g.minute_bucket,
-               g.hour_bucket, case when i.actual < 0 then 0 else i.actual end - g.estimated_tokens
-                              as more
+        select i.ord, case when e.elsewhere then 'handback' else i.outcome end as outcome,
+               i.until_at, i.reason, g.acquired_at, g.minute_bucket, g.hour_bucket,
+               case when g.own then 0
+                    when e.elsewhere then -g.estimated_tokens
+                    else case when i.actual < 0 then 0 else i.actual end - g.estimated_tokens
+                    end as more
           from unnest(p_job_ids, p_tokens, p_type_ids, p_outcomes, p_actual, p_until, p_reasons)
                  with ordinality i(job_id, token, type_id, outcome, actual, until_at, reason, ord)
           left join gone g on g.job_id = i.job_id and g.token = i.token
+         cross join lateral (select i.job_id = any (v_elsewhere) and g.own is not true
+                                    as elsewhere) e
           left join millrace.job_type t on t.type_id = i.type_id
           left join millrace.api_rate_limits p
             on p.provider_name = t.provider_name and p.api_endpoint = t.api_endpoint

@@ -1,5 +1,6 @@
 -- millrace.end_call: what became of a call. What was certainly not charged is given back to the budget; what may have been stays reserved. Said twice, the first word counts.
--- p_end: state (answered, failed, unknown), cost_micros, input_tokens, output_tokens, finish, response_id, error, capacity (of millrace.take_capacity).
+-- p_end: state (answered, failed, unknown), cost_micros, input_tokens, output_tokens, finish, response_id, error, capacity (of millrace.take_capacity),
+-- hold_ms (the service would refuse the next call for so long: see millrace.hold_provider).
 create or replace function millrace.end_call(p_call_id uuid, p_end jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -16,6 +17,9 @@ begin
     perform from millrace.api_rate_limits a where a.provider_id = (p_end #>> '{capacity,provider_id}')::integer for no key update;
     perform millrace.settle_tokens((p_end #>> '{capacity,provider_id}')::integer, (p_end #>> '{capacity,minute_bucket}')::bigint, (p_end #>> '{capacity,hour_bucket}')::bigint,
       (p_end #>> '{capacity,tokens}')::bigint, v_call.input_tokens + coalesce(v_call.output_tokens, 0));
+  end if;
+  if v_call.call_id is not null then
+    perform millrace.hold_provider(v_call.provider, (p_end ->> 'hold_ms')::double precision);
   end if;
   if v_call.call_id is not null and v_call.state <> 'unknown' then
     update millrace.provider_spend s

@@ -15,12 +15,7 @@ begin
   -- Limits before money, as everywhere (docs/architecture.md).
   perform millrace.release_api_capacity(millrace.payee(v_call.provider), v_endpoint, v_call.estimated_tokens::integer,
     ((p_end ->> 'input_tokens')::bigint + coalesce((p_end ->> 'output_tokens')::bigint, 0))::integer);
-  if p_end ? 'retry_ms' then
-    -- An absurd Retry-After must not close a provider for good.
-    update millrace.api_rate_limits a
-       set throttled_until = greatest(a.throttled_until, millrace.now() + least(make_interval(secs => (p_end ->> 'retry_ms')::double precision / 1000), interval '24 hours')), last_rate_limit_hit = millrace.now()
-     where a.provider_name = millrace.payee(v_call.provider) and a.api_endpoint = v_endpoint;
-  end if;
+  perform millrace.hold_provider(v_call.provider, (p_end ->> 'retry_ms')::double precision);
   perform millrace.end_call(p_call_id, p_end);
 end;
 $$;

@@ -1,4 +1,5 @@
--- millrace.expire_calls: forgets single calls to providers after retention.call_days, and what was spent in a day after four hundred.
+-- millrace.expire_calls: forgets single calls to providers, and answers that nobody came back for, after retention.call_days; what was spent in a day after four hundred. Answers that could not be used stay as long as
+-- the page that they are evidence of.
 create or replace function millrace.expire_calls(p_limit integer) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -6,13 +7,18 @@ declare
   v_now timestamptz := millrace.now();
   v_calls integer;
   v_days integer;
+  v_answers integer;
+  v_kept interval := make_interval(days => millrace.config_integer('retention.call_days', 90));
 begin
   delete from millrace.provider_call c where c.call_id in (
-    select o.call_id from millrace.provider_call o where o.started_at < v_now - make_interval(days => millrace.config_integer('retention.call_days', 90))
+    select o.call_id from millrace.provider_call o where o.started_at < v_now - v_kept
      order by o.started_at limit p_limit);
   get diagnostics v_calls = row_count;
   delete from millrace.provider_spend s where s.day < (v_now at time zone 'UTC')::date - 400;
   get diagnostics v_days = row_count;
-  return v_calls + v_days;
+  delete from millrace.paid_answer a where (a.file_id, a.page, a.stage, a.question_sha256) in (
+    select o.file_id, o.page, o.stage, o.question_sha256 from millrace.paid_answer o where o.refused is null and o.kept_at < v_now - v_kept order by o.kept_at limit p_limit);
+  get diagnostics v_answers = row_count;
+  return v_calls + v_days + v_answers;
 end;
 $$;

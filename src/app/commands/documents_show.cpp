@@ -148,6 +148,19 @@ void print_errors(Context& context, const json::Object& document) {
               {"MESSAGE", "error_message"}});
 }
 
+// Answers that cannot be used: of the whole document, then of its pages.
+json::Array refused_answers(const json::Object& document, const json::Array& pages) {
+  auto rows = list_member(document, "review");
+  for (const auto& page : pages) {
+    const auto* review = member(page.as_object(), "review");
+    if (review == nullptr || !review->is_object()) continue;
+    auto row = review->get_object();
+    row["page"] = *member(page.as_object(), "page");
+    rows.emplace_back(std::move(row));
+  }
+  return rows;
+}
+
 Result<int> run_show(Context& context, const std::string& text, bool with_facts) {
   MR_TRY(const auto id, parse_id<Uuid>("document id", text));
   MR_TRY(auto desk, DocumentDesk::open(context));
@@ -166,6 +179,14 @@ Result<int> run_show(Context& context, const std::string& text, bool with_facts)
   print_head(context, document);
   print_part(context, "Findings", list_member(document, "findings"),
              {{"RULE", "rule"}, {"SEVERITY", "severity"}, {"DETAIL", "detail"}});
+  print_part(context, "To be reviewed: answers that cannot be used",
+             refused_answers(document, pages),
+             {{"STAGE", "stage"},
+              {"PAGE", "page", true},
+              {"TYPE", "error_type"},
+              {"REASON", "reason"},
+              {"MODEL", "model"},
+              {"CALL", "call_id"}});
   print_part(context, "Outputs", list_member(document, "outputs"),
              {{"KIND", "kind"},
               {"PAGE", "page", true},

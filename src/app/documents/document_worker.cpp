@@ -32,6 +32,33 @@ Result<std::int64_t> price_of(const Settings& settings, std::string_view name) {
   return price;
 }
 
+// Of the models of a provider that answers questions.
+Result<provider::PriceTable> chat_prices(const Settings& settings, const std::string& provider) {
+  MR_TRY(auto prices, model_prices(settings, provider));
+  provider::Price price;
+  MR_TRY(price.input_per_million, price_of(settings, provider + ".price_input"));
+  MR_TRY(price.output_per_million, price_of(settings, provider + ".price_output"));
+  prices.set(settings.text(provider + ".model"), price);
+  return prices;
+}
+
+// As limits name the provider of a stage; empty for what costs nothing.
+std::string limited_provider(const Settings& settings, const pipeline::Stage& stage) {
+  if (stage.provider == pipeline::kLocalProvider || stage.provider == pipeline::kNoProvider) {
+    return {};
+  }
+  if (stage.provider == "google") return "google:vision-api";
+  const bool embeds = stage.kind == pipeline::RunKind::embed;
+  if (embeds || stage.provider == "openai" || stage.provider == "anthropic") {
+    const auto* model = stage.options.if_contains("model");
+    return stage.provider + ":" +
+           (model != nullptr && model->is_string()
+                ? std::string(model->get_string())
+                : settings.text(stage.provider + (embeds ? ".embed_model" : ".model")));
+  }
+  return limited_parser(stage.provider);
+}
+
 Result<provider::ClamdOptions> clamd_options(const std::string& text) {
   provider::ClamdOptions options;
   constexpr std::string_view kUnix = "unix:";
@@ -72,6 +99,7 @@ class DocumentWorker {
   Result<void> add_openai(Context& context, http::Client& client);
   Result<void> add_anthropic(Context& context, http::Client& client);
   Result<void> add_vision(Context& context, http::Client& client);
+  void warn_of_prices(Logger& log) const;
 
   boost::asio::thread_pool threads_{2};
   pipeline::PipelineSet pipelines_;
@@ -111,8 +139,7 @@ Result<void> DocumentWorker::add_openai(Context& context, http::Client& client) 
   openai_ = std::make_unique<provider::OpenAiChat>(client, context.clock, std::move(options));
   pipeline::ModelService service{.chat = openai_.get(), .model = settings.text("openai.model")};
   service.provider = "openai:" + service.model;
-  MR_TRY(service.price.input_per_million, price_of(settings, "openai.price_input"));
-  MR_TRY(service.price.output_per_million, price_of(settings, "openai.price_output"));
+  MR_TRY(service.prices, chat_prices(settings, "openai"));
   service.max_output_tokens = static_cast<int>(settings.integer("openai.max_output_tokens"));
   services_->models["openai"] = std::move(service);
   return {};
@@ -130,8 +157,7 @@ Result<void> DocumentWorker::add_anthropic(Context& context, http::Client& clien
   pipeline::ModelService service{.chat = anthropic_.get(),
                                  .model = settings.text("anthropic.model")};
   service.provider = "anthropic:" + service.model;
-  MR_TRY(service.price.input_per_million, price_of(settings, "anthropic.price_input"));
-  MR_TRY(service.price.output_per_million, price_of(settings, "anthropic.price_output"));
+  MR_TRY(service.prices, chat_prices(settings, "anthropic"));
   service.max_output_tokens = static_cast<int>(settings.integer("anthropic.max_output_tokens"));
   services_->models["anthropic"] = std::move(service);
   return {};
@@ -150,6 +176,25 @@ Result<void> DocumentWorker::add_vision(Context& context, http::Client& client) 
   services_->vision_provider = "google:vision-api";
   MR_TRY(services_->vision_price.per_call, price_of(settings, "google.price_page"));
   return {};
+}
+
+// A call whose cost nobody knows is not made: whoever is waiting for it should have been told.
+void DocumentWorker::warn_of_prices(Logger& log) const {
+  for (const auto& loaded : pipelines_.all()) {
+    for (const auto& stage : loaded.pipeline.stages) {
+      const auto service = services_->models.find(stage.provider);
+      const auto* model = stage.options.if_contains("model");
+      // What embeds says so itself, when it is opened.
+      if (stage.kind == pipeline::RunKind::embed || service == services_->models.end()) continue;
+      if (model == nullptr || !model->is_string()) continue;
+      const std::string name(model->get_string());
+      if (service->second.prices.find(name) != nullptr) continue;
+      log.warn("pipeline",
+               {{"warning", fmt::format("{}: stage {} asks {}, of which {}.prices says no price: "
+                                        "it is not asked here",
+                                        loaded.file, stage.name, name, stage.provider)}});
+    }
+  }
 }
 
 Result<fs::path> scratch_folder(const Settings& settings) {
@@ -209,6 +254,9 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   made->services_->memory = &made->memory_;
   auto& authors = made->services_->authors;
   authors.client = &parts.client;
+  authors.limited_by = [&settings](const pipeline::Stage& stage) {
+    return limited_provider(settings, stage);
+  };
   if (const auto dir = pipeline_folder(settings)) authors.folder = dir->string();
   if (const auto path = context.environment.find("PATH"); path != context.environment.end()) {
     authors.env["PATH"] = path->second;
@@ -216,6 +264,7 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   MR_TRY_VOID(made->add_openai(context, parts.client));
   MR_TRY_VOID(made->add_anthropic(context, parts.client));
   MR_TRY_VOID(made->add_vision(context, parts.client));
+  made->warn_of_prices(context.log);
   MR_TRY(made->parsers_, ParserParts::make({.settings = settings,
                                             .client = parts.client,
                                             .pool = parts.pool,
@@ -250,23 +299,6 @@ class SharedHandler final : public worker::Handler {
   pipeline::DocumentHandler handler_;
 };
 
-// As limits name the provider of a stage; empty for what costs nothing.
-std::string limited_provider(const Settings& settings, const pipeline::Stage& stage) {
-  if (stage.provider == pipeline::kLocalProvider || stage.provider == pipeline::kNoProvider) {
-    return {};
-  }
-  if (stage.provider == "google") return "google:vision-api";
-  const bool embeds = stage.kind == pipeline::RunKind::embed;
-  if (embeds || stage.provider == "openai" || stage.provider == "anthropic") {
-    const auto* model = stage.options.if_contains("model");
-    return stage.provider + ":" +
-           (model != nullptr && model->is_string()
-                ? std::string(model->get_string())
-                : settings.text(stage.provider + (embeds ? ".embed_model" : ".model")));
-  }
-  return limited_parser(stage.provider);
-}
-
 }  // namespace
 
 fs::path document_program(const Settings& settings) {
@@ -292,18 +324,10 @@ std::vector<std::pair<std::string, std::string>> document_types(const Settings& 
 }
 
 json::Object document_bindings(const Settings& settings) {
-  json::Object bindings;
   const auto loaded = load_pipelines(settings);
-  if (!loaded) return bindings;
-  for (const auto& name : loaded->set.names()) {
-    const auto& one = *loaded->set.find(name);
-    if (one.takes != pipeline::Takes::file) continue;
-    for (const auto& stage : one.stages) {
-      const auto provider = limited_provider(settings, stage);
-      bindings[stage.name] = provider.empty() ? json::Value(nullptr) : json::Value(provider);
-    }
-  }
-  return bindings;
+  if (!loaded) return {};
+  return pipeline::provider_bindings(
+      loaded->set, [&](const pipeline::Stage& stage) { return limited_provider(settings, stage); });
 }
 
 Result<void> add_document_handlers(Context& context, const HandlerParts& parts,

@@ -1,6 +1,6 @@
 #include "app/documents/embedding_services.h"
 
-#include "provider/price.h"
+#include <fmt/format.h>
 
 #include <system_error>
 #include <utility>
@@ -29,6 +29,21 @@ Result<std::optional<provider::OpenAiEmbedOptions>> openai_options(const Setting
 
 }  // namespace
 
+Result<provider::PriceTable> model_prices(const Settings& settings, const std::string& provider) {
+  provider::PriceTable prices;
+  const auto key = provider + ".prices";
+  for (const auto& text : settings.list(key)) {
+    auto one = provider::parse_model_price(text);
+    if (!one) return fail_with_context(key, one.error());
+    if (one->model == "*") {
+      prices.set_otherwise(one->price);
+    } else {
+      prices.set(std::move(one->model), one->price);
+    }
+  }
+  return prices;
+}
+
 fs::path models_folder(const Settings& settings) {
   const auto& chosen = settings.text("embeddings.models_dir");
   if (!chosen.empty()) return chosen;
@@ -47,7 +62,8 @@ Result<std::unique_ptr<EmbeddingServices>> EmbeddingServices::make(const Setting
   MR_TRY(made->openai_, openai_options(settings));
   auto price = provider::parse_money(settings.text("openai.price_embed"));
   if (!price) return fail_with_context("openai.price_embed", price.error());
-  made->openai_price_.input_per_million = *price;
+  MR_TRY(made->openai_prices_, model_prices(settings, "openai"));
+  made->openai_prices_.set(settings.text("openai.embed_model"), {.input_per_million = *price});
   return made;
 }
 
@@ -57,12 +73,17 @@ Result<pipeline::EmbeddingService> EmbeddingServices::open_openai(std::string mo
   if (!model.empty() && model != options.model) options.dimensions = 0;
   if (!model.empty()) options.model = std::move(model);
   MR_TRY_VOID(provider::check_options(options));
+  const auto* price = openai_prices_.find(options.model);
+  if (price == nullptr) {
+    return fail(ErrorKind::not_found,
+                fmt::format("openai.prices says no price of {}: it is not asked", options.model));
+  }
   const std::lock_guard lock(mutex_);
   auto& kept = openai_models_[options.model];
   if (kept == nullptr) {
     kept = std::make_unique<provider::OpenAiEmbeddings>(parts_.client, parts_.clock, options);
   }
-  return pipeline::EmbeddingService{.provider = kept.get(), .price = openai_price_};
+  return pipeline::EmbeddingService{.provider = kept.get(), .price = *price};
 }
 
 std::map<std::string, pipeline::OpenEmbedding, std::less<>> EmbeddingServices::openers() {

@@ -9,6 +9,7 @@
 #include "pipeline/local_embeddings.h"
 #include "pipeline/services.h"
 #include "provider/openai_embeddings.h"
+#include "provider/price.h"
 
 #include <filesystem>
 #include <map>
@@ -17,6 +18,9 @@
 #include <string>
 
 namespace millrace::app {
+
+// openai.prices, anthropic.prices: of models besides the one that the settings name.
+Result<provider::PriceTable> model_prices(const Settings& settings, const std::string& provider);
 
 // embeddings.models_dir, or where models lie beside this program.
 std::filesystem::path models_folder(const Settings& settings);
@@ -43,7 +47,7 @@ class EmbeddingServices {
   Parts parts_;
   pipeline::LocalModels local_;
   std::optional<provider::OpenAiEmbedOptions> openai_;  // Nothing: not configured.
-  provider::Price openai_price_ = {};
+  provider::PriceTable openai_prices_ = {};
   std::mutex mutex_;  // Guards the following.
   std::map<std::string, std::unique_ptr<provider::OpenAiEmbeddings>, std::less<>> openai_models_;
 };

@@ -96,7 +96,7 @@ class PipelineEmbedder final : public api::QueryEmbedder {
     }
     auto answer = co_await ask(provider, std::move(text));
     if (answer && !answer->usage.reported) answer->usage = estimate;
-    if (paid) co_await settle(std::move(caller), *paid, answer, service.price);
+    if (paid) co_await settle(std::move(caller), *paid, answer, estimate, service.price);
     if (!answer) co_return fail(kind_of(answer.error().kind), answer.error().message);
     co_return store::SearchVector{.values = std::move(answer->vectors.at(0)),
                                   .model = provider.info().model,
@@ -150,14 +150,14 @@ class PipelineEmbedder final : public api::QueryEmbedder {
 
   // What cannot be told to the database stays reserved.
   awaitable<void> settle(store::CallContext caller, Uuid call, const Answer& answer,
-                         provider::Price price) {
+                         provider::Usage estimate, provider::Price price) {
     auto end = answer ? pipeline::call_end(nullptr,
                                            {.usage = answer->usage,
-                                            .finish = {},
                                             .response_id = answer->response_id,
-                                            .capacity = {}},
+                                            .rate = answer->rate,
+                                            .estimate = estimate},
                                            price)
-                      : pipeline::call_end(&answer.error(), {}, price);
+                      : pipeline::call_end(&answer.error(), {.estimate = estimate}, price);
     if (!answer && answer.error().kind == provider::CallFailure::Kind::throttled &&
         answer.error().retry_after) {
       end["retry_ms"] = answer.error().retry_after->count();

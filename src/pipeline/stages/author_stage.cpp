@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "pipeline/author_inputs.h"
 #include "pipeline/author_results.h"
+#include "pipeline/provider_room.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
 #include "worker/handlers/exec_handler.h"
@@ -114,6 +115,13 @@ Task<Outcome> run_authors(StageJob job) {
     co_return Outcome::permanent("inputs_too_large", input.error().message);
   }
   if (!input) co_return fail(input.error());
+  if (const auto& limited_by = job.services.authors.limited_by) {
+    const auto provider = limited_by(*job.stage);
+    if (!provider.empty()) {
+      const auto room = co_await take_room(job, {.provider = provider, .tokens = 1});
+      if (!room) co_return room.error();
+    }
+  }
   auto outcome = co_await ask_author(job, *std::move(input));
   // A program that dies says nothing about the content: that is read by others and not put away.
   outcome.crash = false;

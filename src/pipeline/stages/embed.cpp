@@ -1,7 +1,6 @@
 // Vectors for the chunks of a generation, batch by batch. What the tenant has of equal texts is
 // taken over; of the rest each batch is asked for once, checked, and committed by itself with the
 // end of the call that was paid for it (G03, G12, F08). A death costs the batch in flight.
-#include "base/either.h"
 #include "base/fault.h"
 #include "blob/disk.h"
 #include "chunk/identity.h"
@@ -21,11 +20,6 @@
 
 namespace millrace::pipeline {
 namespace {
-
-using std::chrono::milliseconds;
-
-// A pause at the limiter that is worth keeping the slot for.
-constexpr milliseconds kWaitMax{2'000};
 
 // The run of one delivery over all batches that are left.
 class Embedding {
@@ -69,12 +63,10 @@ class Embedding {
  private:
   static constexpr int kAsk = 256;
 
-  store::Held held() const { return {.job = job_.id(), .token = job_.context->job().token}; }
-
   Task<void> take_over() {
     for (;;) {
       MR_CO_TRY(const auto count, co_await steadily(*job_.context, [&] {
-                  return job_.services.ingest->reuse_vectors(held(), generation_.id);
+                  return job_.services.ingest->reuse_vectors(job_.held(), generation_.id);
                 }));
       if (count == 0) co_return ok();
       taken_over_ += count;
@@ -91,16 +83,18 @@ class Embedding {
   }
 
   struct Permit {
-    json::Object capacity = {};
-    std::optional<store::DocumentStore::CallPermit> call = {};
+    std::optional<PaidPermit> call = {};  // Nothing: it costs none.
     EmbedBatch batch = {};
+    provider::Usage estimate() const { return {.input = batch.tokens}; }
   };
 
   // An outcome: why the delivery ends here.
   Task<std::optional<Outcome>> do_batch(std::vector<store::PendingChunk> waiting) {
     MR_CO_TRY(auto permit, co_await permit_for(waiting));
     if (auto* ended = std::get_if<Outcome>(&permit)) co_return std::move(*ended);
-    auto& [capacity, call, batch] = std::get<Permit>(permit);
+    auto& allowed = std::get<Permit>(permit);
+    auto& [call, batch] = allowed;
+    const auto estimate = allowed.estimate();
     auto answer = co_await provider_.embed(batch.texts, job_.context->token());
     ++calls_;
     if (answer) {
@@ -114,11 +108,11 @@ class Embedding {
     }
     if (!answer) {
       const bool too_large = answer.error().error_type == provider::kTooLarge;
-      CallEnd end;
-      // Refused unread: none of the tokens that were taken for it is used up.
-      if (too_large) end.capacity = std::move(capacity);
       if (call) {
-        co_await end_paid_call(job_, *call, &answer.error(), std::move(end), service_.price);
+        co_await end_paid_call(
+            job_, call->call,
+            call_end(&answer.error(), {.estimate = estimate, .capacity = std::move(call->capacity)},
+                     service_.price));
       }
       // The service counts otherwise than we do: half of it, and no more from now on. What was
       // answered before is stored already, so nothing is paid for twice.
@@ -127,7 +121,7 @@ class Embedding {
         co_return std::optional<Outcome>();
       }
       if (too_large) co_return refused(waiting.front(), std::move(answer).error());
-      co_return provider::to_outcome(answer.error(), provider_.name());
+      co_return provider::to_outcome(answer.error(), provider_.name(), estimate);
     }
     MR_FAULT("embed.answered");
     const auto usage = answer->usage.reported
@@ -145,24 +139,18 @@ class Embedding {
       settled = store::CallSettled{.call = call->call,
                                    .end = call_end(nullptr,
                                                    {.usage = usage,
-                                                    .finish = {},
                                                     .response_id = answer->response_id,
-                                                    .capacity = capacity},
+                                                    .rate = answer->rate,
+                                                    .estimate = estimate,
+                                                    .capacity = std::move(call->capacity)},
                                                    service_.price)};
     }
     auto put = co_await steadily(*job_.context, [&] {
-      return job_.services.ingest->put_vectors(held(), generation_.id, sent, settled);
+      return job_.services.ingest->put_vectors(job_.held(), generation_.id, sent, settled);
     });
     if (!put) {
       // The money is spent whoever may keep the vectors.
-      if (call) {
-        co_await end_paid_call(job_, *call, nullptr,
-                               {.usage = usage,
-                                .finish = {},
-                                .response_id = answer->response_id,
-                                .capacity = capacity},
-                               service_.price);
-      }
+      if (settled) co_await end_paid_call(job_, settled->call, std::move(settled->end));
       if (put.error().sqlstate == "MR045") {
         co_return Outcome::retry("vectors_mismatch", put.error().message);
       }
@@ -194,63 +182,46 @@ class Embedding {
 
   // Room at the provider's limits, then the intent on record; a smaller batch where there is less.
   Task<std::variant<Permit, Outcome>> permit_for(const std::vector<store::PendingChunk>& waiting) {
-    auto budget = budget_;
+    using Answer = std::variant<Permit, Outcome>;
     Permit permit;
-    permit.batch = co_await planned(waiting, budget);
+    permit.batch = co_await planned(waiting, budget_);
     if (auto wrong = provider::check_embed_request(provider_, permit.batch.texts)) {
-      co_return std::variant<Permit, Outcome>(refused(waiting.front(), *std::move(wrong)));
+      co_return Answer(refused(waiting.front(), *std::move(wrong)));
     }
-    if (!provider_.paid()) co_return std::variant<Permit, Outcome>(std::move(permit));
-    for (;;) {
-      MR_CO_TRY(auto grant, co_await steadily(*job_.context, [&] {
-                  // The claim took one request; its tokens are taken here, as all others.
-                  return job_.services.ingest->take_capacity(held(), calls_ == 0 ? 0 : 1,
-                                                             permit.batch.tokens);
-                }));
-      if (grant.granted) {
-        permit.capacity = std::move(grant.capacity);
-        break;
-      }
-      const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(grant.tokens_room, 0));
-      const auto least = provider_.count_tokens(permit.batch.texts.front());
-      if (room >= least && room < permit.batch.tokens) {
-        budget.tokens_total_max = room;
-        permit.batch = co_await planned(waiting, budget);
-        continue;
-      }
-      if (grant.retry > kWaitMax) {
-        co_return std::variant<Permit, Outcome>(
-            Outcome::held_up("no room at the provider's limits", grant.retry));
-      }
-      co_await wait(grant.retry);
-      if (job_.context->cancelled()) {
-        co_return std::variant<Permit, Outcome>(Outcome::cancelled(job_.context->cancel_reason()));
-      }
-    }
-    const provider::Usage estimate{.input = permit.batch.tokens};
+    if (!provider_.paid()) co_return Answer(std::move(permit));
+    const auto fewer = [&](std::uint64_t left) -> awaitable<std::optional<std::uint64_t>> {
+      if (left < provider_.count_tokens(permit.batch.texts.front())) co_return std::nullopt;
+      auto budget = budget_;
+      budget.tokens_total_max = left;
+      permit.batch = co_await planned(waiting, budget);
+      co_return permit.batch.tokens;
+    };
+    // The claim took one request; tokens are taken here, for the first call as for all others.
+    auto room = co_await take_room(job_, {.provider = std::string(provider_.name()),
+                                          .tokens = permit.batch.tokens,
+                                          .first = calls_ == 0,
+                                          .claimed_tokens = false,
+                                          .fewer = fewer});
+    if (!room) co_return Answer(std::move(room).error());
     std::string all;
     for (const auto& text : permit.batch.texts) all += sha256_hex(text);
-    MR_CO_TRY(auto call, co_await begin_paid_call(job_, {.provider = std::string(provider_.name()),
-                                                         .model = provider_.info().model,
-                                                         .request_sha256 = sha256_hex(all),
-                                                         .estimated_tokens = estimate.total(),
-                                                         .reserved_micros = provider::cost_of(
-                                                             estimate, service_.price)}));
-    if (!call.allowed) co_return std::variant<Permit, Outcome>(over_budget(provider_.name(), call));
-    permit.call = call;
-    co_return std::variant<Permit, Outcome>(std::move(permit));
+    auto call = co_await record_paid_call(
+        job_,
+        {.provider = std::string(provider_.name()),
+         .model = provider_.info().model,
+         .request_sha256 = sha256_hex(all),
+         .estimated_tokens = permit.batch.tokens,
+         .reserved_micros = provider::cost_of(permit.estimate(), service_.price)},
+        *std::move(room));
+    if (!call) co_return Answer(std::move(call).error());
+    permit.call = *std::move(call);
+    co_return Answer(std::move(permit));
   }
 
   awaitable<EmbedBatch> planned(const std::vector<store::PendingChunk>& waiting,
                                 const EmbedBudget& budget) {
     co_return co_await blob::on_disk(job_.services.threads,
                                      [&] { return plan_batch(waiting, provider_, budget); });
-  }
-
-  awaitable<void> wait(milliseconds pause) {
-    using namespace either;
-    co_await (job_.context->clock().sleep_for(std::max(pause, milliseconds(50))) ||
-              job_.context->token().wait());
   }
 
   StageJob& job_;
@@ -268,11 +239,10 @@ class Embedding {
 // Batch by batch, each a short transaction: what is left for the settlement is the switch, whatever
 // the size of the document. A delivery that died left some in place, and this one goes on.
 Task<void> place_all(StageJob& job, store::Generation& generation) {
-  const store::Held held{.job = job.id(), .token = job.context->job().token};
   const int total = generation.chunks_total.value_or(0);
   for (;;) {
     MR_CO_TRY(const auto count, co_await steadily(*job.context, [&] {
-                return job.services.ingest->place_chunks(held, generation.id);
+                return job.services.ingest->place_chunks(job.held(), generation.id);
               }));
     if (count == 0) co_return ok();
     generation.placed += count;

@@ -99,7 +99,8 @@ Task<Gathered> gather(StageJob& job, const Stage& detect, const Stage& extract) 
 
 struct Told {
   clinical::Narrative narrative;
-  json::Object meta;
+  json::Object meta;  // With `review`: there is no narrative, because of this answer.
+  std::optional<std::int64_t> tokens_of_claim = {};  // Where `meta` does not say it.
 };
 
 awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts& facts,
@@ -122,15 +123,24 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
     note_answers(told.meta, **service, {});
     co_return told;
   }
-  auto answers = co_await ask_model(job, **service, *std::move(requests));
-  if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Narrative> parts;
-  for (const auto& value : answers->values) {
-    auto part = clinical::narrative_from_json(value);
-    if (!part) {
-      co_return std::unexpected(unusable_answer(part.error().message));
-    }
-    parts.push_back(*std::move(part));
+  const auto take = [&parts](const json::Value& value) -> Result<void> {
+    MR_TRY(auto part, clinical::narrative_from_json(value));
+    parts.push_back(std::move(part));
+    return {};
+  };
+  auto answers = co_await ask_model(job, **service, *std::move(requests), take);
+  if (!answers && answers.error().review.empty()) {
+    co_return std::unexpected(std::move(answers).error().outcome);
+  }
+  if (!answers) {
+    // What was found on the pages is worth more than how it is told: the document goes on without
+    // that, partial, and a person looks at what was answered.
+    auto& ended = answers.error();
+    told.tokens_of_claim = ended.outcome.actual_tokens;
+    told.meta["provider"] = (*service)->provider;
+    told.meta["review"] = ended.review;
+    co_return told;
   }
   told.narrative = clinical::merge_narratives(std::move(parts));
   note_answers(told.meta, **service, *answers);
@@ -189,7 +199,9 @@ Task<Outcome> run_narrate(StageJob job) {
   json::Object item;
   item["results"] = json::Array{std::move(result)};
   item["summary"] = std::move(summary);
-  co_return settled_stage(job, std::move(item));
+  auto outcome = settled_stage(job, std::move(item));
+  if (told->tokens_of_claim) outcome.actual_tokens = told->tokens_of_claim;
+  co_return outcome;
 }
 
 }  // namespace millrace::pipeline

@@ -212,13 +212,13 @@ Task<Outcome> read_by_vision(StageJob& job) {
   if (!image) co_return std::move(image).error();
   const auto size = image->size;
   const auto request_hash = sha256_hex(image->bytes);
-  MR_CO_TRY(auto permit,
-            co_await begin_paid_call(job, {.provider = job.services.vision_provider,
-                                           .model = "vision",
-                                           .request_sha256 = request_hash,
-                                           .estimated_tokens = 1,
-                                           .reserved_micros = job.services.vision_price.per_call}));
-  if (!permit.allowed) co_return over_budget(job.services.vision_provider, permit);
+  auto permit =
+      co_await begin_paid_call(job, {.provider = job.services.vision_provider,
+                                     .model = "vision",
+                                     .request_sha256 = request_hash,
+                                     .estimated_tokens = 1,
+                                     .reserved_micros = job.services.vision_price.per_call});
+  if (!permit) co_return std::move(permit).error();
   provider::VisionRequest request{.correlation_id = job.context->job().correlation_id};
   if (job.stage->call_timeout) request.timeout = *job.stage->call_timeout;
   request.images.push_back(std::move(image->bytes));
@@ -226,8 +226,10 @@ Task<Outcome> read_by_vision(StageJob& job) {
   if (answer && !answer->images.empty() && !answer->images.front()) {
     answer = std::unexpected(answer->images.front().error());
   }
-  co_await end_paid_call(job, permit, answer ? nullptr : &answer.error(), {},
-                         job.services.vision_price);
+  co_await end_paid_call(
+      job, permit->call,
+      call_end(answer ? nullptr : &answer.error(), {.capacity = std::move(permit->capacity)},
+               job.services.vision_price));
   if (!answer) co_return provider::to_outcome(answer.error(), job.services.vision_provider);
   const auto& body = *answer->images.front();
   auto read = co_await blob::on_disk(job.services.threads, [&body, &size]() -> Result<ReadPage> {

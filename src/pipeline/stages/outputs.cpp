@@ -243,7 +243,8 @@ Task<void> write_facts(Writing& out, const DocumentFacts& facts) {
         return output::narrative_markdown({.narrative = facts.narrative,
                                            .extraction = facts.extraction,
                                            .evidence = out.evidence,
-                                           .info = info});
+                                           .info = info,
+                                           .missing = lacks_narrative(out.job)});
       }));
 }
 

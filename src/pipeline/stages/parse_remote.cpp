@@ -29,7 +29,6 @@ using provider::Answer;
 using provider::CallFailure;
 using std::chrono::milliseconds;
 using store::ParseState;
-using Permit = store::DocumentStore::CallPermit;
 
 constexpr std::string_view kLlamaParse = "llamaparse";
 constexpr std::string_view kMarkdown = "text/markdown";
@@ -70,7 +69,7 @@ class RemoteParse {
   Task<Outcome> ask();
   awaitable<Answer<std::string>> send(const ParseCapability& capability);
   Task<provider::ParseSource> source();
-  Task<Outcome> not_asked(CallFailure failure, Permit permit);
+  Task<Outcome> not_asked(CallFailure failure, Uuid call);
   Task<Outcome> go_on(ParseState state);
   Task<Outcome> look(ParseState state);
   Task<Outcome> give_up(ParseState state, std::string error_type, std::string reason);
@@ -99,24 +98,22 @@ Task<Outcome> RemoteParse::run() {
 Task<Outcome> RemoteParse::ask() {
   const auto pages = static_cast<std::size_t>(std::max(1, job_.work.document->page_count));
   const auto reserved = provider::cost_of({}, price(pages));
-  MR_CO_TRY(
-      auto permit,
-      co_await begin_paid_call(
-          job_, {.provider = std::string(limited()),
-                 .model = parser_version(),
-                 .request_sha256 = sha256_hex(job_.work.file.content.sha256 + parser_version()),
-                 .estimated_tokens = 0,
-                 .reserved_micros = reserved}));
-  if (!permit.allowed) co_return over_budget(limited(), permit);
+  auto permit = co_await begin_paid_call(
+      job_, {.provider = std::string(limited()),
+             .model = parser_version(),
+             .request_sha256 = sha256_hex(job_.work.file.content.sha256 + parser_version()),
+             .estimated_tokens = 0,
+             .reserved_micros = reserved});
+  if (!permit) co_return std::move(permit).error();
   const auto capability = parsers_.make_capability();
   auto asked = co_await steadily(*job_.context, [&] {
     return parsers_.store.ask_parse(held_, {.parser = job_.stage->provider,
                                             .capability_sha256 = capability.sha256,
                                             .deadline = parsers_.deadline,
-                                            .call = permit.call});
+                                            .call = permit->call});
   });
   const CallFailure unsent{.message = "not sent"};
-  if (!asked || !asked->ask) co_await settle_call(permit.call, &unsent, 0);
+  if (!asked || !asked->ask) co_await settle_call(permit->call, &unsent, 0);
   if (!asked) co_return fail(asked.error());
   if (!asked->ask) co_return co_await go_on(*std::move(asked));
   if (asked->previous_call) {
@@ -126,7 +123,7 @@ Task<Outcome> RemoteParse::ask() {
                       "the parse is asked for again: nobody knows what became of the first time");
   }
   auto id = co_await send(capability);
-  if (!id) co_return co_await not_asked(std::move(id).error(), permit);
+  if (!id) co_return co_await not_asked(std::move(id).error(), permit->call);
   // From here to the next line a death costs a second ask.
   MR_CO_TRY(auto state, co_await steadily(*job_.context,
                                           [&] { return parsers_.store.note_asked(held_, *id); }));
@@ -179,8 +176,8 @@ awaitable<Answer<std::string>> RemoteParse::send(const ParseCapability& capabili
                                           token);
 }
 
-Task<Outcome> RemoteParse::not_asked(CallFailure failure, Permit permit) {
-  co_await settle_call(permit.call, &failure, 0);
+Task<Outcome> RemoteParse::not_asked(CallFailure failure, Uuid call) {
+  co_await settle_call(call, &failure, 0);
   if (failure.kind == CallFailure::Kind::permanent) {
     MR_CO_TRY_VOID(co_await steadily(
         *job_.context, [&] { return parsers_.store.note_failed(held_, failure.message); }));
@@ -299,8 +296,8 @@ Task<Outcome> RemoteParse::take_arrived(ParseState state) {
 awaitable<void> RemoteParse::settle_call(std::optional<Uuid> call, const CallFailure* failure,
                                          std::size_t pages) {
   if (!call) co_return;
-  co_await end_paid_call(job_, {.allowed = true, .call = *call}, failure,
-                         {.usage = {.reported = true}}, price(pages));
+  co_await end_paid_call(job_, *call,
+                         call_end(failure, {.usage = {.reported = true}}, price(pages)));
 }
 
 // Twice as long as it has been waited so far, within bounds; not past the deadline.

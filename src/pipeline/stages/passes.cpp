@@ -81,21 +81,19 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   if (!requests) {
     co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
   }
-  auto answers = co_await ask_model(job, service, *std::move(requests));
-  if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Detection> parts;
   std::vector<clinical::Finding> findings;
-  for (const auto& value : answers->values) {
-    auto part = clinical::detection_from_json(value, clinical::Form::answer, map);
-    if (!part) {
-      co_return std::unexpected(unusable_answer(part.error().message));
-    }
+  const auto take = [&](const json::Value& value) -> Result<void> {
+    MR_TRY(auto part, clinical::detection_from_json(value, clinical::Form::answer, map));
     // What is not on the page is dropped there; the rest gets its place, and what is doubtful about
     // it goes with it to the facts.
-    auto grounded = clinical::ground(*std::move(part), map);
+    auto grounded = clinical::ground(std::move(part), map);
     parts.push_back(std::move(grounded.detection));
     std::ranges::move(grounded.findings, std::back_inserter(findings));
-  }
+    return {};
+  };
+  auto answers = co_await ask_model(job, service, *std::move(requests), take);
+  if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   Detected detected{.detection = clinical::merge_detections(std::move(parts))};
   note_answers(detected.meta, service, *answers);
   note_findings(detected.meta, findings);
@@ -134,16 +132,14 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
     note_answers(extracted.meta, service, {});
     co_return extracted;
   }
-  auto answers = co_await ask_model(job, service, *std::move(requests));
-  if (!answers) co_return std::unexpected(std::move(answers).error());
   std::vector<clinical::Extraction> parts;
-  for (const auto& value : answers->values) {
-    auto part = clinical::extraction_from_json(value, clinical::Form::answer);
-    if (!part) {
-      co_return std::unexpected(unusable_answer(part.error().message));
-    }
-    parts.push_back(*std::move(part));
-  }
+  const auto take = [&parts](const json::Value& value) -> Result<void> {
+    MR_TRY(auto part, clinical::extraction_from_json(value, clinical::Form::answer));
+    parts.push_back(std::move(part));
+    return {};
+  };
+  auto answers = co_await ask_model(job, service, *std::move(requests), take);
+  if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   extracted.extraction = clinical::merge_extractions(std::move(parts));
   note_answers(extracted.meta, service, *answers);
   co_return extracted;

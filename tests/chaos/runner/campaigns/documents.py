@@ -159,7 +159,9 @@ def provider(stage):
             began = time.monotonic()
             with concurrent.futures.ThreadPoolExecutor(8) as clients:
                 list(clients.map(lambda i: deployment.upload(letter(i, 2, random), "paid"), range(counts["documents"])))
-            verdict = finish(stage, deployment, began, counts["patience_s"], {})
+            verdict = finish_run(stage, deployment, began, counts["patience_s"], {})
+            expect_reviews(deployment)
+            deployment.judge(verdict)
             for worker in workers:
                 worker.terminate(60)
             judge_provider(verdict, deployment, url)
@@ -167,6 +169,14 @@ def provider(stage):
         finally:
             process.kill()
             process.wait()
+
+
+def expect_reviews(deployment):
+    """By the calls on record: an answer that came whole and was nonsense costs its page, or the narrative, and nothing else."""
+    lost = json.loads(deployment.sql("""select coalesce(json_object_agg(x.file_id, case when x.pages = d.page_count then 'failed' else 'partial' end), '{}')
+        from (select (j.payload ->> 'shell_file_id')::uuid as file_id, count(distinct j.payload ->> 'page') as pages from millrace.provider_call c join millrace.job_fact j using (job_id)
+               where c.state = 'answered' and c.error is not null group by 1) x join millrace.document d using (file_id)"""))
+    deployment.sent = [s._replace(document=s.document._replace(expected=lost.get(s.id, s.document.expected))) for s in deployment.sent]
 
 
 def judge_provider(verdict, deployment, url):
@@ -181,6 +191,18 @@ def judge_provider(verdict, deployment, url):
     verdict.check("R", "throttling costs no attempt", charged == 0, f"{charged} charged")
     open_calls = deployment.number("select count(*) from millrace.provider_call where state = 'sent'")
     verdict.check("F08", "every call has its end on record", open_calls == 0, f"{open_calls} without")
+    nonsense = state["actions"].get("bad_text", 0)
+    refused = deployment.number("select count(*) from millrace.provider_call where state = 'answered' and error = 'invalid_answer'")
+    shown = deployment.number("""select (select count(*) from millrace.page where state = 'failed' and failed_reason = 'invalid_answer')
+        + (select count(*) from millrace.paid_answer where page = 0 and refused is not null)""")
+    evidence = deployment.number("select count(*) from millrace.paid_answer where refused is not null")
+    verdict.check("G", "every answer that was nonsense is for a person, with its evidence", nonsense == refused == shown == evidence,
+                  f"{nonsense} said, {refused} on record, {shown} for review, {evidence} kept")
+    again = deployment.number("""select count(*) from millrace.provider_call c join millrace.provider_call o on o.job_id = c.job_id and o.started_at > c.ended_at
+        where c.error = 'invalid_answer'""")
+    verdict.check("F08", "nobody was paid for asking again", again == 0, f"{again} asked again")
+    twice = deployment.number("select count(*) from (select from millrace.provider_call where state = 'answered' group by job_id, request_sha256 having count(*) > 1) x")
+    verdict.check("F08", "no question was answered twice", twice == 0, f"{twice} twice")
     exact = deployment.sql("""select s.spent_micros = (select coalesce(sum(cost_micros), 0) from millrace.provider_call)
         and s.reserved_micros = (select coalesce(sum(reserved_micros), 0) from millrace.provider_call where state = 'unknown') from millrace.provider_spend s""")
     verdict.check("E08", "the money adds up", exact in ("t", "true"), f"{exact}")
