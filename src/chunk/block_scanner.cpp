@@ -9,18 +9,9 @@
 namespace millrace::chunk {
 namespace {
 
-std::string title_of(std::string_view text) {
-  const auto cut = text.size() > BlockScanner::kTitleBytesMax
-                       ? cluster_floor(text, 0, BlockScanner::kTitleBytesMax)
-                       : text.size();
-  return std::string(text.substr(0, cut));
-}
-
-// What a fence stands in, without what only its first line has: list markers become spaces.
-std::string container_prefix(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '>' || c == '\t' ? c : ' ';
-  return out;
+// Whether `content` may begin with that character once form feeds are trimmed off.
+bool may_be(std::string_view content, char first) {
+  return content.starts_with(first) || content.starts_with('\f');
 }
 
 bool is_text_start(char c) {
@@ -29,24 +20,22 @@ bool is_text_start(char c) {
 
 }  // namespace
 
-void BlockScanner::put(BlockKind kind, Strength strength, std::uint8_t level) {
-  release(0);
-  lines.push_back({begin_, end_, kind, strength, level});
-  last_kind_ = kind;
-}
-
 void BlockScanner::release(std::size_t keep) {
   if (waiting_.size() <= keep) return;
-  const auto count = static_cast<std::ptrdiff_t>(waiting_.size() - keep);
-  lines.insert(lines.end(), waiting_.begin(), waiting_.begin() + count);
-  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(keep);
+  for (auto line = waiting_.begin(); line != kept; ++line) lines.push_back(*line);
+  if (keep == 0) {
+    waiting_.clear();
+  } else {
+    waiting_.erase(waiting_.begin(), kept);
+  }
   may_be_heading_ = false;
 }
 
-void BlockScanner::leave() {
+void BlockScanner::end_leaf() {
   release(0);
-  if (leaf_ == Leaf::fence) marks.fences.push_back({.at = begin_});
-  if (leaf_ == Leaf::table) marks.tables.push_back({.at = begin_});
+  if (leaf_ == Leaf::fence) marks_.fences.push_back({.at = begin_});
+  if (leaf_ == Leaf::table) marks_.tables.push_back({.at = begin_});
   leaf_ = Leaf::none;
 }
 
@@ -55,40 +44,49 @@ BlockKind BlockScanner::prose() const {
   return containers_[0].is_item ? BlockKind::list : BlockKind::quote;
 }
 
+// Where a part of the line in hand begins.
+std::uint64_t BlockScanner::place_of(std::string_view part) const {
+  return begin_ + static_cast<std::uint64_t>(part.data() - window_.view(begin_, end_).data());
+}
+
 // Looks for form feeds far ahead: there are seldom any, and lines may be short.
 void BlockScanner::find_pages() {
   form_feed_ = std::max(form_feed_, begin_);
   while (form_feed_ < end_) {
     const auto rest = window_.view(form_feed_, window_.end());
     form_feed_ += std::min(rest.find('\f'), rest.size());
-    if (form_feed_ < end_) marks.pages.push_back({.at = form_feed_++});
+    if (form_feed_ < end_) marks_.pages.push_back({.at = form_feed_++});
   }
 }
 
-void BlockScanner::scan(std::uint64_t begin, std::uint64_t end, Part part) {
+std::string_view BlockScanner::begin_line(std::uint64_t begin, std::uint64_t end) {
   begin_ = begin;
   end_ = end;
-  auto text = window_.view(begin, end);
-  find_pages();
-  in_long_line_ = part != Part::whole;
-  if (part == Part::more || part == Part::last) {
-    if (leaf_ == Leaf::html && !html_end_.empty()) {
-      html_tail_.append(text);
-      if (contains_lower(html_tail_, html_end_)) leaf_ = Leaf::none;
-      html_tail_.erase(0, html_tail_.size() - std::min<std::size_t>(html_tail_.size(), 16));
-    }
-    const auto kind = last_kind_;
-    if (leaf_ == Leaf::paragraph) {
-      release(0);
-      lines.push_back({begin_, end_, kind, Strength::none, 0});
-    } else {
-      put(kind, Strength::none);
-    }
-    return;
+  if (form_feed_ < end) find_pages();
+  return window_.view(begin, end);
+}
+
+void BlockScanner::scan(std::uint64_t begin, std::uint64_t end) {
+  in_long_line_ = false;
+  scan_line(begin_line(begin, end));
+}
+
+void BlockScanner::scan_part(std::uint64_t begin, std::uint64_t end, Part part) {
+  const auto text = begin_line(begin, end);
+  in_long_line_ = true;
+  if (part == Part::first) return scan_line(text);
+  if (leaf_ == Leaf::html && !html_end_.empty()) {
+    html_tail_.append(text);
+    if (contains_lower(html_tail_, html_end_)) leaf_ = Leaf::none;
+    html_tail_.erase(0, html_tail_.size() - std::min<std::size_t>(html_tail_.size(), 16));
   }
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  while (text.starts_with('\f')) text.remove_prefix(1);
-  scan_line(text);
+  const auto kind = last_kind_;
+  if (leaf_ == Leaf::paragraph) {
+    release(0);
+    lines.emplace_back(begin_, end_, kind, Strength::none);
+  } else {
+    put(kind, Strength::none);
+  }
 }
 
 void BlockScanner::scan_empty_lines(std::uint64_t begin, std::uint64_t end) {
@@ -103,14 +101,31 @@ void BlockScanner::finish() {
 }
 
 void BlockScanner::scan_line(std::string_view text) {
-  const bool free = containers_.depth() == 0 && !may_be_matter_;
-  if (free && (leaf_ == Leaf::paragraph || leaf_ == Leaf::none) && !text.empty() &&
-      is_text_start(text[0])) {
-    // A word at the margin: nothing else begins with one, except the header of a table, which
-    // waits.
-    return take_paragraph(Strength::block);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  while (text.starts_with('\f')) text.remove_prefix(1);
+  if (containers_.depth() > 0 || may_be_matter_ || !scan_plain_line(text)) scan_any_line(text);
+}
+
+// At the margin of the document, what the first byte tells.
+bool BlockScanner::scan_plain_line(std::string_view text) {
+  const char first = text.empty() ? '\n' : text.front();
+  if (leaf_ == Leaf::fence && leaf_depth_ == 0) {
+    if (first == fence_char_ || first == ' ' || first == '\t') return false;
+    put_code();  // It does not end here.
+    return true;
   }
-  if (free && text.empty() && leaf_ == Leaf::none) return scan_blank();
+  if (leaf_ != Leaf::none && leaf_ != Leaf::paragraph) return false;
+  if (is_text_start(first)) {
+    // A word: nothing else begins with one, except the header of a table, which waits.
+    take_paragraph(Strength::block);
+    return true;
+  }
+  if (first != '\n' || leaf_ != Leaf::none) return false;
+  scan_blank();
+  return true;
+}
+
+void BlockScanner::scan_any_line(std::string_view text) {
   if ((may_be_matter_ || leaf_ == Leaf::front_matter || begin_ == 0) && scan_front_matter(text)) {
     return;
   }
@@ -165,7 +180,7 @@ bool BlockScanner::scan_front_matter(std::string_view text) {
   }
   if (text != "---" || in_long_line_) return false;
   may_be_matter_ = true;  // The next line tells.
-  waiting_.push_back({begin_, end_, BlockKind::rule, Strength::block, 0});
+  waiting_.emplace_back(begin_, end_, BlockKind::rule, Strength::block);
   return true;
 }
 
@@ -174,17 +189,21 @@ bool BlockScanner::scan_fence(const LineCursor& cursor, bool held) {
     leave();
     return false;
   }
+  if (!may_be(cursor.content(), fence_char_)) {
+    put_code();
+    return true;
+  }
   const auto content = trim_blank(cursor.content());
   const bool closes = content.size() >= fence_size_ && !in_long_line_ &&
                       content.find_first_not_of(fence_char_) == std::string_view::npos &&
                       cursor.indent() <= fence_indent_ + 3;
   if (closes) {
     put(BlockKind::code, Strength::none);
-    marks.fences.push_back({.at = end_});
+    marks_.fences.push_back({.at = end_});
     leaf_ = Leaf::none;
     return true;
   }
-  put(BlockKind::code, leaf_lines_++ == 0 ? Strength::none : Strength::line);
+  put_code();
   return true;
 }
 
@@ -218,7 +237,8 @@ void BlockScanner::scan_leaf(std::string_view text, const LineCursor& cursor, St
     leave();
     return put(prose(), strength);
   }
-  if (begin_fence(text, cursor, strength)) return;
+  const char first = content.front();
+  if ((first == '`' || first == '~') && begin_fence(text, cursor, strength)) return;
   const bool indented = cursor.indent() > 3;
   if (indented && leaf_ != Leaf::paragraph && leaf_ != Leaf::table) {
     const bool more = leaf_ == Leaf::indented;
@@ -227,12 +247,14 @@ void BlockScanner::scan_leaf(std::string_view text, const LineCursor& cursor, St
     return put(BlockKind::code, more ? Strength::line : strength);
   }
   if (!indented) {
-    if (end_setext(content) || begin_heading(content, strength) || begin_table(content)) return;
+    if (end_setext(content)) return;
+    if (first == '#' && begin_heading(content, strength)) return;
+    if (begin_table(content)) return;
     if (is_rule(content)) {
       leave();
       return put(BlockKind::rule, strength);
     }
-    if (begin_html(content, strength)) return;
+    if (first == '<' && begin_html(content, strength)) return;
   }
   if (leaf_ == Leaf::table) {
     return put(BlockKind::table, leaf_lines_++ == 0 ? Strength::none : Strength::row);
@@ -254,10 +276,10 @@ void BlockScanner::take_paragraph(Strength strength) {
   if (!first && !may_be_heading_ && !in_long_line_ && waiting_.size() == 1) {
     // Deep in a long paragraph: only the last line waits.
     lines.push_back(waiting_.front());
-    waiting_.front() = {begin_, end_, last_kind_, Strength::none, 0};
+    waiting_.front() = {begin_, end_, last_kind_, Strength::none};
     return;
   }
-  waiting_.push_back({begin_, end_, last_kind_, first ? strength : Strength::none, 0});
+  waiting_.emplace_back(begin_, end_, last_kind_, first ? strength : Strength::none);
   const bool too_long = in_long_line_ || end_ - waiting_.front().begin > kHeadingBytesMax;
   if (!may_be_heading_ || too_long) {
     release(in_long_line_ ? 0 : 1);
@@ -278,12 +300,12 @@ bool BlockScanner::begin_fence(std::string_view text, const LineCursor& cursor, 
   fence_size_ = fence->size;
   fence_indent_ = cursor.indent();
   const auto before = text.substr(0, text.size() - content.size());
-  auto& opened = marks.fences.emplace_back(Marks::Fence{.at = begin_, .opens = true});
+  auto& opened = marks_.fences.emplace_back(Marks::Fence{.at = begin_, .opens = true});
   // A line nobody would write is not repeated.
   if (before.size() + fence->size + fence->info.size() <= kFenceLineMax) {
-    const auto prefix = container_prefix(before);
-    opened.text = prefix + std::string(fence->size, fence->c) + std::string(fence->info) + "\n";
-    opened.closing = prefix + std::string(fence->size, fence->c) + "\n";
+    opened.text_begin = place_of(text);
+    opened.content_begin = place_of(content);
+    opened.text_end = opened.text_begin + text.size();
   }
   return true;
 }
@@ -298,8 +320,8 @@ bool BlockScanner::begin_heading(std::string_view content, Strength strength) {
     return true;
   }
   put(BlockKind::heading, Strength::section, heading->level);
-  marks.headings.push_back(
-      {.at = begin_, .level = heading->level, .title = title_of(heading->title)});
+  const auto title = place_of(heading->title.empty() ? content : heading->title);
+  marks_.headings.emplace_back(begin_, title, title + heading->title.size(), heading->level);
   return true;
 }
 
@@ -312,12 +334,8 @@ bool BlockScanner::end_setext(std::string_view content) {
   auto& first = waiting_.front();
   const bool section = containers_.depth() == 0;
   if (section) {
-    std::string title;
-    for (const auto& line : waiting_) {
-      if (!title.empty()) title += ' ';
-      title += trim_blank(window_.view(line.begin, line.end));
-    }
-    marks.headings.push_back({.at = first.begin, .level = level, .title = title_of(title)});
+    marks_.headings.push_back(
+        {.at = first.begin, .title_begin = first.begin, .title_end = begin_, .level = level});
     first.strength = Strength::section;
     first.level = level;
   }
@@ -340,11 +358,10 @@ bool BlockScanner::begin_table(std::string_view content) {
   if (row.strength == Strength::none) {
     row.strength = containers_.depth() == 0 ? Strength::block : Strength::inner;
   }
-  std::string rows(window_.view(header.begin, end_));
-  if (!rows.ends_with('\n')) rows += '\n';
-  if (rows.size() > kLinePartMax) rows.clear();
   put(BlockKind::table, Strength::none);
-  marks.tables.push_back({.at = header.begin, .opens = true, .header = std::move(rows)});
+  const auto size = end_ - header.begin + (window_.view(end_ - 1, end_) == "\n" ? 0 : 1);
+  marks_.tables.push_back(
+      {.at = header.begin, .opens = true, .header_end = size > kLinePartMax ? header.begin : end_});
   leaf_ = Leaf::table;
   leaf_lines_ = 0;
   return true;
@@ -354,19 +371,22 @@ bool BlockScanner::begin_html(std::string_view content, Strength strength) {
   const auto html = html_start_of(content);
   if (!html || (leaf_ == Leaf::paragraph && !html->interrupts)) return false;
   leave();
-  const auto page = in_long_line_ ? std::nullopt : page_marker_of(content);
+  const bool may_be_page = !in_long_line_ && content.starts_with("<!--");
+  const auto page = may_be_page ? page_marker_of(content) : std::nullopt;
   put(page ? BlockKind::page_marker : BlockKind::html, strength);
   if (page) {
     // The line may have form feeds too, behind the marker.
-    const auto place = std::ranges::upper_bound(marks.pages, begin_, {}, &Marks::Page::at);
-    marks.pages.insert(place, {.at = begin_, .number = *page});
+    const auto place = std::ranges::upper_bound(marks_.pages, begin_, {}, &Marks::Page::at);
+    marks_.pages.insert(place, {.at = begin_, .number = *page});
   }
   const auto inner = content.substr(std::min<std::size_t>(content.size(), 2));
   if (!html->end.empty() && contains_lower(inner, html->end)) return true;
   leaf_ = Leaf::html;
   leaf_depth_ = containers_.depth();
   html_end_ = html->end;
-  html_tail_.assign(content.substr(content.size() - std::min<std::size_t>(content.size(), 16)));
+  if (!html_end_.empty()) {
+    html_tail_.assign(content.substr(content.size() - std::min<std::size_t>(content.size(), 16)));
+  }
   return true;
 }
 

@@ -1,19 +1,19 @@
 // BlockScanner: lines to blocks, the CommonMark way: containers first, then what stands in them.
 //
 // Flow: Chunker gives it one line after another (a long line in parts); it answers with the same
-// lines, each with its kind and with how good a place before it is to part the text, and with
+// lines, each with its kind and with how good a place before it is to part the text, and puts down
 // marks: headings, fences, tables, pages. A line is answered when nothing that follows can change
 // what it is: a paragraph waits for its end, because an underline would make it a heading and a
 // delimiter row its last line a table; but not longer than kHeadingBytesMax.
-// Threading: one thread. Lifetime: the window outlives it and keeps what is waiting.
+// Threading: one thread. Lifetime: window and marks outlive it; the window keeps what is waiting.
 #pragma once
 
 #include "chunk/chunk.h"
 #include "chunk/containers.h"
+#include "chunk/marks.h"
 #include "chunk/window.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,55 +32,17 @@ struct Line {
   bool empty_lines = false;  // Nothing but line ends: many lines in one.
 };
 
-// What holds from a place `at` on, each kind sorted by its place. Tokens are Packer's, counted once
-// for all chunks that repeat a text.
-struct Marks {
-  struct Heading {
-    std::uint64_t at = 0;  // Tells headings of one title apart.
-    std::uint32_t level = 0;
-    std::string title;
-    std::optional<std::uint64_t> tokens = {};
-  };
-  struct Fence {
-    std::uint64_t at = 0;
-    bool opens = false;
-    std::string text = {};     // The line that opens it again,
-    std::string closing = {};  // and the one that closes it.
-    std::uint64_t text_tokens = 0;
-    std::uint64_t closing_tokens = 0;
-    std::uint64_t line_closing_tokens = 0;  // After a line end, where a line is cut.
-  };
-  struct Table {
-    std::uint64_t at = 0;
-    bool opens = false;
-    std::string header = {};  // Its rows, as they stand there.
-    std::optional<std::uint64_t> tokens = {};
-  };
-  struct Page {
-    std::uint64_t at = 0;
-    std::uint32_t number = 0;  // 0 is the one after the last.
-  };
-  std::vector<Heading> headings;
-  std::vector<Fence> fences;
-  std::vector<Table> tables;
-  std::vector<Page> pages;
-
-  bool empty() const {
-    return headings.empty() && fences.empty() && tables.empty() && pages.empty();
-  }
-};
-
 class BlockScanner {
  public:
   static constexpr std::size_t kLinePartMax = 4096;      // Longer lines come in parts.
   static constexpr std::size_t kHeadingBytesMax = 4096;  // Of an underlined heading.
-  static constexpr std::size_t kTitleBytesMax = 1024;
   static constexpr std::size_t kFenceLineMax = 128;
 
-  explicit BlockScanner(const Window& window) : window_(window) {}
+  BlockScanner(const Window& window, Marks& marks) : window_(window), marks_(marks) {}
 
-  enum class Part { whole, first, more, last };
-  void scan(std::uint64_t begin, std::uint64_t end, Part part);
+  void scan(std::uint64_t begin, std::uint64_t end);  // A whole line.
+  enum class Part { first, more, last };
+  void scan_part(std::uint64_t begin, std::uint64_t end, Part part);
   // Whether empty lines, however many, change nothing now: they may come in one go.
   bool takes_empty_lines() const {
     return last_kind_ == BlockKind::blank && !may_be_matter_ && containers_.are_items() &&
@@ -89,14 +51,17 @@ class BlockScanner {
   void scan_empty_lines(std::uint64_t begin, std::uint64_t end);
   void finish();  // No line follows.
 
-  // What is known by now; the caller takes it away.
-  std::vector<Line> lines;
-  Marks marks;
+  std::vector<Line> lines;  // What is known by now; the caller takes it away.
 
  private:
+  // Many lines need a few instructions only: what the others need is kept out of their way by
+  // functions that are not inlined.
   enum class Leaf { none, paragraph, fence, html, table, indented, front_matter };
 
+  std::string_view begin_line(std::uint64_t begin, std::uint64_t end);
   void scan_line(std::string_view text);
+  bool scan_plain_line(std::string_view text);
+  [[gnu::noinline]] void scan_any_line(std::string_view text);
   void find_pages();
   bool scan_front_matter(std::string_view text);
   bool scan_fence(const LineCursor& cursor, bool held);
@@ -110,12 +75,23 @@ class BlockScanner {
   bool begin_table(std::string_view rest);
   void take_paragraph(Strength strength);
 
-  void put(BlockKind kind, Strength strength, std::uint8_t level = 0);
-  void release(std::size_t keep);
-  void leave();  // The leaf ends before this line.
+  void put(BlockKind kind, Strength strength, std::uint8_t level = 0) {
+    if (!waiting_.empty()) release(0);
+    lines.emplace_back(begin_, end_, kind, strength, level);
+    last_kind_ = kind;
+  }
+  void put_code() { put(BlockKind::code, leaf_lines_++ == 0 ? Strength::none : Strength::line); }
+  [[gnu::noinline]] void release(std::size_t keep);
+  // The leaf ends before this line.
+  void leave() {
+    if (leaf_ != Leaf::none) end_leaf();
+  }
+  void end_leaf();
   BlockKind prose() const;
+  std::uint64_t place_of(std::string_view part) const;
 
   const Window& window_;
+  Marks& marks_;
   Containers containers_;
   Leaf leaf_ = Leaf::none;
   std::vector<Line> waiting_;    // Lines of the open paragraph.

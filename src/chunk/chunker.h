@@ -36,8 +36,9 @@ class Chunker {
  private:
   struct State {
     State(const ChunkOptions& options, const TokenCounter& counter, ChunkSink sink)
-        : scanner(window), packer(options, counter, window, std::move(sink)) {}
+        : scanner(window, marks), packer(options, counter, {window, marks}, std::move(sink)) {}
     Window window;
+    Marks marks;
     BlockScanner scanner;
     Packer packer;
     std::uint64_t line_begin = 0;  // Of the line, or part of one, that is not complete.
@@ -47,9 +48,10 @@ class Chunker {
 
   explicit Chunker(std::unique_ptr<State> state) : state_(std::move(state)) {}
   Result<void> scan_lines();
-  Result<void> scan(std::uint64_t end, bool line_ends);
-  void scan_empty_lines();
-  Result<void> pack(std::size_t lines_before_marks);
+  Result<void> scan_parts(std::uint64_t line_end);
+  bool scan_end(std::uint64_t line_end);
+  Result<void> scan_empty_lines();
+  Result<void> pack();
 
   std::unique_ptr<State> state_;  // Its parts refer to each other: it does not move.
 };

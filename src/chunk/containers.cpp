@@ -2,22 +2,6 @@
 
 namespace millrace::chunk {
 
-void LineCursor::find_content() {
-  auto column = column_ + spare_;
-  auto at = at_;
-  for (; at < line_.size(); ++at) {
-    if (line_[at] == ' ') {
-      ++column;
-    } else if (line_[at] == '\t') {
-      column += 4 - column % 4;
-    } else {
-      break;
-    }
-  }
-  content_at_ = at;
-  content_column_ = column;
-}
-
 void LineCursor::skip_columns(std::size_t columns) {
   const auto target = column_ + columns;
   column_ += spare_;
@@ -30,13 +14,6 @@ void LineCursor::skip_columns(std::size_t columns) {
     spare_ = column_ - target;
     column_ = target;
   }
-}
-
-void LineCursor::skip_marker(std::size_t bytes) {
-  at_ = content_at_ + bytes;
-  column_ = content_column_ + bytes;
-  spare_ = 0;
-  find_content();
 }
 
 ListMarker list_marker_of(std::string_view content) {
@@ -60,7 +37,7 @@ ListMarker list_marker_of(std::string_view content) {
 }
 
 bool is_rule(std::string_view content) {
-  if (content.empty()) return false;
+  if (content.size() < 3) return false;
   const char c = content[0];
   if (c != '-' && c != '*' && c != '_') return false;
   if (rule_end(content) != content.size()) return false;
@@ -76,41 +53,40 @@ std::size_t rule_end(std::string_view content) {
   return at;
 }
 
-std::size_t Containers::match(LineCursor& cursor) const {
+std::size_t Containers::match_open(LineCursor& cursor) const {
   // Items go on over blank lines, however deep; only a quote needs its mark there too.
   if (cursor.is_blank()) return first_quote_;
   std::size_t matched = 0;
-  for (const auto& container : open_) {
+  for (; matched < depth_; ++matched) {
+    const auto& container = open_[matched];
     const auto indent = cursor.indent();
     if (container.is_item) {
       if (indent < container.width) break;
       cursor.skip_columns(container.width);
     } else {
       if (indent > 3 || !cursor.content().starts_with('>')) break;
-      cursor.skip_marker(1);
-      if (cursor.indent() > 0) cursor.skip_columns(1);
+      cursor.skip_quote();
     }
-    ++matched;
   }
   return matched;
 }
 
-void Containers::push(std::size_t& kept, Opened& opened, Container container) {
+void Containers::push(std::size_t& kept, Opened& opened, const Container& container) {
   if (opened.count == 0) {
     opened.depth = kept;
-    opened.is_sibling = container.is_item && kept < open_.size() && open_[kept].is_item;
+    opened.is_sibling = container.is_item && kept < depth_ && open_[kept].is_item;
   }
   truncate(kept);
-  if (container.is_item && first_quote_ == open_.size()) ++first_quote_;
-  open_.push_back(container);
-  kept = open_.size();
+  if (container.is_item && first_quote_ == depth_) ++first_quote_;
+  open_[depth_++] = container;
+  kept = depth_;
   ++opened.count;
 }
 
-Containers::Opened Containers::open(LineCursor& cursor, const Opening& opening) {
+Containers::Opened Containers::open_all(LineCursor& cursor, const Opening& opening) {
   Opened opened;
   auto kept = opening.matched;
-  const bool all_matched = opening.matched == open_.size();
+  const bool all_matched = opening.matched == depth_;
   // "- - - - a": what ends the look for a rule on the first level does so on the others.
   char rule_mark = 0;
   std::size_t no_rule_bytes = 0;
@@ -119,16 +95,17 @@ Containers::Opened Containers::open(LineCursor& cursor, const Opening& opening) 
     if (indent > 3) break;
     const auto content = cursor.content();
     if (content.starts_with('>')) {
-      cursor.skip_marker(1);
-      if (cursor.indent() > 0) cursor.skip_columns(1);
+      cursor.skip_quote();
       push(kept, opened, {});
       continue;
     }
     const auto marker = list_marker_of(content);
     if (marker.size == 0) break;
-    if (content[0] != rule_mark || content.size() < no_rule_bytes) {
+    const char mark = content[0];
+    const bool may_be_rule = mark == '-' || mark == '*';
+    if (may_be_rule && (mark != rule_mark || content.size() < no_rule_bytes)) {
       if (is_rule(content)) break;
-      rule_mark = content[0];
+      rule_mark = mark;
       no_rule_bytes = content.size() - rule_end(content);
     }
     // "1986. A year" and "-" within a paragraph are text, not lists.

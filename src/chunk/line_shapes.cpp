@@ -20,6 +20,19 @@ constexpr std::string_view kBlockTags[] = {
     "param",    "section",  "source",   "summary",    "table",    "tbody",      "td",     "tfoot",
     "th",       "thead",    "title",    "tr",         "track",    "ul"};
 
+// By first letter and length, which exclude most other names.
+constexpr std::array<std::uint16_t, 26> kBlockTagSizes = [] {
+  std::array<std::uint16_t, 26> out{};
+  for (const auto tag : kBlockTags)
+    out[tag[0] - 'a'] |= static_cast<std::uint16_t>(1U << tag.size());
+  return out;
+}();
+bool is_block_tag(std::string_view name) {
+  if (name.empty() || name.size() > 15 || name[0] < 'a' || name[0] > 'z') return false;
+  return (kBlockTagSizes[static_cast<std::size_t>(name[0] - 'a')] >> name.size() & 1U) != 0 &&
+         std::ranges::binary_search(kBlockTags, name);
+}
+
 char lower_of(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f'; }
 bool is_letter(char c) { return lower_of(c) >= 'a' && lower_of(c) <= 'z'; }
@@ -148,13 +161,13 @@ std::optional<HtmlStart> html_start_of(std::string_view content) {
   const auto after = content.substr(size + (closes ? 2 : 1));
   const bool ends = after.empty() || after[0] == ' ' || after[0] == '\t' || after[0] == '>' ||
                     after.starts_with("/>");
-  if (ends && !closes) {
+  if (ends && !closes && name.size() >= 3) {
     if (name == "script") return HtmlStart{"</script>"};
     if (name == "pre") return HtmlStart{"</pre>"};
     if (name == "style") return HtmlStart{"</style>"};
     if (name == "textarea") return HtmlStart{"</textarea>"};
   }
-  if (ends && std::ranges::binary_search(kBlockTags, name)) return HtmlStart{};
+  if (ends && is_block_tag(name)) return HtmlStart{};
   if (is_lone_tag(content)) return HtmlStart{.interrupts = false};
   return std::nullopt;
 }

@@ -10,6 +10,8 @@
 // Applied to its own result it changes nothing. Threading: one thread. Memory: about 2 KiB.
 #pragma once
 
+#include "chunk/unicode.h"
+
 #include <array>
 #include <cstddef>
 #include <span>
@@ -33,21 +35,19 @@ class Normaliser {
     char32_t c;
     unsigned char combining_class;
   };
+  class Writer;
 
-  // Each says how many bytes of the beginning it took.
-  std::size_t take_ascii(std::string_view piece, std::string& out);
-  std::size_t take_plain(std::string_view text, std::string& out);
-  std::size_t take_line_end(std::string_view text, std::string& out);
-  std::size_t take_broken(std::string_view text, std::string& out);
-  std::size_t take_one(std::string_view text, std::string& out);
-  void take(char32_t c, std::string& out);
-  void take_decomposed(char32_t c, std::string& out);
-  void take_mark(char32_t c, unsigned char combining_class, std::string& out);
-  void begin_segment(char32_t c, std::string& out);
+  void take_bytes(std::string_view text, Writer& out);
+  std::size_t take_plain(std::string_view text, Writer& out);  // Says how many bytes it took.
+  void take(char32_t c, Properties properties, Writer& out);
+  void take_decomposed(char32_t c, Properties properties, Writer& out);
+  void take_mark(char32_t c, unsigned char combining_class, Writer& out);
+  void begin_segment(char32_t c, Writer& out);
   void open_base();
   static void sort_marks(std::span<Mark> marks);
-  void flush(std::string& out);
-  void take_bytes(std::string_view text, std::string& out);
+  void compose();
+  void write_segment(Writer& out);
+  void flush(Writer& out);
 
   // A segment: one character and the marks behind it, decomposed as soon as there is a mark.
   bool has_base_ = false;

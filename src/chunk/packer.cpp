@@ -1,11 +1,12 @@
 #include "chunk/packer.h"
 
+#include "chunk/heading_path.h"
 #include "chunk/unicode.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 namespace millrace::chunk {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::size_t kCountedPartMax = 1024;  // What a tokenizer is asked to c
 
 }  // namespace
 
-Packer::Packer(const ChunkOptions& options, const TokenCounter& counter, Window& window,
+Packer::Packer(const ChunkOptions& options, const TokenCounter& counter, Source source,
                ChunkSink sink)
     : options_(options),
       counter_(counter),
@@ -22,29 +23,48 @@ Packer::Packer(const ChunkOptions& options, const TokenCounter& counter, Window&
       overhead_(counter.overhead()),
       share_(options.max_tokens * options.prefix_share_percent / 100),
       bytes_max_(options.bytes_max()),
-      window_(window),
+      window_(source.window),
+      marks_(source.marks),
       sink_(std::move(sink)),
       outline_(options.first_page) {
   chunk_.tokenizer = counter.name();
 }
 
-void Packer::add_marks(Marks& marks) {
-  if (marks.empty()) return;
-  for (auto& fence : marks.fences) {
-    if (fence.closing.empty()) continue;
-    fence.text_tokens = counter_.count(fence.text);
-    fence.closing_tokens = counter_.count(fence.closing);
-    fence.line_closing_tokens = counter_.count("\n" + fence.closing);
+bool Packer::take(const Line& line) {
+  if (line.end > quiet_end_ || line.empty_lines) return false;
+  if (!additive_ && line.end - line.begin > kCountedPartMax) return false;
+  if (line.strength == Strength::section && !take_section(line)) return false;
+  const auto tokens = tokens_ + counter_.count(window_.view(line.begin, line.end));
+  if (tokens > quiet_tokens_) return false;
+  if (!joins_blanks(line)) {
+    entries_.emplace_back(line.begin, tokens_, line.kind, line.strength, line.level);
   }
-  const auto move = [](auto& from, auto& to) {
-    if (from.empty()) return;
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-    from.clear();
-  };
-  move(marks.headings, marks_.headings);
-  move(marks.fences, marks_.fences);
-  move(marks.tables, marks_.tables);
-  move(marks.pages, marks_.pages);
+  tokens_ = tokens;
+  end_ = line.end;
+  return true;
+}
+
+// Whether nothing goes before the section. What is noted of it here, begin_section() would note.
+bool Packer::take_section(const Line& line) {
+  if (line.level < root_level_ || (parted_at_ && line.level < parted_level_)) return false;
+  if (!parted_at_ && tokens_ - entries_.front().tokens >= options_.min_tokens) {
+    part_at_end(line.level);
+  }
+  return true;
+}
+
+void Packer::part_at_end(std::uint32_t level) {
+  parted_at_ = end_;
+  parted_tokens_ = tokens_;
+  parted_level_ = level;
+  find_limits();
+}
+
+void Packer::find_limits() {
+  quiet_end_ = opened_ ? start_ + bytes_max_ : 0;
+  if (!opened_) return;
+  quiet_tokens_ = entries_.front().tokens + room();
+  if (parted_at_) quiet_tokens_ = std::min(quiet_tokens_, parted_tokens_ + options_.min_tokens - 1);
 }
 
 Result<void> Packer::add(const Line& line) {
@@ -106,25 +126,26 @@ Result<void> Packer::begin_section(const Line& line) {
     // Nothing can be joined to the small section any more but what stands before it.
     if (fits(end_, room())) {
       parted_at_.reset();
+      find_limits();
     } else {
       MR_TRY_VOID(hand_out_until(*parted_at_));
     }
   }
   if (line.level < root_level_) return hand_out_until(end_);
   const auto small = tokens_ - entries_.front().tokens < options_.min_tokens;
-  if (!parted_at_ && !small) {
-    parted_at_ = end_;
-    parted_tokens_ = tokens_;
-    parted_level_ = line.level;
-  }
+  if (!parted_at_ && !small) part_at_end(line.level);
   return {};
 }
 
+// Blank lines are no places to cut: many are one entry.
+bool Packer::joins_blanks(const Line& line) const {
+  return line.kind == BlockKind::blank && !entries_.empty() &&
+         entries_.back().kind == BlockKind::blank &&
+         line.end - entries_.back().begin <= kCountedPartMax;
+}
+
 void Packer::append(const Line& line) {
-  // Blank lines are no places to cut: many are one entry.
-  if (line.kind == BlockKind::blank && !entries_.empty() &&
-      entries_.back().kind == BlockKind::blank &&
-      line.end - entries_.back().begin <= kCountedPartMax) {
+  if (joins_blanks(line)) {
     tokens_ += counter_.count(window_.view(line.begin, line.end));
     end_ = line.end;
     return;
@@ -137,7 +158,7 @@ void Packer::append(const Line& line) {
       const auto rest = window_.view(begin, end);
       end = begin + code_point_floor(rest, kCountedPartMax);
     }
-    entries_.push_back({begin, tokens_, line.kind, strength, line.level});
+    entries_.emplace_back(begin, tokens_, line.kind, strength, line.level);
     tokens_ += counter_.count(window_.view(begin, end));
     strength = Strength::none;
     begin = end;
@@ -163,6 +184,7 @@ void Packer::open() {
   root_level_ = headings.empty() ? 0 : headings.back().level;
   if (first.strength == Strength::section) root_level_ = first.level;
   build_prefix();
+  find_limits();
 }
 
 void Packer::build_prefix() {
@@ -205,24 +227,38 @@ void Packer::build_prefix() {
   prefix_tokens_ = used + (chunk_.overlap.empty() ? 0 : counter_.count(chunk_.overlap));
 }
 
+const FenceTexts& Packer::texts_of(const Marks::Fence& fence) {
+  if (fence_at_ == fence.at) return fence_texts_;
+  FenceTexts texts(window_, fence);
+  // Fences are opened alike all over a text.
+  if (texts.text != fence_texts_.text || texts.closing != fence_texts_.closing) {
+    texts.count(counter_);
+    fence_texts_ = std::move(texts);
+  }
+  fence_at_ = fence.at;
+  return fence_texts_;
+}
+
 // The fence that is open at `end`, if one is and can be closed.
-const Marks::Fence* Packer::fence_to_close(std::uint64_t end) const {
+const FenceTexts* Packer::fence_to_close(std::uint64_t end) {
   const auto next = std::ranges::lower_bound(marks_.fences, end, {}, &Marks::Fence::at);
-  const auto* fence = next == marks_.fences.begin() ? outline_.fence() : &*std::prev(next);
-  if (fence == nullptr || !fence->opens || fence->closing.empty()) return nullptr;
+  const auto* opened = next == marks_.fences.begin() ? nullptr : &*std::prev(next);
+  if (opened == nullptr ? outline_.fence() == nullptr : !opened->opens) return nullptr;
   // Nothing more comes in the fence: it ends here, or with the document.
   const bool closes_here = next != marks_.fences.end() && next->at == end && !next->opens;
   if (closes_here || (finishing_ && end == end_)) return nullptr;
-  return fence->text_tokens + fence->closing_tokens + 1 > share_ ? nullptr : fence;
+  const auto& texts = opened == nullptr ? *outline_.fence() : texts_of(*opened);
+  if (texts.closing.empty()) return nullptr;
+  return texts.text_tokens + texts.closing_tokens + 1 > share_ ? nullptr : &texts;
 }
 
-std::string Packer::suffix_at(std::uint64_t end) const {
+std::string Packer::suffix_at(std::uint64_t end) {
   const auto* fence = fence_to_close(end);
   if (fence == nullptr) return {};
   return ends_line(end) ? fence->closing : "\n" + fence->closing;
 }
 
-std::uint64_t Packer::suffix_tokens(std::uint64_t end) const {
+std::uint64_t Packer::suffix_tokens(std::uint64_t end) {
   const auto* fence = fence_to_close(end);
   if (fence == nullptr) return counter_.count({});
   return ends_line(end) ? fence->closing_tokens : fence->line_closing_tokens;
@@ -275,72 +311,49 @@ void Packer::describe(std::uint64_t end) {
   sha_.update(text);
   chunk_.sha256 = sha_.finish();
 
+  describe_blocks(end);
+  describe_pages(end);
+}
+
+void Packer::describe_blocks(std::uint64_t end) {
   chunk_.block_kinds.clear();
   unsigned seen = 1U << static_cast<unsigned>(BlockKind::blank);
+  HeadingPath path(outline_.headings());
+  auto heading = marks_.headings.begin();
+  bool has_text = false;  // The section at hand.
   for (const auto& entry : entries_) {
     if (entry.begin >= end) break;
     const auto bit = 1U << static_cast<unsigned>(entry.kind);
     if ((seen & bit) == 0) chunk_.block_kinds.push_back(entry.kind);
     seen |= bit;
+    if (entry.strength == Strength::section) {
+      while (heading->at < entry.begin) ++heading;
+      path.enter(*heading);
+      has_text = false;
+    } else if (!has_text && entry.kind != BlockKind::blank && entry.kind != BlockKind::heading) {
+      path.take_text();
+      has_text = true;
+    }
   }
-  // A marker at the very beginning is where the slice's first page begins.
+  path.write_titles(window_, chunk_.heading_path);
+}
+
+// A marker at the very beginning is where the slice's first page begins.
+void Packer::describe_pages(std::uint64_t end) {
   chunk_.page_start = chunk_.page_end = outline_.page();
   for (const auto& page : marks_.pages) {
     if (page.at >= end) break;
     chunk_.page_end = Outline::next_page(chunk_.page_end, page);
     if (page.at == start_) chunk_.page_start = chunk_.page_end;
   }
-  describe_path(end);
-}
-
-// Leaves of `all` what it has in common with `one`.
-void Packer::join_path(std::optional<Path>& all, const Path& one) {
-  if (!all) {
-    all = one;
-    return;
-  }
-  std::size_t same = 0;
-  while (same < all->size() && same < one.size() && (*all)[same].at == one[same].at) ++same;
-  all->resize(same);
-}
-
-// The headings that all sections of the slice share; bare headings count only if there is nothing
-// else.
-void Packer::describe_path(std::uint64_t end) {
-  const auto step_of = [](const Marks::Heading& heading) {
-    return PathStep{heading.at, heading.level, &heading.title};
-  };
-  path_.clear();
-  for (const auto& heading : outline_.headings()) path_.push_back(step_of(heading));
-  common_path_.reset();
-  bare_path_.reset();
-  auto heading = marks_.headings.begin();
-  bool counted = false;
-  for (const auto& entry : entries_) {
-    if (entry.begin >= end) break;
-    if (entry.strength == Strength::section) {
-      while (heading != marks_.headings.end() && heading->at < entry.begin) ++heading;
-      if (heading == marks_.headings.end()) break;
-      while (!path_.empty() && path_.back().level >= heading->level) path_.pop_back();
-      path_.push_back(step_of(*heading));
-      ++heading;
-      if (!common_path_) join_path(bare_path_, path_);
-      counted = false;
-    } else if (!counted && entry.kind != BlockKind::blank && entry.kind != BlockKind::heading) {
-      join_path(common_path_, path_);
-      counted = true;
-    }
-  }
-  const auto& found = common_path_ ? *common_path_ : bare_path_ ? *bare_path_ : path_;
-  chunk_.heading_path.resize(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) chunk_.heading_path[i] = *found[i].title;
 }
 
 // Moves the outline behind the chunk that ends at `end`.
 void Packer::pass_marks(std::uint64_t end) {
-  const auto pass = [&](auto& marks, auto&& passed) {
-    const auto kept = std::ranges::find_if_not(marks, passed);
-    for (auto mark = marks.begin(); mark != kept; ++mark) outline_.pass(std::move(*mark));
+  const auto pass = [](auto& marks, auto&& is_passed, auto&& take) {
+    const auto kept = std::ranges::partition_point(marks, is_passed);
+    if (kept == marks.begin()) return;
+    take(std::span(marks.begin(), kept));
     marks.erase(marks.begin(), kept);
   };
   // What begins exactly at `end` belongs to the next chunk, what closes there to this one.
@@ -348,10 +361,13 @@ void Packer::pass_marks(std::uint64_t end) {
   const auto before_or_closing = [&](const auto& mark) {
     return mark.at < end || (mark.at == end && !mark.opens);
   };
-  pass(marks_.headings, before);
-  pass(marks_.pages, before);
-  pass(marks_.fences, before_or_closing);
-  pass(marks_.tables, before_or_closing);
+  pass(marks_.headings, before, [&](auto passed) { outline_.pass(passed, window_); });
+  pass(marks_.pages, before, [&](auto passed) { outline_.pass(passed); });
+  pass(marks_.tables, before_or_closing, [&](auto passed) { outline_.pass(passed, window_); });
+  pass(marks_.fences, before_or_closing, [&](auto passed) {
+    const auto& last = passed.back();
+    outline_.set_fence(last.opens ? std::optional(texts_of(last)) : std::nullopt);
+  });
 }
 
 void Packer::advance(std::uint64_t end) {
@@ -373,6 +389,7 @@ void Packer::advance(std::uint64_t end) {
   if (parted_at_ && *parted_at_ <= end) parted_at_.reset();
   window_.drop_before(end);
   opened_ = false;
+  find_limits();
   if (!entries_.empty()) open();
 }
 

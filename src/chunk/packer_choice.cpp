@@ -4,7 +4,6 @@
 #include "chunk/unicode.h"
 
 #include <algorithm>
-#include <array>
 
 namespace millrace::chunk {
 namespace {
@@ -56,7 +55,7 @@ bool Packer::fits(std::uint64_t end, std::uint64_t room) const {
   return end - start_ <= bytes_max_ && tokens_before(end) - entries_.front().tokens <= room;
 }
 
-std::uint64_t Packer::choose(const Limits& limits) const {
+std::uint64_t Packer::choose(const Limits& limits) {
   if (limits.all_must_go && fits(limits.end, limits.room)) {
     return choose_soft(limits).value_or(limits.end);
   }
@@ -64,54 +63,67 @@ std::uint64_t Packer::choose(const Limits& limits) const {
   return choose_text(limits);
 }
 
-// All of it would fit; it is parted only if both parts are worth it.
+template <class IsBehind>
+std::size_t Packer::first_entry(IsBehind&& is_behind) const {
+  const auto found =
+      std::ranges::partition_point(entries_, [&](const Entry& entry) { return !is_behind(entry); });
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+// All of it would fit; it is parted only if both parts are worth it: before the last section, or
+// else before the first block after the target.
 std::optional<std::uint64_t> Packer::choose_soft(const Limits& limits) const {
   const auto first = entries_.front().tokens;
   const auto all = tokens_before(limits.end);
   if (all - first <= options_.target_tokens) return std::nullopt;
-  std::optional<std::uint64_t> section;
-  std::optional<std::uint64_t> block;
-  for (const auto& entry : entries_) {
-    if (entry.begin >= limits.end) break;
-    const auto size = entry.tokens - first;
-    if (entry.begin == start_ || all - entry.tokens < options_.min_tokens) continue;
-    if (entry.strength == Strength::section && size >= options_.min_tokens) section = entry.begin;
-    const bool far = size >= options_.target_tokens;
-    if (entry.strength == Strength::block && far && !block) block = entry.begin;
-  }
-  return section ? section : block;
-}
-
-std::optional<std::uint64_t> Packer::choose_structure(const Limits& limits) const {
-  struct Best {
-    std::optional<std::uint64_t> after_target;
-    std::optional<std::uint64_t> before_target;
+  const auto reaches = [&](std::uint64_t tokens) {
+    return first_entry([&](const Entry& entry) { return entry.tokens - first >= tokens; });
   };
-  std::array<Best, static_cast<std::size_t>(Strength::section) + 1> best{};
-  const auto first = entries_.front().tokens;
-  for (const auto& entry : entries_) {
-    const auto size = entry.tokens - first;
-    if (entry.begin > limits.end || entry.begin - start_ > bytes_max_ || size > limits.room) break;
-    if (entry.begin == start_ || entry.strength == Strength::none) continue;
-    // The fence that a cut here leaves open has to be closed within the budget.
-    if (entry.kind == BlockKind::code && size + BlockScanner::kFenceLineMax + 2 > limits.room &&
-        size + suffix_tokens(entry.begin) > limits.room) {
-      continue;
-    }
-    auto& place = best[static_cast<std::size_t>(entry.strength)];
-    if (entry.strength == Strength::section) {
-      place.after_target = entry.begin;
-    } else if (size >= options_.target_tokens) {
-      if (!place.after_target) place.after_target = entry.begin;
-    } else if (size >= std::max<std::size_t>(options_.min_tokens, 1)) {
-      place.before_target = entry.begin;
-    }
+  const auto end = first_entry([&](const Entry& entry) {
+    return entry.begin >= limits.end || all - entry.tokens < options_.min_tokens;
+  });
+  const auto begin = std::max<std::size_t>(reaches(options_.min_tokens), 1);
+  for (auto i = end; i-- > begin;) {
+    if (entries_[i].strength == Strength::section) return entries_[i].begin;
   }
-  for (auto place = best.rbegin(); place != best.rend(); ++place) {
-    if (place->after_target) return place->after_target;
-    if (place->before_target) return place->before_target;
+  for (auto i = std::max<std::size_t>(reaches(options_.target_tokens), 1); i < end; ++i) {
+    if (entries_[i].strength == Strength::block) return entries_[i].begin;
   }
   return std::nullopt;
+}
+
+// The fence that a cut here leaves open has to be closed within the budget.
+bool Packer::can_end_before(const Entry& entry, std::uint64_t room) {
+  const auto size = entry.tokens - entries_.front().tokens;
+  return entry.kind != BlockKind::code || size + BlockScanner::kFenceLineMax + 2 <= room ||
+         size + suffix_tokens(entry.begin) <= room;
+}
+
+std::optional<std::uint64_t> Packer::choose_structure(const Limits& limits) {
+  const auto first = entries_.front().tokens;
+  const auto reaches = [&](std::uint64_t tokens) {
+    return first_entry([&](const Entry& entry) { return entry.tokens - first >= tokens; });
+  };
+  const auto end = first_entry([&](const Entry& entry) {
+    return entry.begin > limits.end || entry.begin - start_ > bytes_max_ ||
+           entry.tokens - first > limits.room;
+  });
+  // Sections: the last one, however small what stands before it.
+  for (auto i = end; i-- > 1;) {
+    if (entries_[i].strength == Strength::section) return entries_[i].begin;
+  }
+  const auto low = std::max<std::size_t>(reaches(std::max<std::size_t>(options_.min_tokens, 1)), 1);
+  const auto target = std::clamp(reaches(options_.target_tokens), low, std::max(low, end));
+  auto best = Strength::none;
+  std::optional<std::uint64_t> cut;
+  const auto look_at = [&](const Entry& entry) {
+    if (entry.strength <= best || !can_end_before(entry, limits.room)) return;
+    best = entry.strength;
+    cut = entry.begin;
+  };
+  for (auto i = target; i < end; ++i) look_at(entries_[i]);
+  for (auto i = std::min(target, end); i-- > low;) look_at(entries_[i]);
+  return cut;
 }
 
 // The furthest place that `room` tokens reach; at least one code point.
@@ -137,7 +149,7 @@ std::uint64_t Packer::reach(std::uint64_t room) const {
   return start_ + one;
 }
 
-std::uint64_t Packer::choose_text(const Limits& limits) const {
+std::uint64_t Packer::choose_text(const Limits& limits) {
   auto high = std::min(reach(limits.room), limits.end);
   if (fence_to_close(high) != nullptr) {
     const auto cost = suffix_tokens(high) + 1;

@@ -35,26 +35,12 @@ bool is_parting_space(char32_t c) {
          c == 0x3000;
 }
 
-struct Neighbour {
-  char32_t c = 0;
-  std::size_t at = 0;
-};
-
-Neighbour character_before(std::string_view text, std::size_t position) {
-  const auto at = code_point_floor(text, position - 1);
-  return {decode(text.substr(at, position - at)).c, at};
-}
-
 bool is_space_at(std::string_view text, std::size_t position) {
-  const char c = text[position];
-  return is_high(c) ? is_parting_space(decode(text.substr(position)).c)
-                    : is_parting_space(static_cast<unsigned char>(c));
+  return is_parting_space(decode(text.substr(position)).c);
 }
 
 bool is_space_before(std::string_view text, std::size_t position) {
-  const char c = text[position - 1];
-  return is_high(c) ? is_parting_space(character_before(text, position).c)
-                    : is_parting_space(static_cast<unsigned char>(c));
+  return is_parting_space(before(text, position).c);
 }
 
 // Whether the full stop at `stop` belongs to an abbreviation, an initial or an ordinal.
@@ -75,32 +61,31 @@ bool is_inner_stop(std::string_view text, std::size_t stop, char32_t next) {
 }
 
 bool is_sentence_break(std::string_view text, std::size_t position) {
-  if (is_high(text[position - 1])) {  // Most such characters end no sentence: ask that first.
-    const auto c = character_before(text, position).c;
-    const auto properties = properties_of(c);
-    if (!properties.ends_sentence() && !properties.closes() && !is_parting_space(c)) return false;
-  }
-  if (is_space_at(text, position)) return false;
+  const auto next = decode(text.substr(position)).c;
+  if (is_parting_space(next)) return false;
+  auto last = before(text, position);
   std::size_t end = position;
   std::size_t line_ends = 0;
-  while (end > 0 && is_space_before(text, end)) {
-    end = code_point_floor(text, end - 1);
-    if (text[end] == '\n') ++line_ends;
+  while (is_parting_space(last.c)) {
+    if (last.c == '\n') ++line_ends;
+    end = last.at;
+    if (end == 0) return false;
+    last = before(text, end);
   }
-  if (end == 0) return false;
   const bool spaced = end < position;
-  if (!spaced && !is_high(text[position - 1])) return false;
+  if (!spaced) {
+    if (last.c < 0x80) return false;
+    const auto properties = properties_of(last.c);
+    if (!properties.ends_sentence() && !properties.closes()) return false;
+    const auto next_properties = properties_of(next);
+    if (next_properties.closes() || next_properties.ends_sentence()) return false;
+  }
   if (line_ends > 1) return true;
 
-  const auto next = decode(text.substr(position)).c;
-  const auto next_properties = properties_of(next);
-  if (!spaced && (next_properties.closes() || next_properties.ends_sentence())) return false;
-  auto last = character_before(text, end);
   const auto closes = [](char32_t c) {
     return c == '*' || c == '_' || c == '`' || properties_of(c).closes();
   };
-  for (int i = 0; i < 8 && last.at > 0 && closes(last.c); ++i)
-    last = character_before(text, last.at);
+  for (int i = 0; i < 8 && last.at > 0 && closes(last.c); ++i) last = before(text, last.at);
   if (!properties_of(last.c).ends_sentence() && last.c != kEllipsis) return false;
   if (last.c >= 0x80 && last.c != kEllipsis) return true;
   if (!spaced) return false;

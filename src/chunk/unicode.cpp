@@ -1,13 +1,11 @@
 #include "chunk/unicode.h"
 
 #include <algorithm>
-#include <array>
-#include <memory>
+#include <span>
 
 namespace millrace::chunk {
 namespace {
 
-constexpr char32_t kTableSize = 0x20000;  // Scripts and emoji; beyond it are ideographs and tags.
 constexpr char32_t kHangulBase = 0xac00;
 constexpr char32_t kHangulCount = 11172;
 constexpr char32_t kBaseL = 0x1100;
@@ -16,27 +14,6 @@ constexpr char32_t kBaseT = 0x11a7;
 constexpr char32_t kCountL = 19;
 constexpr char32_t kCountV = 21;
 constexpr char32_t kCountT = 28;
-
-using Table = std::array<std::uint16_t, kTableSize>;
-
-std::unique_ptr<const Table> make_table() {
-  auto table = std::make_unique<Table>();
-  for (const auto& run : property_runs()) {
-    for (auto c = run.first; c <= run.last && c < kTableSize; ++c) (*table)[c] = run.bits;
-  }
-  return table;
-}
-
-const Table& table() {
-  static const std::unique_ptr<const Table> made = make_table();
-  return *made;
-}
-
-std::uint16_t far_bits(char32_t c) {
-  const auto runs = property_runs();
-  const auto found = std::ranges::lower_bound(runs, c, {}, &PropertyRun::last);
-  return found != runs.end() && found->first <= c ? found->bits : std::uint16_t{0};
-}
 
 // Where decompositions() has an entry, by a key of it: texts full of accents ask for each letter.
 class DecompositionIndex {
@@ -89,19 +66,6 @@ const DecompositionIndex& by_parts() {
   return made;
 }
 
-// The code point that ends at `position`; begins at `begin`.
-struct Before {
-  char32_t c;
-  std::size_t begin;
-};
-Before before(std::string_view text, std::size_t position) {
-  std::size_t begin = position - 1;
-  for (int i = 0; i < 3 && begin > 0 && is_continuation(text[begin]); ++i) --begin;
-  const auto decoded = decode(text.substr(begin, position - begin));
-  if (decoded.size != position - begin) return {kReplacement, position - 1};
-  return {decoded.c, begin};
-}
-
 bool is_hangul_join(ClusterBreak a, ClusterBreak b) {
   using enum ClusterBreak;
   if (a == hangul_l) return b == hangul_l || b == hangul_v || b == hangul_lv || b == hangul_lvt;
@@ -128,7 +92,7 @@ bool joins_emoji(std::string_view text, std::size_t joiner) {
     const auto earlier = before(text, at);
     const auto cluster = cluster_break_of(earlier.c);
     if (cluster != ClusterBreak::extend) return cluster == ClusterBreak::pictographic;
-    at = earlier.begin;
+    at = earlier.at;
   }
   return false;
 }
@@ -139,16 +103,35 @@ bool halves_flag(std::string_view text, std::size_t last_letter) {
   for (auto at = last_letter; at > 0; ++letters) {
     const auto earlier = before(text, at);
     if (cluster_break_of(earlier.c) != ClusterBreak::regional) break;
-    at = earlier.begin;
+    at = earlier.at;
   }
   return letters % 2 == 1;
 }
 
 }  // namespace
 
-Properties properties_of(char32_t c) {
-  return Properties(c < kTableSize ? table()[c] : far_bits(c));
+namespace tables {
+
+Near make_near() {
+  auto near = std::make_unique<std::array<std::uint16_t, kNearSize>>();
+  for (const auto& run : property_runs()) {
+    for (auto c = run.first; c <= run.last && c < kNearSize; ++c) (*near)[c] = run.bits;
+  }
+  return near;
 }
+
+// There are only a few.
+std::uint16_t far_bits(char32_t c) {
+  static const auto far = [] {
+    const auto runs = property_runs();
+    const auto first = std::ranges::lower_bound(runs, kNearSize, {}, &PropertyRun::last);
+    return std::span(first, runs.end());
+  }();
+  const auto run = std::ranges::find_if(far, [c](const PropertyRun& one) { return c <= one.last; });
+  return run != far.end() && run->first <= c ? run->bits : std::uint16_t{0};
+}
+
+}  // namespace tables
 
 ClusterBreak cluster_break_of(char32_t c) {
   if (c - kHangulBase < kHangulCount) {
@@ -189,28 +172,6 @@ std::size_t unfinished_tail(std::string_view text) {
   return 0;
 }
 
-void append_utf8(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  std::array<char, 4> bytes{};
-  std::size_t size = 0;
-  if (c < 0x800) {
-    bytes[size++] = static_cast<char>(0xc0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      bytes[size++] = static_cast<char>(0xe0 | c >> 12);
-    } else {
-      bytes[size++] = static_cast<char>(0xf0 | c >> 18);
-      bytes[size++] = static_cast<char>(0x80 | (c >> 12 & 0x3f));
-    }
-    bytes[size++] = static_cast<char>(0x80 | (c >> 6 & 0x3f));
-  }
-  bytes[size++] = static_cast<char>(0x80 | (c & 0x3f));
-  out.append(bytes.data(), size);
-}
-
 std::size_t code_point_floor(std::string_view text, std::size_t position) {
   if (position >= text.size()) return text.size();
   std::size_t floor = position;
@@ -226,6 +187,18 @@ std::uint64_t count_code_points(std::string_view text) {
   return count;
 }
 
+namespace {
+
+// Whether a cluster ends between characters of two classes; the first begins at `begin`.
+bool is_boundary(std::string_view text, std::size_t begin, ClusterBreak a, ClusterBreak b) {
+  if (!may_part(a, b)) return false;
+  if (a == ClusterBreak::zwj && b == ClusterBreak::pictographic) return !joins_emoji(text, begin);
+  if (a == ClusterBreak::regional && b == a) return !halves_flag(text, begin);
+  return true;
+}
+
+}  // namespace
+
 bool is_cluster_boundary(std::string_view text, std::size_t position) {
   if (position == 0 || position >= text.size()) return true;
   const auto next = static_cast<unsigned char>(text[position]);
@@ -233,19 +206,20 @@ bool is_cluster_boundary(std::string_view text, std::size_t position) {
   if (next < 0x80 && last < 0x80) return !(last == '\r' && next == '\n');
   if (is_continuation(text[position]) && code_point_floor(text, position) != position) return false;
   const auto [c, begin] = before(text, position);
-  const auto a = cluster_break_of(c);
   const auto b = cluster_break_of(decode(text.substr(position)).c);
-  if (!may_part(a, b)) return false;
-  if (a == ClusterBreak::zwj && b == ClusterBreak::pictographic) return !joins_emoji(text, begin);
-  if (a == ClusterBreak::regional && b == a) return !halves_flag(text, begin);
-  return true;
+  return is_boundary(text, begin, cluster_break_of(c), b);
 }
 
 std::size_t cluster_floor(std::string_view text, std::size_t low, std::size_t position) {
-  auto at = std::max(code_point_floor(text, position), low);
-  const auto whole = at;
-  for (; at > low; at = code_point_floor(text, at - 1)) {
-    if (is_cluster_boundary(text, at)) return at;
+  const auto whole = std::max(code_point_floor(text, position), low);
+  if (whole <= low || whole >= text.size()) return whole;
+  auto b = cluster_break_of(decode(text.substr(whole)).c);
+  for (auto at = whole; at > low;) {
+    const auto [c, begin] = before(text, at);
+    const auto a = cluster_break_of(c);
+    if (is_boundary(text, begin, a, b)) return at;
+    b = a;
+    at = begin;
   }
   return whole;
 }

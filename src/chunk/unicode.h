@@ -6,8 +6,10 @@
 
 #include "chunk/unicode_data.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -51,7 +53,7 @@ class Properties {
   std::uint16_t bits_;
 };
 
-Properties properties_of(char32_t c);
+inline Properties properties_of(char32_t c);
 ClusterBreak cluster_break_of(char32_t c);  // Hangul syllables included.
 
 // One step of the canonical decomposition of `c`, or nullptr. Hangul syllables have none here.
@@ -65,10 +67,17 @@ struct Decoded {
   bool valid;          // Else `c` is U+FFFD and `size` the maximal subpart that it stands for.
 };
 // `text` is not empty. A sequence that `text` cuts off is not valid.
-Decoded decode(std::string_view text);
+inline Decoded decode(std::string_view text);
+// The character that ends at `position` > 0; what is no whole one is U+FFFD and one byte, or the
+// maximal subpart that it stands for.
+struct Before {
+  char32_t c;
+  std::size_t at;  // Where it begins.
+};
+inline Before before(std::string_view text, std::size_t position);
 // The bytes of `text`, 1 to 3 at its end, that begin a sequence which may still become valid.
 std::size_t unfinished_tail(std::string_view text);
-void append_utf8(std::string& out, char32_t c);
+inline void append_utf8(std::string& out, char32_t c);
 
 inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 // The greatest position not after `position` that is in no UTF-8 sequence.
@@ -107,7 +116,7 @@ constexpr bool second_fits(unsigned char lead, unsigned char second) {
 
 }  // namespace utf8
 
-inline Decoded decode(std::string_view text) {
+[[gnu::always_inline]] inline Decoded decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
@@ -121,6 +130,57 @@ inline Decoded decode(std::string_view text) {
     c = c << 6 | (byte(i) & 0x3fU);
   }
   return {c, static_cast<std::uint32_t>(size), true};
+}
+
+inline Before before(std::string_view text, std::size_t position) {
+  const auto last = static_cast<unsigned char>(text[position - 1]);
+  if (last < 0x80) return {last, position - 1};
+  std::size_t begin = position - 1;
+  for (int i = 0; i < 3 && begin > 0 && is_continuation(text[begin]); ++i) --begin;
+  const auto decoded = decode(text.substr(begin, position - begin));
+  if (decoded.size != position - begin) return {kReplacement, position - 1};
+  return {decoded.c, begin};
+}
+
+// Writes at most four bytes; answers where they end.
+inline char* put_utf8(char* to, char32_t c) {
+  const auto put = [&to](char32_t byte) { *to++ = static_cast<char>(byte); };
+  if (c < 0x80) {
+    put(c);
+    return to;
+  }
+  if (c < 0x800) {
+    put(0xc0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      put(0xe0 | c >> 12);
+    } else {
+      put(0xf0 | c >> 18);
+      put(0x80 | (c >> 12 & 0x3f));
+    }
+    put(0x80 | (c >> 6 & 0x3f));
+  }
+  put(0x80 | (c & 0x3f));
+  return to;
+}
+
+inline void append_utf8(std::string& out, char32_t c) {
+  std::array<char, 4> bytes;
+  out.append(bytes.data(), put_utf8(bytes.data(), c));
+}
+
+namespace tables {
+
+inline constexpr char32_t kNearSize = 0x20000;  // Scripts and emoji; beyond: ideographs and tags.
+using Near = std::unique_ptr<const std::array<std::uint16_t, kNearSize>>;
+Near make_near();
+std::uint16_t far_bits(char32_t c);
+
+}  // namespace tables
+
+inline Properties properties_of(char32_t c) {
+  static const tables::Near near = tables::make_near();
+  return Properties(c < tables::kNearSize ? (*near)[c] : tables::far_bits(c));
 }
 
 }  // namespace millrace::chunk

@@ -13,7 +13,7 @@ class Window {
   std::uint64_t end() const { return base_ + bytes_.size(); }
   void append(std::string_view piece) { bytes_.append(piece); }
   std::string_view view(std::uint64_t begin, std::uint64_t end) const {
-    return std::string_view(bytes_).substr(begin - base_, end - begin);
+    return {bytes_.data() + (begin - base_), static_cast<std::size_t>(end - begin)};
   }
   // What lies before `offset` is not asked for again. Moving the rest is put off until it is less
   // than what goes.

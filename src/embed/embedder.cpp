@@ -44,6 +44,7 @@ class ModelEmbedder final : public Embedder {
   std::size_t dimension() const override { return encoder_->dimension(); }
   std::size_t tokens_max() const override { return encoder_->tokens_max(); }
   std::size_t count_tokens(std::string_view text) const override { return tokenizer_->count(text); }
+  std::unique_ptr<TokenTally> tally() const override { return tokenizer_->tally(); }
   Result<std::vector<Embedding>> embed(std::span<const std::string_view> texts) const override;
 
  private:

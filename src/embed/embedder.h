@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "embed/text/tokenizer.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -42,6 +43,8 @@ class Embedder {
 
   // Any text; what is longer than tokens_max() will be truncated by embed().
   virtual std::size_t count_tokens(std::string_view text) const = 0;
+  // Counts alike, and faster for who counts many texts: it remembers words. For one thread.
+  virtual std::unique_ptr<TokenTally> tally() const = 0;
 
   // One embedding for each text, in order. invalid_argument names the text that is empty, too long
   // or no UTF-8, and then there are none at all.

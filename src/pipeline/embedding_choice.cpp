@@ -13,14 +13,16 @@ constexpr std::size_t kUsefulTokens = 2'048;
 
 class ModelTokens final : public chunk::TokenCounter {
  public:
-  explicit ModelTokens(const provider::EmbeddingProvider& provider) : provider_(provider) {}
+  explicit ModelTokens(const provider::EmbeddingProvider& provider)
+      : provider_(provider), count_(provider.token_count()) {}
   std::string_view name() const override { return provider_.tokenizer(); }
   std::size_t count(std::string_view text) const override {
-    return static_cast<std::size_t>(provider_.count_tokens(text));
+    return static_cast<std::size_t>(count_(text));
   }
 
  private:
   const provider::EmbeddingProvider& provider_;
+  const provider::EmbeddingProvider::TokenCount count_;
 };
 
 std::size_t option(const Stage& stage, std::string_view name, std::size_t otherwise) {

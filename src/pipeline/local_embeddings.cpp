@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -37,6 +38,13 @@ provider::EmbedBatchLimits LocalEmbeddings::limits() const {
 
 std::uint64_t LocalEmbeddings::count_tokens(std::string_view text) const {
   return embedder_->count_tokens(text);
+}
+
+provider::EmbeddingProvider::TokenCount LocalEmbeddings::token_count() const {
+  // Shared because a std::function can be copied.
+  return [tally = std::shared_ptr<embed::TokenTally>(embedder_->tally())](std::string_view text) {
+    return std::uint64_t{tally->count(text)};
+  };
 }
 
 awaitable<provider::Answer<provider::EmbedAnswer>> LocalEmbeddings::embed(

@@ -25,6 +25,7 @@ class LocalEmbeddings final : public provider::EmbeddingProvider {
   provider::EmbedBatchLimits limits() const override;
   std::string_view tokenizer() const override { return tokenizer_; }
   std::uint64_t count_tokens(std::string_view text) const override;
+  TokenCount token_count() const override;
   bool paid() const override { return false; }
   awaitable<provider::Answer<provider::EmbedAnswer>> embed(std::vector<std::string> texts,
                                                            CancelToken cancel) override;

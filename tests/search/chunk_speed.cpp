@@ -45,8 +45,9 @@ struct Work {
 };
 
 Work run(const Text& text, std::size_t megabytes, const embed::Embedder& embedder) {
+  const auto tally = embedder.tally();
   const chunk::FunctionTokenCounter counter(
-      "bench", [&](std::string_view part) { return embedder.count_tokens(part); });
+      "bench", [&](std::string_view part) { return tally->count(part); });
   Work work;
   const auto most = embedder.tokens_max();
   auto chunker = chunk::Chunker::make(

@@ -68,9 +68,10 @@ int run(int argc, char** argv) {
                                     .target_tokens = number(argv[4]),
                                     .min_tokens = number(argv[5]),
                                     .overlap_tokens = number(argv[6])};
+  const auto tally = (*embedder)->tally();
   const chunk::FunctionTokenCounter counter(
       fmt::format("{}@{}", (*embedder)->name(), (*embedder)->version()),
-      [&](std::string_view text) { return (*embedder)->count_tokens(text); });
+      [&](std::string_view text) { return tally->count(text); });
   for (int i = 7; i < argc; ++i) {
     for (auto& one : cut(argv[i], options, counter)) {
       const std::vector<std::string_view> texts{one.text};

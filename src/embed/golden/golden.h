@@ -56,12 +56,15 @@ inline void expect_golden(const Embedder& embedder, const Golden& golden) {
   const auto made = embedder.embed(golden.views());
   ASSERT_TRUE(made.has_value()) << made.error().describe();
   ASSERT_EQ(made->size(), golden.texts.size());
+  const auto tally = embedder.tally();
   for (std::size_t i = 0; i < made->size(); ++i) {
     const auto& wanted = golden.texts[i];
     const auto& embedding = (*made)[i];
     EXPECT_EQ(embedding.tokens, wanted.tokens.size()) << wanted.text;
     EXPECT_EQ(embedding.truncated, wanted.tokens.size() > embedder.tokens_max()) << wanted.text;
     EXPECT_EQ(embedder.count_tokens(wanted.text), wanted.tokens.size()) << wanted.text;
+    EXPECT_EQ(tally->count(wanted.text), wanted.tokens.size()) << wanted.text;
+    EXPECT_EQ(tally->count(wanted.text), wanted.tokens.size()) << "remembered: " << wanted.text;
     ASSERT_EQ(embedding.vector.size(), embedder.dimension());
     ASSERT_EQ(wanted.values.size(), golden.dimensions.size());
     for (std::size_t j = 0; j < golden.dimensions.size(); ++j) {

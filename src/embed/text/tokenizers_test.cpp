@@ -1,10 +1,14 @@
+#include "base/random.h"
 #include "embed/text/unigram_tokenizer.h"
 #include "embed/text/wordpiece_tokenizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace millrace::embed {
 namespace {
@@ -67,9 +71,65 @@ TEST(UnigramTokenizer, CountsWhatItWouldGive) {
   }
 }
 
+// Words that are remembered, as they stand in texts of any kind.
+std::string text_of(std::span<const std::string_view> parts, Random& random) {
+  std::string text;
+  for (auto n = random.below(80); n > 0; --n) {
+    text += parts[random.below(parts.size())];
+    if (random.below(3) == 0) text += random.below(4) == 0 ? "\n" : " ";
+  }
+  return text;
+}
+
+void expect_same_counts(const Tokenizer& tokenizer, std::span<const std::string_view> parts) {
+  const auto tally = tokenizer.tally();
+  SeededRandom random(7);
+  for (int i = 0; i < 4000; ++i) {
+    const auto text = text_of(parts, random);
+    ASSERT_EQ(tally->count(text), tokenizer.tokens(text).size()) << text;
+  }
+}
+
+TEST(UnigramTokenizer, RemembersWordsAndCountsAlike) {
+  expect_same_counts(
+      unigram(
+          R"(["▁",-2],["a",-3],["b",-3.1],["▁a",-3.7],["ab",-5.3],["ba",-4.9],["1⁄2",-9],["é",-4])"),
+      std::to_array<std::string_view>({"a", "b", "ab", "½", "e\u0301", "日", "\u00ad", "\u00a0"}));
+}
+
+// ":" costs nothing, ":b" less, and there are places that no piece reaches: what a word has for
+// tokens depends on the sum of the words before it.
+TEST(UnigramTokenizer, RemembersNoWordThatDependsOnThoseBeforeIt) {
+  expect_same_counts(
+      unigram(
+          R"(["▁",-2],["ab",-3],["b",-3.5],["▁a",-4],["abb",-5],[":",null],["éb",-1],[":b",2],["c",-1])"),
+      std::to_array<std::string_view>({"a", "b", "c", ":", "é", "日", "?", "ab", "c:b"}));
+}
+
+// Ways of two and of three tokens with equal sums: which is taken is up to the last bits of the
+// sum of all words before.
+TEST(UnigramTokenizer, RemembersNoWordThatIsUpToTheLastBits) {
+  expect_same_counts(
+      unigram(
+          R"(["▁",-2.1],["a",-3.3],["b",-1.1],["ab",-4.4],["▁a",-5.4],["aab",-7.7],["abb",-5.5],["ba",-4.4])"),
+      std::to_array<std::string_view>({"a", "b", "ab", "ba", "aab", "abb"}));
+}
+
+TEST(UnigramTokenizer, RemembersMoreWordsThanItHasRoomFor) {
+  const auto tokenizer = unigram(R"(["▁",-2],["1",-3],["0",-3.1],["10",-4],["23",-4.2],["▁4",-3])");
+  const auto tally = tokenizer.tally();
+  for (int round = 0; round < 2; ++round) {
+    std::string text;
+    for (int i = 0; i < 30'000; ++i) text += std::to_string(i * 7919 % 100'003) + " ";
+    EXPECT_EQ(tally->count(text), tokenizer.tokens(text).size());
+    EXPECT_EQ(tally->count(text.substr(0, 3000)), tokenizer.count(text.substr(0, 3000)));
+  }
+}
+
 TEST(UnigramTokenizer, CountsWithPiecesOfAnyLength) {
   const auto tokenizer = unigram(R"(["▁",-2],["a",-3],[")" + std::string(40, 'a') + R"(",-4])");
   EXPECT_EQ(tokenizer.count(std::string(83, 'a')), 6U);
+  EXPECT_EQ(tokenizer.tally()->count(std::string(83, 'a')), 6U);
 }
 
 TEST(UnigramTokenizer, NeverReadsReservedPiecesFromAText) {
@@ -117,6 +177,12 @@ TEST(WordpieceTokenizer, KeepsItsSpecialTokensToItself) {
   EXPECT_THAT(wordpiece().tokens("[CLS]"), ElementsAre(0, 0, 0));
   EXPECT_EQ(wordpiece().begin_token(), 1);
   EXPECT_EQ(wordpiece().end_token(), 2);
+}
+
+TEST(WordpieceTokenizer, RemembersWordsAndCountsAlike) {
+  const std::string longest(120, 'a');
+  expect_same_counts(wordpiece(), std::to_array<std::string_view>(
+                                      {"un", "AFF", "able", "a", "!", "日", "f", "x", longest}));
 }
 
 TEST(WordpieceTokenizer, RefusesWhatIsNoVocabulary) {

@@ -1,6 +1,7 @@
 #include "embed/text/unigram_tokenizer.h"
 
 #include "base/json.h"
+#include "embed/text/word_memo.h"
 #include "embed/text/words.h"
 
 #include <boost/json/array.hpp>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 namespace millrace::embed {
@@ -17,6 +19,9 @@ constexpr Token kUnknown = 0;
 constexpr std::size_t kReserved = 6;  // Unknown, begin, end and three spare ones: never in a text.
 constexpr std::size_t kVocabularyMax = 1'000'000;
 constexpr std::string_view kSpace = "\u2581";
+// Of two sums: far more than what rounding makes of sums above -100 000, and far less than what
+// scores differ by.
+constexpr double kAsGoodAsEqual = 1e-6;
 
 // Spaces are written ' ' here: one byte for the most frequent character.
 std::string with_spaces(std::string_view piece) {
@@ -56,7 +61,7 @@ struct UnigramTokenizer::Walk {
 
 // What counting knows: the same search, but nobody asks for the way. Every place knows how many
 // tokens lead to it, and as pieces are short only the places within reach of one are kept.
-struct UnigramTokenizer::Tally {
+struct UnigramTokenizer::Search {
   static constexpr std::size_t kPlaces = 32;
   struct Place {
     double best = 0;  // 0: not reached yet.
@@ -73,6 +78,12 @@ struct UnigramTokenizer::Tally {
 
   std::array<Place, kPlaces> places;
   Place end;  // Of the text so far.
+
+  // What words were met since these were cleared. For most it does not matter how large the sum
+  // before them is; it does where a place is taken for one that was not reached,
+  bool sum_matters = false;
+  // and its last bits do where two ways of different numbers of tokens are as good as equal.
+  bool bits_matter = false;
 };
 
 Result<UnigramTokenizer> UnigramTokenizer::read(std::string_view vocab_json) {
@@ -105,6 +116,7 @@ Result<UnigramTokenizer> UnigramTokenizer::read(std::string_view vocab_json) {
     pieces.push_back({std::move(piece), token});
   }
   out.trie_ = PieceTrie(std::move(pieces));
+  out.trie_.step(out.space_, ' ');
   return out;
 }
 
@@ -165,42 +177,115 @@ std::vector<Token> UnigramTokenizer::tokens(std::string_view text) const {
 
 // split_word() step by step; what it makes of a place that no piece reaches included: there, the
 // way back leads to the beginning of the word with one unknown token.
-void UnigramTokenizer::count_word(std::string_view word, Tally& tally) const {
+void UnigramTokenizer::count_word(std::string_view word, Search& search) const {
   // The space before the word is read with it, but nobody needs to copy it there.
   const auto size = word.size() + 1;
-  const auto byte = [&](std::size_t at) { return at == 0 ? ' ' : word[at - 1]; };
-  auto& places = tally.places;
-  const auto unreached = Tally::after(tally.end, kUnknown, 0);
-  std::fill_n(places.begin(), std::min(size + 1, Tally::kPlaces), unreached);
-  places[0] = tally.end;
-  const auto reach = [&](const Tally::Place& from, std::size_t to, Token token, double score) {
-    const double sum = from.best + score;
-    auto& place = places[to % Tally::kPlaces];
-    if (place.best == 0 || sum >= place.best) place = Tally::after(from, token, sum);
+  auto& places = search.places;
+  const auto unreached = Search::after(search.end, kUnknown, 0);
+  std::fill_n(places.begin(), std::min(size + 1, Search::kPlaces), unreached);
+  places[0] = search.end;
+  const auto reach = [&](const Search::Place& from, std::size_t to, Token token, double score) {
+    const auto next = Search::after(from, token, from.best + score);
+    auto& place = places[to % Search::kPlaces];
+    if (place.best != 0) {
+      const bool same = next.tokens == place.tokens && next.unknown == place.unknown;
+      if (!same && std::abs(next.best - place.best) < kAsGoodAsEqual) search.bits_matter = true;
+      if (next.best < place.best) return;
+    }
+    place = next;
   };
   for (std::size_t begin = 0; begin < size;) {
-    const auto from = places[begin % Tally::kPlaces];
-    std::uint32_t node = PieceTrie::kRoot;
+    const auto from = places[begin % Search::kPlaces];
+    if (begin > 0 && from.best == 0) search.sum_matters = true;
     bool found = false;
-    for (std::size_t at = begin; at < size && trie_.step(node, byte(at)); ++at) {
+    auto node = begin == 0 ? space_ : PieceTrie::kRoot;
+    for (auto at = begin == 0 ? std::size_t{1} : begin;;) {
       if (const auto token = trie_.id(node); token != PieceTrie::kNone) {
-        reach(from, at + 1, token, scores_[static_cast<std::size_t>(token)]);
+        const auto score = scores_[static_cast<std::size_t>(token)];
+        if (score >= 0) search.sum_matters = true;
+        reach(from, at, token, score);
         found = true;
       }
+      if (at == size || !trie_.step(node, word[at - 1])) break;
+      ++at;
     }
-    const std::size_t next = std::min(begin + length_of_character(byte(begin)), size);
+    const auto length = begin == 0 ? 1 : length_of_character(word[begin - 1]);
+    const auto next = std::min(begin + length, size);
     if (!found) reach(from, next, kUnknown, 0);
-    for (; begin < next; ++begin) places[begin % Tally::kPlaces] = unreached;
+    for (; begin < next; ++begin) places[begin % Search::kPlaces] = unreached;
   }
-  tally.end = places[size % Tally::kPlaces];
+  search.end = places[size % Search::kPlaces];
+  if (search.end.best == 0) search.sum_matters = true;
 }
 
 std::size_t UnigramTokenizer::count(std::string_view text) const {
-  if (piece_bytes_longest_ >= Tally::kPlaces) return tokens(text).size();
-  Tally tally;
+  if (piece_bytes_longest_ >= Search::kPlaces) return tokens(text).size();
+  Search search;
   for_each_word(text, WordForm::compatible,
-                [&](std::string_view word) { count_word(word, tally); });
-  return tally.end.tokens;
+                [&](std::string_view word) { count_word(word, search); });
+  return search.end.tokens;
+}
+
+// A word has the same tokens wherever it stands, but for the few whose tokens depend on the sum
+// before them. Those are never remembered; and where one of them follows words that were, whose sum
+// may differ in its last bits from what tokens() has there, all is counted again without memory.
+class UnigramTokenizer::Tally final : public TokenTally {
+ public:
+  explicit Tally(const UnigramTokenizer& tokenizer)
+      : tokenizer_(tokenizer),
+        // Then no word begins with an unknown token, and none is one with that of the word before.
+        remembers_(tokenizer.piece_bytes_longest_ < Search::kPlaces &&
+                   tokenizer.trie_.id(tokenizer.space_) != PieceTrie::kNone) {}
+
+  std::size_t count(std::string_view text) override {
+    exact_ = true;
+    doubtful_ = !remembers_;
+    search_.end = {};
+    if (!doubtful_) for_each_raw_word(text, [this](std::string_view raw) { take(raw); });
+    return doubtful_ ? tokenizer_.count(text) : search_.end.tokens;
+  }
+
+ private:
+  // Sums between these are below 0 for certain, and their last bits are worth less than a millionth
+  // of what parts two ways.
+  static constexpr double kSumMax = -1e-3;
+  static constexpr double kSumMin = -1e5;
+
+  void take(std::string_view raw) {
+    auto& end = search_.end;
+    if (!exact_ && (end.best > kSumMax || end.best < kSumMin)) doubtful_ = true;
+    if (doubtful_) return;
+    if (end.best < kSumMax) {
+      if (const auto* found = memo_.find(raw); found != nullptr) {
+        end = {.best = end.best + found->sum,
+               .tokens = end.tokens + found->tokens,
+               .unknown = found->ends_unknown};
+        exact_ = false;
+        return;
+      }
+    }
+    const auto before = end;
+    search_.sum_matters = search_.bits_matter = false;
+    for_each_word_of(raw, WordForm::compatible, buffer_,
+                     [this](std::string_view word) { tokenizer_.count_word(word, search_); });
+    if (search_.bits_matter && !exact_) doubtful_ = true;
+    if (search_.bits_matter || search_.sum_matters || end.tokens == before.tokens) return;
+    memo_.put(raw, {.sum = end.best - before.best,
+                    .tokens = static_cast<std::uint16_t>(end.tokens - before.tokens),
+                    .ends_unknown = end.unknown});
+  }
+
+  const UnigramTokenizer& tokenizer_;
+  const bool remembers_;
+  WordMemo memo_;
+  Search search_;
+  bool exact_ = true;      // search_.end.best is, bit for bit, what tokens() has there.
+  bool doubtful_ = false;  // The count may not be what tokens() has.
+  std::string buffer_;
+};
+
+std::unique_ptr<TokenTally> UnigramTokenizer::tally() const {
+  return std::make_unique<Tally>(*this);
 }
 
 }  // namespace millrace::embed

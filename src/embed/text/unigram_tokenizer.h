@@ -9,6 +9,8 @@
 #include "embed/text/piece_trie.h"
 #include "embed/text/tokenizer.h"
 
+#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,17 +22,20 @@ class UnigramTokenizer final : public Tokenizer {
 
   std::vector<Token> tokens(std::string_view text) const override;
   std::size_t count(std::string_view text) const override;
+  std::unique_ptr<TokenTally> tally() const override;
 
  private:
   struct Walk;
   template <class Take>
   void walk(std::string_view text, Take&& take) const;
   void split_word(std::string_view word, Walk& walk) const;
-  struct Tally;
-  void count_word(std::string_view word, Tally& tally) const;
+  struct Search;
+  void count_word(std::string_view word, Search& search) const;
+  class Tally;
 
   PieceTrie trie_;
-  std::vector<double> scores_;  // By token.
+  std::uint32_t space_ = PieceTrie::kRoot;  // The node of ' ' in the trie.
+  std::vector<double> scores_;              // By token.
   std::size_t piece_bytes_longest_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "embed/text/wordpiece_tokenizer.h"
 
+#include "embed/text/word_memo.h"
 #include "embed/text/words.h"
 
 #include <fmt/format.h>
@@ -120,6 +121,33 @@ std::size_t WordpieceTokenizer::count(std::string_view text) const {
   std::size_t out = 0;
   walk(text, [&out](Token /*token*/) { ++out; });
   return out;
+}
+
+class WordpieceTokenizer::Tally final : public TokenTally {
+ public:
+  explicit Tally(const WordpieceTokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+  std::size_t count(std::string_view text) override {
+    std::size_t out = 0;
+    for_each_raw_word(text, [&](std::string_view raw) {
+      if (const auto* found = memo_.find(raw); found != nullptr) {
+        out += found->tokens;
+        return;
+      }
+      const auto tokens = tokenizer_.count(raw);
+      memo_.put(raw, {.tokens = static_cast<std::uint16_t>(tokens)});
+      out += tokens;
+    });
+    return out;
+  }
+
+ private:
+  const WordpieceTokenizer& tokenizer_;
+  WordMemo memo_;
+};
+
+std::unique_ptr<TokenTally> WordpieceTokenizer::tally() const {
+  return std::make_unique<Tally>(*this);
 }
 
 }  // namespace millrace::embed

@@ -9,6 +9,7 @@
 #include "embed/text/tokenizer.h"
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,12 +21,14 @@ class WordpieceTokenizer final : public Tokenizer {
 
   std::vector<Token> tokens(std::string_view text) const override;
   std::size_t count(std::string_view text) const override;
+  std::unique_ptr<TokenTally> tally() const override;
 
   Token begin_token() const { return begin_; }
   Token end_token() const { return end_; }
   std::size_t vocabulary_size() const { return size_; }
 
  private:
+  class Tally;
   template <class Take>
   void walk(std::string_view text, Take&& take) const;
   void split(std::string_view word, std::vector<Token>& pieces) const;

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 
+#include <algorithm>
 #include <array>
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
@@ -218,6 +219,13 @@ bool is_compatible(std::string_view word) {
     if (kind != CompatibleForms::stays && kind != CompatibleForms::stays_composed) return false;
   }
   return true;
+}
+
+bool has_form(std::string_view raw, WordForm form) {
+  const bool plain = std::ranges::all_of(raw, [&](char c) {
+    return c > ' ' && c < 0x7f && (form != WordForm::bare || c < 'A' || c > 'Z');
+  });
+  return plain || (form == WordForm::compatible && is_compatible(raw));
 }
 
 bool is_ideograph(std::int32_t c) {

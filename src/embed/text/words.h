@@ -26,36 +26,40 @@ bool is_ideograph(std::int32_t code_point);
 // Not a letter, digit, mark or space: ASCII signs and Unicode's punctuation.
 bool is_punctuation(std::int32_t code_point);
 
-// Calls take(std::string_view word) for every word, in order; words are never empty. The view lives
-// for the call.
+// Calls take(std::string_view raw) for what stands between ASCII's spaces, in order. Such a part is
+// a word, or several, or none, whatever stands around it.
+template <class Take>
+void for_each_raw_word(std::string_view text, Take&& take) {
+  for (std::size_t at = 0; at < text.size();) {
+    while (at < text.size() && is_ascii_space(text[at])) ++at;
+    const auto begin = at;
+    while (at < text.size() && !is_ascii_space(text[at])) ++at;
+    if (at > begin) take(text.substr(begin, at - begin));
+  }
+}
+
+// Whether the form leaves a raw word as it is, one word.
+bool has_form(std::string_view raw, WordForm form);
+
+// Calls take(std::string_view word) for the words of a raw one; they are never empty. The view
+// lives for the call; `buffer` is room to work in.
+template <class Take>
+void for_each_word_of(std::string_view raw, WordForm form, std::string& buffer, Take&& take) {
+  if (has_form(raw, form)) return take(raw);
+  buffer.clear();
+  append_normalised(raw, form, buffer);
+  for (std::string_view rest = buffer; !rest.empty();) {  // It may contain spaces now.
+    const auto end = rest.find(' ');
+    if (end != 0) take(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+}
+
+// Calls take(std::string_view word) for every word of a text, in order.
 template <class Take>
 void for_each_word(std::string_view text, WordForm form, Take&& take) {
   std::string buffer;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    if (is_ascii_space(text[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t begin = at;
-    bool plain = true;  // The form leaves it as it is.
-    while (at < text.size() && !is_ascii_space(text[at])) {
-      const auto c = static_cast<unsigned char>(text[at++]);
-      plain = plain && c > ' ' && c < 0x7f && (form != WordForm::bare || c < 'A' || c > 'Z');
-    }
-    const auto word = text.substr(begin, at - begin);
-    if (plain || (form == WordForm::compatible && is_compatible(word))) {
-      take(word);
-      continue;
-    }
-    buffer.clear();
-    append_normalised(word, form, buffer);
-    for (std::string_view rest = buffer; !rest.empty();) {  // It may contain spaces now.
-      const auto end = rest.find(' ');
-      if (end != 0) take(rest.substr(0, end));
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-  }
+  for_each_raw_word(text, [&](std::string_view raw) { for_each_word_of(raw, form, buffer, take); });
 }
 
 }  // namespace millrace::embed
