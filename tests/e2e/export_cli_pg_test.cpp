@@ -145,6 +145,8 @@ TEST_F(ExportCli, BadInputIsRefusedInOneLine) {
       {{"export", "run", good, "--zip", "a.zip", "--out", "b"}, 2, "--zip"},
       {{"export", "run", good, "--no-wait", "--out", "b"}, 2, "--no-wait"},
       {{"export", "run", good, "--timeout", "soon"}, 2, "--timeout"},
+      {{"export", "run", good, "--zip", folder_.path() / "none/a.zip"}, 5, "cannot write"},
+      {{"export", "run", good, "--out", "/proc/none"}, 5, "cannot write"},
       {{"export", "cancel", nobody}, 3, "not"},
       {{"export", "templates", "minimal", "modern"}, 2, "one template"},
       {{"export", "templates", "--schema"}, 2, "--schema"},

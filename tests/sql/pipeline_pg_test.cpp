@@ -94,6 +94,17 @@ TEST_F(Pipelines, u11_a_file_of_ingest_that_came_before_the_first_worker_is_begu
   EXPECT_EQ(job(upload("late", "ingest"), "queue"), "letters") << "as the current version says";
 }
 
+// A pipeline of one's own may begin with the stage of the built-in one, with another parser.
+TEST_F(Pipelines, u11_a_pipeline_of_another_name_may_begin_with_the_stage_of_ingest) {
+  register_all(letters("1.0.0", "ingest_document", "cloud"));
+  const auto file = upload("a page", "cloud");
+  EXPECT_EQ(job(file, "job_type"), "ingest_document");
+  EXPECT_EQ(sql.value("select millrace.get_job($1::uuid) #>> '{payload,document_id}'",
+                      pg::params(member(sql, file, "job_id"))),
+            member(sql, file, "id"));
+  EXPECT_EQ(begin(file, letters("1.0.0", "ingest_document", "cloud")), hash_of("1.0.0"));
+}
+
 TEST_F(Pipelines, queues_and_types_are_made_once_and_an_operators_change_stays) {
   register_all(letters("1.0.0"));
   EXPECT_EQ(

@@ -17,8 +17,8 @@ begin
              || jsonb_build_object('job_name', left(case p_file.pipeline when 'ingest' then 'Ingest ' else 'Process ' end || p_file.file_name, 256), 'pipeline', p_file.pipeline,
                   'payload', jsonb_strip_nulls(jsonb_build_object('shell_file_id', p_file.id, 'storage_path', p_file.storage_path,
                     'pipeline_hash', (select encode(p.hash, 'hex') from millrace.pipeline p where p.name = p_file.pipeline)))
-                  -- Under the names of the RFC too, which the type of its job requires (U-11).
-                  || case p_file.pipeline when 'ingest' then jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id) else '{}' end))), p_file.tenant_id, true) e;
+                  -- Under the names of the RFC too, which the type of its job requires (U-11), in whichever pipeline it is the first.
+                  || case v_first ->> 'job_type' when 'ingest_document' then jsonb_build_object('document_id', p_file.id, 'raw_path', p_file.storage_path, 'user_id', p_file.owner_id) else '{}' end))), p_file.tenant_id, true) e;
     update millrace.shell_files f set job_id = v_file.job_id where f.id = p_file.id;
   end if;
   perform millrace.audit_for(p_file.tenant_id, 'shell_files', p_file.id::text, p_action, null,

@@ -92,6 +92,8 @@ class Run {
 
   Result<int> run(const std::vector<Uuid>& ids) {
     MR_TRY_VOID(look_up(ids));
+    // What cannot be written is known before anything is ordered, which counts.
+    if (!arguments_.no_wait) MR_TRY_VOID(open_place());
     MR_TRY_VOID(order());
     if (arguments_.no_wait) return finish(kExitOk);
     MR_TRY(const bool all, follow());
@@ -104,6 +106,7 @@ class Run {
 
  private:
   Result<void> look_up(const std::vector<Uuid>& ids);
+  Result<void> open_place();
   Result<json::Object> options() const;
   Result<void> order();
   Result<bool> follow();
@@ -120,6 +123,8 @@ class Run {
   std::vector<Exported> all_;
   Uuid user_;
   std::string batch_;
+  fs::path folder_;                   // For the files, or
+  std::unique_ptr<NewFile> archive_;  // for all of them.
 };
 
 Result<void> Run::look_up(const std::vector<Uuid>& ids) {
@@ -150,6 +155,18 @@ Result<void> Run::look_up(const std::vector<Uuid>& ids) {
                               problems.front().message));
     }
   }
+  return {};
+}
+
+Result<void> Run::open_place() {
+  if (arguments_.zip) {
+    MR_TRY(archive_, NewFile::create(*arguments_.zip));
+    return {};
+  }
+  folder_ = arguments_.folder.value_or(".");
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return fail(cannot_write(folder_, error.value()));
   return {};
 }
 
@@ -241,29 +258,23 @@ Result<void> Run::fetch() {
 }
 
 Result<void> Run::write_files(const std::vector<store::ExportFile>& files) {
-  const fs::path folder = arguments_.folder.value_or(".");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return fail(cannot_write(folder, error.value()));
   api::FileNames names;
   for (const auto& file : files) {
     const auto chosen = names.add(file.name);
-    MR_TRY(auto written, NewFile::create(folder / chosen));
+    MR_TRY(auto written, NewFile::create(folder_ / chosen));
     MR_TRY_VOID(
         desk_.read(file, [&](std::span<const std::byte> bytes) { return written->write(bytes); }));
     MR_TRY_VOID(written->keep());
     auto& one = of_job(file.job);
-    one.file = folder / chosen;
+    one.file = folder_ / chosen;
     one.size_bytes = written->size_bytes();
   }
   return {};
 }
 
 Result<void> Run::write_zip(const std::vector<store::ExportFile>& files) {
-  const fs::path path(*arguments_.zip);
-  MR_TRY(auto archive, NewFile::create(path));
   const auto write = [&](std::string_view bytes) {
-    return archive->write(std::as_bytes(std::span(bytes)));
+    return archive_->write(std::as_bytes(std::span(bytes)));
   };
   api::ZipWriter zip;
   for (const auto& file : files) {
@@ -277,10 +288,10 @@ Result<void> Run::write_zip(const std::vector<store::ExportFile>& files) {
     }));
     MR_TRY(const auto end, zip.end());
     MR_TRY_VOID(write(end));
-    one.file = path;
+    one.file = *arguments_.zip;
   }
   MR_TRY_VOID(write(zip.finish()));
-  return archive->keep();
+  return archive_->keep();
 }
 
 Result<int> Run::finish(int code) const {

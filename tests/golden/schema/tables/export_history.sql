@@ -22,4 +22,5 @@ alter table millrace.export_history add constraint export_history_pkey PRIMARY K
 alter table millrace.export_history add constraint export_history_size_check CHECK ((file_size >= 0));
 CREATE INDEX export_history_document_idx ON millrace.export_history USING btree (document_id, document_version) WHERE (document_id IS NOT NULL);
 CREATE INDEX export_history_expires_idx ON millrace.export_history USING btree (expires_at);
+CREATE INDEX export_history_path_idx ON millrace.export_history USING btree (tenant_id, file_path);
 CREATE INDEX export_history_user_idx ON millrace.export_history USING btree (user_id, created_at DESC);
