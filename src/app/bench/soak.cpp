@@ -75,6 +75,7 @@ struct Point {
   double resident_mb = 0;
   double relations_mb = 0;
   double p99_ms = 0;
+  std::vector<double> waits_ms = {};  // Of the single jobs since the point before.
   double rate = 0;
   double backlog = 0;
 };
@@ -98,8 +99,8 @@ class Probe {
     sent_[id] = realtime_ms();
     return {};
   }
-  // Of the jobs that started since the last call.
-  Result<double> p99() {
+  // Of the jobs that started since the last call, in milliseconds.
+  Result<std::vector<double>> waits() {
     MR_TRY(const auto started, read_times(times_, offset_));
     offset_ = started.offset;
     std::vector<double> waits;
@@ -109,7 +110,7 @@ class Probe {
       waits.push_back(std::max(0.0, at - found->second));
       sent_.erase(found);
     }
-    return percentile(std::move(waits), 0.99);
+    return waits;
   }
   std::int64_t resident() const { return workers_.resident(); }
   Result<void> stop() { return workers_.stop(); }
@@ -150,12 +151,14 @@ Result<std::vector<Point>> watch(Soak& soak, double seconds, double every) {
     if (!soak.workers.running()) return fail(ErrorKind::unavailable, "the workers ended");
     MR_TRY(const auto counts, soak.store.counts(kBenchQueue));
     MR_TRY(const auto bytes, store::relation_bytes(soak.store.connection()));
-    MR_TRY(const auto p99, soak.probe.p99());
+    MR_TRY(auto waits, soak.probe.waits());
+    const double p99 = percentile(waits, 0.99);
     points.push_back(
         {.at = now,
          .resident_mb = static_cast<double>(soak.workers.resident()) / 1e6,
          .relations_mb = static_cast<double>(bytes) / 1e6,
          .p99_ms = p99,
+         .waits_ms = std::move(waits),
          .rate = static_cast<double>(counts.completed - last.completed) / (now - last_at),
          .backlog = static_cast<double>(counts.live())});
     soak.world.tell(fmt::format("{:.0f} s: {:.0f} jobs/s, {:.0f} MB on disk, p99 ms", now,
@@ -219,6 +222,13 @@ Cases bench_soak(World& world) {
       column(points, "settled", "jobs/s", &Point::rate, from),
       column(points, "backlog", "jobs", &Point::backlog, from)};
   results[3].extra["producer_late_seconds"] = producer.late_seconds();
+  Measured pickup{.name = "pickup beside the load", .unit = "ms", .samples = {}};
+  for (const auto& point : points) {
+    if (point.at < from) continue;
+    pickup.times.insert(pickup.times.end(), point.waits_ms.begin(), point.waits_ms.end());
+  }
+  pickup.samples = {percentile(pickup.times, 0.5)};
+  results.push_back(std::move(pickup));
   return results;
 }
 
