@@ -272,13 +272,13 @@ class Reader {
     Manifest out;
     MR_TRY(out.document_id, text(fields, "document_id"));
     MR_TRY(out.generator, text(fields, "generator"));
-    MR_TRY(out.run, fields.count("run", kPageMax));
-    MR_TRY(const auto started, time(fields, "started_at"));
-    if (!started) return fields.wrong("started_at", "is missing");
-    out.started_at = *started;
     MR_TRY(const auto created, time(fields, "created_at"));
     if (!created) return fields.wrong("created_at", "is missing");
     out.created_at = *created;
+    // Those that were written first say neither.
+    MR_TRY(out.run, fields.count_or("run", 1, kPageMax));
+    MR_TRY(const auto started, time(fields, "started_at"));
+    out.started_at = started.value_or(*created);
     MR_TRY(out.state, text(fields, "state"));
     MR_TRY(out.inputs, list(fields, "inputs", limits_.inputs_max, &Reader::input));
     MR_TRY(const auto pipeline_fields, fields.object("pipeline"));

@@ -95,6 +95,16 @@ TEST(Manifest, SaysHowPicturesAreDrawnThatAreNotThereYet) {
   EXPECT_EQ(*read, without);
 }
 
+TEST(Manifest, WithoutWhatItDidNotSayAtFirstIsReadAllTheSame) {
+  auto json = manifest_to_json(sample()).as_object();
+  for (const auto* name : {"run", "started_at", "pictures"}) json.erase(name);
+  const auto read = manifest_from_json(json);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->run, 1U);
+  EXPECT_EQ(read->started_at, sample().created_at);
+  EXPECT_FALSE(read->pictures);
+}
+
 TEST(Manifest, HasTheSameBytesForTheSameRun) {
   const auto text = manifest_json(sample());
   EXPECT_EQ(text, manifest_json(parse_manifest(text).value()));
