@@ -41,6 +41,7 @@ struct Outcome {
   std::optional<std::int64_t> actual_tokens;
   std::string parts_json;    // Of `partial`: what is done; the next delivery gets it as carry.
   bool crash = false;        // The job's own process died: counts towards poison.
+  bool asked_nobody = false;  // The delivery never asked the provider of its type.
   std::string effects_json;  // {"jobs": [...], "events": [...]}, committed with the fence.
 
   static Outcome ok(std::string result = {});
@@ -65,7 +66,9 @@ struct Outcome {
 
   bool succeeded() const { return kind == Kind::ok || kind == Kind::partial; }
   // Nothing but success, so that the short way (complete_jobs) can record it.
-  bool plain() const { return kind == Kind::ok && !actual_tokens && effects_json.empty(); }
+  bool plain() const {
+    return kind == Kind::ok && !actual_tokens && effects_json.empty() && !asked_nobody;
+  }
 };
 
 std::string_view to_string(Outcome::Kind kind);

@@ -18,11 +18,19 @@ struct JobLogLine {
   Clock::Wall at{};
 };
 
+// Progress that is told for itself, in its order.
+struct JobStep {
+  int percent = 0;
+  std::string message;
+  std::string data_json;
+};
+
 struct Settlement {
   JobId id;
   LeaseToken token;
   Outcome outcome;
   std::vector<JobLogLine> logs;  // Those not yet stored; written in the same transaction, first.
+  std::vector<JobStep> steps = {};  // Likewise; only where it is settled with statements.
 
   // What it will roughly occupy on the wire, for bounding batches.
   std::size_t size_bytes() const;

@@ -21,6 +21,12 @@ namespace asio = boost::asio;
 constexpr auto kUse = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kLastWordsMax = 600;
 
+// The whole browser has no such frames, and does not know the switches for them.
+bool draws_when_asked(const std::string& file) {
+  return file.find("headless-shell") != std::string::npos ||
+         file.find("headless_shell") != std::string::npos;
+}
+
 }  // namespace
 
 std::vector<std::string> browser_switches(const BrowserSpec& spec, Walls walls) {
@@ -58,6 +64,9 @@ std::vector<std::string> browser_switches(const BrowserSpec& spec, Walls walls) 
       "--font-render-hinting=none",
       "--force-color-profile=srgb",
       "--hide-scrollbars",
+      // Only frames that are asked for: most documents are printed without one (Page::draw_frames).
+      "--enable-begin-frame-control",
+      "--run-all-compositor-stages-before-draw",
       "--lang=en",
   };
   std::string absent =
@@ -168,6 +177,7 @@ Task<void> Browser::open_page() {
   if (page_) page_->close();
   page_ = std::make_shared<Page>(devtools_, clock_, limits_, walls_,
                                  [this](Error why) { kill(std::move(why)); });
+  if (draws_when_asked(spec_.file)) page_->draw_when_asked();
   MR_CO_TRY_VOID(co_await page_->open());
   if (drawn_.empty()) {
     MR_CO_TRY(drawn_, co_await page_->drawn_characters());

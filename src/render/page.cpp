@@ -1,5 +1,6 @@
 #include "render/page.h"
 
+#include "base/both.h"
 #include "render/base64.h"
 #include "render/page_script.h"
 #include "render/pdf_info.h"
@@ -20,6 +21,16 @@ constexpr std::size_t kPieceBytes = std::size_t{192} * 1024;  // 256 KiB in base
 constexpr std::size_t kFrameSessionsMax = 200;
 constexpr double kPixelsPerInch = 96;
 constexpr std::size_t kMissingMaxBytes = 100;
+constexpr std::chrono::milliseconds kFrame{16};
+
+// However it ends: who waits for it is told.
+awaitable<void> keep_result(Task<void> work, Result<void>* result, Event done) {
+  struct Told {
+    Event done;
+    ~Told() { done.set(); }
+  } const told{done};
+  *result = co_await std::move(work);
+}
 
 std::string one(std::string_view name, std::string_view value) {
   return fmt::format(R"({{"{}":{}}})", name, json_quote(value));
@@ -92,9 +103,11 @@ Task<void> Page::open() {
       "", "Browser.setDownloadBehavior",
       fmt::format(R"({{"behavior":"deny","browserContextId":{}}})", json_quote(context_)));
   MR_CO_TRY(const auto target,
-            co_await devtools_.call("", "Target.createTarget",
-                                    fmt::format(R"({{"url":"about:blank","browserContextId":{}}})",
-                                                json_quote(context_))));
+            co_await devtools_.call(
+                "", "Target.createTarget",
+                fmt::format(R"({{"url":"about:blank","browserContextId":{}{}}})",
+                            json_quote(context_),
+                            draws_when_asked_ ? R"(,"enableBeginFrameControl":true)" : "")));
   target_ = text_member(target, "targetId");
   MR_CO_TRY(const auto attached,
             co_await devtools_.call(
@@ -225,7 +238,26 @@ Task<void> Page::load(std::shared_ptr<RenderJob> job) {
   MR_CO_TRY_VOID(co_await devtools_.answer(content));
   MR_CO_TRY(const auto made, co_await devtools_.answer(world));
   MR_CO_TRY_VOID(enter_world(made));
-  co_return co_await wait_until_complete(job);
+  if (!scripts_) co_return co_await wait_until_complete(job);
+  co_return co_await with_frames(wait_until_complete(job));  // A script may wait for them.
+}
+
+// A frame for a window that nobody looks at costs as much as a fifth of printing: where there are
+// none by themselves, there are some for whatever needs them, as long as it lasts.
+Task<void> Page::with_frames(Task<void> work) {
+  if (!draws_when_asked_) co_return co_await std::move(work);
+  Event done;
+  Result<void> result;
+  co_await both(keep_result(std::move(work), &result, done), draw_frames(done));
+  co_return result;
+}
+
+awaitable<void> Page::draw_frames(Event done) {
+  while (!done.is_set() && !devtools_.closed()) {
+    // One that is refused, as before there is a document, is asked for again.
+    (void)co_await devtools_.call(session_, "HeadlessExperimental.beginFrame", "{}");
+    co_await done.wait_for(kFrame);
+  }
 }
 
 Result<void> Page::enter_world(const json::Object& made) {
@@ -335,15 +367,19 @@ Task<void> Page::preview(std::shared_ptr<RenderJob> job, Rendered* rendered) {
                  fmt::format(R"({{"width":{},"height":{},"deviceScaleFactor":{},"mobile":false}})",
                              width, height, json_number(*job->request.preview_width_px / width)));
   MR_CO_TRY_VOID(co_await evaluate(make_sheet_expression(options)));
-  MR_CO_TRY(const auto shot,
-            co_await devtools_.call(
-                session_, "Page.captureScreenshot",
-                fmt::format(
-                    R"({{"format":"png","clip":{{"x":0,"y":0,"width":{},"height":{},"scale":1}}}})",
-                    width, height)));
-  auto png = decode_base64(text_member(shot, "data"));
-  if (!png || png->empty()) co_return fail(ErrorKind::internal, "the browser took no picture");
-  rendered->preview_png = *std::move(png);
+  co_return co_await with_frames(take_picture(
+      fmt::format(R"({{"format":"png","clip":{{"x":0,"y":0,"width":{},"height":{},"scale":1}}}})",
+                  width, height),
+      &rendered->preview_png));
+}
+
+Task<void> Page::take_picture(std::string params, std::string* png) {
+  MR_CO_TRY(const auto shot, co_await devtools_.call(session_, "Page.captureScreenshot", params));
+  auto decoded = decode_base64(text_member(shot, "data"));
+  if (!decoded || decoded->empty()) {
+    co_return fail(ErrorKind::internal, "the browser took no picture");
+  }
+  *png = *std::move(decoded);
   co_return ok();
 }
 

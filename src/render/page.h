@@ -40,6 +40,8 @@ class Page {
   Page(DevTools& devtools, Clock& clock, RenderLimits limits, Walls walls,
        std::function<void(Error)> on_fault);
 
+  // Before open(): nothing is drawn but the frames that this class asks for.
+  void draw_when_asked() { draws_when_asked_ = true; }
   Task<void> open();
   // Of the empty page: what make_drawn_expression() tells. Every document may take it for granted.
   Task<std::string> drawn_characters();
@@ -55,6 +57,8 @@ class Page {
 
  private:
   Task<void> load(std::shared_ptr<RenderJob> job);
+  Task<void> with_frames(Task<void> work);
+  awaitable<void> draw_frames(Event done);
   Result<void> enter_world(const json::Object& made);
   Task<void> wait_until_complete(std::shared_ptr<RenderJob> job);
   void note_missing_glyphs(std::string_view glyphs);
@@ -62,6 +66,7 @@ class Page {
   Task<void> print(std::shared_ptr<RenderJob> job, Rendered* rendered);
   Task<void> read_pdf(std::shared_ptr<RenderJob> job, std::string stream, Rendered* rendered);
   Task<void> preview(std::shared_ptr<RenderJob> job, Rendered* rendered);
+  Task<void> take_picture(std::string params, std::string* png);
   Result<void> check_place() const;
   void refuse(std::string_view session, const json::Object& params);
   void on_attached(const json::Object& params);
@@ -79,6 +84,7 @@ class Page {
   std::string frame_;
   std::set<std::string, std::less<>> frame_sessions_;  // Of frames in processes of their own.
   std::int64_t world_ = 0;
+  bool draws_when_asked_ = false;
   bool has_document_ = false;
   bool navigated_ = false;
   bool scripts_ = false;

@@ -64,6 +64,12 @@ Error out_of_memory(std::uint64_t bytes) {
           .detail = std::string(fault::kMemory)};
 }
 
+// A place in the pool, whatever browser is in it.
+struct Slot {
+  bool was_warm = false;  // The browser that is in it, at any time.
+  bool failed = false;    // None has become warm since one did not.
+};
+
 }  // namespace
 
 Result<std::string> find_browser() {
@@ -107,7 +113,7 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   void begin_stop();
 
  private:
-  awaitable<void> use(BrowserPtr browser, bool* was_warm);
+  awaitable<void> use(BrowserPtr browser, Slot* slot);
   awaitable<bool> warm_up(BrowserPtr browser);
   awaitable<void> open_page(BrowserPtr browser, Event done, bool* opened);
   awaitable<void> limit_warm_up(BrowserPtr browser, Event done);
@@ -116,6 +122,10 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   awaitable<void> render_job(BrowserPtr browser, JobPtr job, Event done);
   awaitable<void> watch(BrowserPtr browser, JobPtr job, Event done);
   bool is_worn(const BrowserPtr& browser);
+  void has_warmed(Slot& slot);
+  void has_failed(Slot& slot);
+  bool no_browser() const { return failed_ == spec_.size; }
+  std::unexpected<Error> without_browser() const;
   void finish(const JobPtr& job, Result<Rendered> result);
   void show();
 
@@ -125,7 +135,7 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   Scratch scratch_;
   Confinement confinement_;
   Event stopping_;
-  Event decided_;   // A browser has become warm, or one has failed to.
+  Event decided_;   // A browser has become warm, or all have failed to.
   Event work_;      // There is a document in line, or the renderer stops.
   Event finished_;  // A document is done; reset by who waits for it.
   Event all_gone_;  // No slot is left.
@@ -135,8 +145,8 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   std::size_t slots_left_ = 0;
   std::size_t warm_ = 0;
   std::size_t running_ = 0;
-  bool ever_warm_ = false;
-  State counts_;  // Only the counters and last_error are used.
+  std::size_t failed_ = 0;  // Slots whose browsers do not start.
+  State counts_;            // Only the counters and last_error are used.
 
   mutable std::mutex shown_mutex_;  // Guards shown_.
   State shown_;
@@ -156,8 +166,9 @@ void Renderer::Impl::show() {
 
 awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
   milliseconds pause{0};
+  Slot slot;
   while (!self->stopping_.is_set()) {
-    bool was_warm = false;
+    slot.was_warm = false;
     auto started = Browser::start(self->strand_, self->clock_,
                                   {.file = self->spec_.program,
                                    .switches = {},
@@ -171,29 +182,29 @@ awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
       const BrowserPtr browser = *std::move(started);
       self->browsers_.push_back(browser);
       self->show();
-      co_await both(browser->serve(), self->use(browser, &was_warm));
+      co_await both(browser->serve(), self->use(browser, &slot));
       std::erase(self->browsers_, browser);
-      if (!was_warm) self->counts_.last_error = browser->ending();
+      if (!slot.was_warm) self->counts_.last_error = browser->ending();
     } else {
       self->counts_.last_error = started.error().describe();
     }
     self->show();
-    if (was_warm) {
+    if (slot.was_warm) {
       pause = milliseconds(0);
       continue;
     }
     if (self->stopping_.is_set()) break;
     self->spec_.log.warn("browser_not_started", {{"reason", self->counts_.last_error}});
-    self->decided_.set();
+    self->has_failed(slot);
     pause = std::clamp(pause * 2, kPauseFirst, kPauseMax);
     co_await self->stopping_.wait_for(pause);
   }
   if (--self->slots_left_ == 0) self->all_gone_.set();
 }
 
-awaitable<void> Renderer::Impl::use(BrowserPtr browser, bool* was_warm) {
+awaitable<void> Renderer::Impl::use(BrowserPtr browser, Slot* slot) {
   while (!stopping_.is_set() && co_await warm_up(browser)) {
-    *was_warm = true;
+    has_warmed(*slot);
     const JobPtr job = co_await next_job(browser);
     if (!job) break;
     const bool well = co_await serve_job(browser, job);
@@ -206,10 +217,30 @@ awaitable<bool> Renderer::Impl::warm_up(BrowserPtr browser) {
   Event done;
   bool opened = false;
   co_await both(open_page(browser, done, &opened), limit_warm_up(browser, done));
-  if (!opened) co_return false;
-  ever_warm_ = true;
+  co_return opened;
+}
+
+void Renderer::Impl::has_warmed(Slot& slot) {
+  slot.was_warm = true;
+  if (std::exchange(slot.failed, false)) --failed_;
   decided_.set();
-  co_return true;
+}
+
+// Without any browser a document would wait until the time of its job is over. It is told at once:
+// others may have one.
+void Renderer::Impl::has_failed(Slot& slot) {
+  if (!std::exchange(slot.failed, true)) ++failed_;
+  if (!no_browser()) return;
+  for (const auto& job : std::exchange(line_, {})) finish(job, without_browser());
+  show();
+  decided_.set();
+  finished_.set();
+}
+
+std::unexpected<Error> Renderer::Impl::without_browser() const {
+  return fail({.kind = ErrorKind::unavailable,
+               .message = fmt::format("no browser: {}", counts_.last_error),
+               .detail = std::string(fault::kNoBrowser)});
 }
 
 awaitable<void> Renderer::Impl::open_page(BrowserPtr browser, Event done, bool* opened) {
@@ -326,9 +357,9 @@ bool Renderer::Impl::is_worn(const BrowserPtr& browser) {
 
 Task<void> Renderer::Impl::ready(std::shared_ptr<Impl> self) {
   co_await self->decided_.wait();
-  if (self->ever_warm_ && !self->stopping_.is_set()) co_return ok();
   if (self->stopping_.is_set()) co_return stopped();
-  co_return fail(ErrorKind::unavailable, fmt::format("no browser: {}", self->counts_.last_error));
+  if (self->no_browser()) co_return self->without_browser();
+  co_return ok();
 }
 
 Task<Rendered> Renderer::Impl::render(std::shared_ptr<Impl> self, JobPtr job) {
@@ -337,6 +368,7 @@ Task<Rendered> Renderer::Impl::render(std::shared_ptr<Impl> self, JobPtr job) {
   MR_CO_TRY_VOID(check_request(job->request, self->spec_.limits));
   if (job->cancel.cancelled()) co_return fail(ErrorKind::cancelled, job->cancel.reason());
   if (self->stopping_.is_set() || self->draining_) co_return stopped();
+  if (self->no_browser()) co_return self->without_browser();
   if (self->line_.size() >= self->spec_.waiting_max) {
     co_return fail(ErrorKind::throttled,
                    fmt::format("{} documents wait to be rendered already", self->line_.size()));

@@ -8,9 +8,10 @@
 // slot starts the next one.
 //
 // Errors: invalid_argument (the request, a PDF too large, a document that left for another page),
-// throttled (the line is full), cancelled, unavailable (timed out, crashed, out of memory, stopped:
-// try again), internal. Error::detail is one of render::fault, where the document is what failed;
-// Error::hint says what to do about it. After an error, what the sink got is to be thrown away.
+// throttled (the line is full), cancelled, unavailable (timed out, crashed, out of memory, stopped,
+// no browser starts: try again), internal. Error::detail is one of render::fault, where the
+// document is what failed; Error::hint says what to do about it. After an error, what the sink got
+// is to be thrown away.
 //
 // Threading: callable from any thread; the sink is called on a strand of `executor`. Browsers die
 // with the thread that started them, so those that run `executor` must live as long as the process.
@@ -63,7 +64,8 @@ class Renderer {
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
 
-  Task<void> ready();  // Ends when a browser is warm, or with what keeps it from getting so.
+  // Ends when a browser has become warm, or with what keeps all of them from it.
+  Task<void> ready();
   Task<Rendered> render(RenderRequest request, PdfSink sink, CancelToken cancel);
   awaitable<void> drain();  // Refuses new documents; ends when those it has are done.
   awaitable<void> stop();   // Cancels those under way, ends all browsers. Safe twice.

@@ -112,6 +112,7 @@ inline constexpr std::string_view kMemory = "render_out_of_memory";
 inline constexpr std::string_view kTooLarge = "render_too_large";   // The PDF.
 inline constexpr std::string_view kNavigated = "render_navigated";  // It left for another page.
 inline constexpr std::string_view kFlooded = "render_flooded";      // Too many requests, messages.
+inline constexpr std::string_view kNoBrowser = "no_browser";  // None starts: not the document's.
 }  // namespace fault
 
 }  // namespace millrace::render

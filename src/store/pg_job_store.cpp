@@ -91,6 +91,13 @@ pg::Statement logs_statement(const std::string& worker_id, const std::vector<Job
           .name = "mr_append_logs"};
 }
 
+pg::Statement progress_statement(const std::string& worker_id,
+                                 const std::vector<ProgressItem>& items) {
+  return {.sql = "select job_id, answer, cancel_requested from millrace.report_progress($1, $2)",
+          .params = pg::params(worker_id, progress_json(items)),
+          .name = "mr_report_progress"};
+}
+
 std::vector<JobLogItem> log_items(const std::vector<Settlement>& settlements) {
   std::vector<JobLogItem> items;
   for (const auto& settlement : settlements) {
@@ -316,6 +323,13 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
   if (!settlement.logs.empty()) {
     all.push_back(logs_statement(worker_id, log_items({settlement})));
   }
+  for (const auto& step : settlement.steps) {
+    all.push_back(progress_statement(worker_id, {{.id = settlement.id,
+                                                  .token = settlement.token,
+                                                  .percent = step.percent,
+                                                  .message = step.message,
+                                                  .data_json = step.data_json}}));
+  }
   const auto fence = all.size();
   const std::vector<const Settlement*> one{&settlement};
   all.push_back({.sql = "select millrace.settle_or_raise($1, $2)",
@@ -350,11 +364,7 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
 
 Task<std::vector<ProgressAnswer>> PgJobStore::report_progress(std::string worker_id,
                                                               std::vector<ProgressItem> items) {
-  MR_CO_TRY(auto rows, co_await call(work_,
-                                     {.sql = "select job_id, answer, cancel_requested "
-                                             "from millrace.report_progress($1, $2)",
-                                      .params = pg::params(worker_id, progress_json(items)),
-                                      .name = "mr_report_progress"},
+  MR_CO_TRY(auto rows, co_await call(work_, progress_statement(worker_id, items),
                                      {timeouts_.call, MR_POINT("progress")}));
   std::vector<ProgressAnswer> answers;
   for (const auto row : rows) {

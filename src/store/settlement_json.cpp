@@ -32,6 +32,7 @@ void add_settlement(std::string& out, const Settlement& settlement) {
   if (outcome.actual_tokens) add_raw(out, "actual_tokens", std::to_string(*outcome.actual_tokens));
   add_raw(out, "parts", outcome.parts_json);
   if (outcome.crash) add_raw(out, "crash", "true");
+  if (outcome.asked_nobody) add_raw(out, "asked", "false");
   add_raw(out, "effects", outcome.effects_json);
   out += '}';
 }

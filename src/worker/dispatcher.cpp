@@ -273,6 +273,7 @@ void Dispatcher::finish(Run run) {
     return;
   }
   auto outcome = decide(*run);
+  outcome.asked_nobody = outcome.asked_nobody || run->output.asked_nobody();
   if (options_.watch != nullptr) note_end(*run, &outcome);
   settle(std::move(run), std::move(outcome));
 }
@@ -433,7 +434,10 @@ void Dispatcher::settle(Run run, Outcome outcome) {
 
 awaitable<void> Dispatcher::settle_when_reported(Run run, Outcome outcome) {
   if (run->reporting) co_await run->reported->wait();
-  co_await services_.reporter.report_steps(run);
+  // With statements they go along: nobody learns of them sooner by a transaction of their own.
+  if (!outcome.succeeded() || !run->output.has_statements()) {
+    co_await services_.reporter.report_steps(run);
+  }
   settle_now(std::move(run), std::move(outcome));
 }
 
@@ -443,6 +447,11 @@ void Dispatcher::settle_now(Run run, Outcome outcome) {
   std::vector<SqlStatement> statements;
   if (run->output.used()) {
     if (settlement.outcome.succeeded()) statements = run->output.take_statements();
+    for (auto& step : statements.empty() ? std::vector<Progress>() : run->output.take_steps()) {
+      settlement.steps.push_back({.percent = step.percent,
+                                  .message = std::move(step.message),
+                                  .data_json = std::move(step.data_json)});
+    }
     settlement.logs = run->output.take_last_logs();
   }
   if (statements.empty()) {
@@ -466,6 +475,7 @@ void Dispatcher::answered(std::span<Settler::Answered> answers) {
   for (auto& [run, outcome, answer] : answers) {
     --unsettled_;
     note_answer(*run, outcome, answer);
+    if (on_ended_ && is_durable(answer)) on_ended_(run->job.queue);
     forget(std::move(run));
   }
   start_waiting(services_.clock.now());

@@ -70,6 +70,9 @@ class Dispatcher {
 
   // For the Settler.
   void answered(std::span<Settler::Answered> answers);
+  // Told the queue of every job of ours that has ended, once the database has said so.
+  using OnEnded = std::function<void(const std::string& queue)>;
+  void tell_ended(OnEnded on_ended) { on_ended_ = std::move(on_ended); }
 
   // For whoever learns that a job must stop.
   void cancel(JobId id, LeaseToken token, std::string reason);
@@ -156,6 +159,7 @@ class Dispatcher {
   Event deadline_moved_;
   Clock::Steady tidied_at_{};  // When free memory was last returned.
   Event changed_;
+  OnEnded on_ended_;
   Totals totals_;
 };
 

@@ -220,6 +220,13 @@ Task<std::vector<JobAnswer>> FakeJobStore::settle(std::string worker_id,
 Task<Answer> FakeJobStore::settle_with(std::string worker_id, Settlement settlement,
                                        std::vector<SqlStatement> statements) {
   MR_CO_TRY(const auto lost, co_await enter("settle_with"));
+  for (const auto& step : settlement.steps) {
+    progress.push_back({.id = settlement.id,
+                        .token = settlement.token,
+                        .percent = step.percent,
+                        .message = step.message,
+                        .data_json = step.data_json});
+  }
   const auto answer = settle_one(worker_id, std::move(settlement), std::move(statements));
   if (lost) co_return fail(ErrorKind::in_doubt, "the answer was lost");
   co_return answer;

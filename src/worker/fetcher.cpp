@@ -81,6 +81,18 @@ void Fetcher::wake() {
   wake_.set();
 }
 
+// The notification of the same may have been given before the room was there for others to see, or
+// be on its way; without a listener there is none.
+void Fetcher::note_ended(const std::string& queue) {
+  for (auto& one : queues_) {
+    if (one.empty_in_a_row == 0 || one.name != queue) continue;
+    one.ask_at = {};
+    one.empty_in_a_row = 1;
+    one.rescan = true;
+    wake_.set();
+  }
+}
+
 void Fetcher::forget_marks() {
   unheld_ = false;
   repair_at_ = Clock::Steady::max();

@@ -4,7 +4,7 @@
 // weight. Between full scans it passes the marks of what it got, so that a claim need not walk over
 // what finished jobs left behind. An empty queue is asked once more (the first empty answer armed
 // the notification, the second makes sure that nothing came in between) and then left alone until
-// a notification or its polling time. What a claim took whose answer was lost goes back before the
+// a notification, the end of a job of its own that we ran, or its polling time. What a claim took whose answer was lost goes back before the
 // next claim, and again once per lease: the database may get to the claim after we looked. Suspects
 // are claimed one at a time when nothing else is held. Threading: one strand. Lifetime: everything
 // it refers to outlives it.
@@ -45,6 +45,8 @@ class Fetcher {
   void wake();          // There may be work in any queue.
   void forget_marks();  // The process has a new identity.
   void set_suspects(int count);
+  // A job of ours has ended: where its queue or key lets only so many run, there is room for one.
+  void note_ended(const std::string& queue);
   Event ended() const { return ended_; }  // No claim is under way any more, nor will be.
 
  private:

@@ -106,6 +106,23 @@ TEST_F(FetcherTest, AFreeSlotIsFilledWithoutWaitingForThePoll) {
   EXPECT_EQ(store.ended.size(), 50U);
 }
 
+// C-18: a queue that lets only so many run has had no more for us; what ends makes room.
+TEST_F(FetcherTest, c18_TheEndOfAJobIsAReasonToAskItsQueueAgain) {
+  options.poll_interval = 60s;
+  store.add("gated");
+  start();
+  advance(1s);
+  store.add("noop");
+  settle();
+  ASSERT_TRUE(store.ended.empty());
+  gated().open.set();
+  settle();
+  EXPECT_EQ(store.ended.size(), 2U);
+  store.claims.clear();
+  settle();
+  EXPECT_TRUE(store.claims.empty()) << "once for each end, no more";
+}
+
 TEST_F(FetcherTest, PassesMarksBetweenFullScansAndForgetsThemAfterAShortClaim) {
   options.slots = 2;
   options.rescan_interval = 250ms;

@@ -141,6 +141,11 @@ std::string JobOutput::effects_json() const {
   return effects.empty() ? std::string() : to_json(effects);
 }
 
+bool JobOutput::has_statements() const {
+  const std::lock_guard lock(mutex_);
+  return !statements_.empty();
+}
+
 std::vector<SqlStatement> JobOutput::take_statements() {
   const std::lock_guard lock(mutex_);
   return std::exchange(statements_, {});

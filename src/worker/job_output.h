@@ -56,12 +56,15 @@ class JobOutput {
   };
   Report take_report();
   bool has_steps() const;
+  bool has_statements() const;
   std::vector<Progress> take_steps();
   // The lines of a report that could not be stored.
   void put_back(std::vector<JobLogLine> logs);
   // Everything left, with a line about what was dropped.
   std::vector<JobLogLine> take_last_logs();
   std::string effects_json() const;  // Empty when there are none.
+  void set_asked(bool asked) { asked_nobody_.store(!asked, std::memory_order_release); }
+  bool asked_nobody() const { return asked_nobody_.load(std::memory_order_acquire); }
   std::vector<SqlStatement> take_statements();
 
  private:
@@ -74,6 +77,7 @@ class JobOutput {
   const std::function<void()> on_step_;
 
   std::atomic<bool> used_ = false;
+  std::atomic<bool> asked_nobody_ = false;
 
   mutable std::mutex mutex_;  // Guards all below.
   bool dirty_ = false;

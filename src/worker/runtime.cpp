@@ -122,6 +122,8 @@ RunStatus Runtime::status() const {
 Task<RunReport> Runtime::run() {
   auto& parts = *parts_;
   MR_CO_TRY_VOID(co_await parts.prepare());
+  parts.dispatcher.tell_ended(
+      [&parts](const std::string& queue) { parts.fetcher.note_ended(queue); });
   parts.settler.gather_while([&parts] { return parts.dispatcher.more_ends_at_once(); });
   parts.tasks.add("settler", parts.until_closing(parts.settler.run()));
   parts.tasks.add("reporter", parts.until_closing(parts.reporter.run()));

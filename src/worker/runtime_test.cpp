@@ -274,6 +274,25 @@ TEST_F(RuntimeTest, TheEndOfAJobComesBehindItsLastSteps) {
   EXPECT_EQ(store.progress[2].percent, 90);
 }
 
+TEST_F(RuntimeTest, LastStepsGoWithTheStatementsOfTheSettlement) {
+  gated().on_start = [](JobContext& context) { context.step(0, "begun"); };
+  gated().open.set();
+  store.add("gated");
+  start();
+  ASSERT_EQ(store.progress.size(), 1U);
+  store.gates["report_progress"] = Event();  // Nothing goes that way any more.
+  gated().on_start = [](JobContext& context) {
+    context.step(75, "storing");
+    context.step(90, "stored");
+    context.in_settlement({{.sql = "select 1", .params = {}}});
+  };
+  const auto id = store.add("gated");
+  advance_until([&] { return store.end_of(id) != nullptr; });
+  ASSERT_EQ(store.progress.size(), 3U);
+  EXPECT_EQ(store.progress[1].percent, 75);
+  EXPECT_EQ(store.progress[2].percent, 90);
+}
+
 TEST_F(RuntimeTest, LogLinesAreCappedAndTheLastOnesGoWithTheSettlement) {
   options.log_cap = {.lines_max = 3, .bytes_max = 1000, .line_bytes_max = 100};
   gated().on_start = [](JobContext& context) {

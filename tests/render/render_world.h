@@ -83,6 +83,9 @@ class RenderWorld {
     EXPECT_TRUE(answer.pdf.ends_with("%%EOF\n"));
   }
 
+  Result<void> ready() {
+    return boost::asio::co_spawn(io_, renderer_->ready(), boost::asio::use_future).get();
+  }
   void stop() { boost::asio::co_spawn(io_, renderer_->stop(), boost::asio::use_future).get(); }
   void drain() { boost::asio::co_spawn(io_, renderer_->drain(), boost::asio::use_future).get(); }
 

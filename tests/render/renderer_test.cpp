@@ -116,6 +116,17 @@ TEST(Renderer, ScriptsRunOnlyWhereTheyAreAllowed) {
       run_tool({"pdftotext", save(world, world.render_now(request).pdf), "-"}).contains("after"));
 }
 
+// Browsers draw frames only when they are asked to.
+TEST(Renderer, ScriptsGetTheFramesTheyWaitFor) {
+  RenderWorld world;
+  RenderRequest request{
+      .html = "<p id=p>before</p><script>requestAnimationFrame(() => requestAnimationFrame(() => "
+              "{p.textContent='drawn'}))</script>"};
+  request.options.scripts = true;
+  EXPECT_TRUE(
+      run_tool({"pdftotext", save(world, world.render_now(request).pdf), "-"}).contains("drawn"));
+}
+
 TEST(Renderer, TimeoutEndsItsDocumentWithAHintAndNoOther) {
   RenderWorld world;
   auto stuck = world.begin(endless(milliseconds(500)));
@@ -142,6 +153,39 @@ TEST(Renderer, BrowserThatIsKilledCostsOnlyItsDocument) {
   EXPECT_EQ(answer.result.error().detail, fault::kCrashed);
   world.expect_ordinary(world.render_now({.html = ordinary_html("b")}));
   EXPECT_NE(world.renderer().state().browsers.at(0), browsers[0]);
+}
+
+// A full disk, no processes to be had, a program that is gone: from here all are a browser that
+// does not start.
+TEST(Renderer, WithoutAnyBrowserDocumentsAreToldAtOnceUntilOneIsWarmAgain) {
+  RenderWorld world({.size = 2});
+  ASSERT_TRUE(world.ready().has_value());
+  auto first = world.begin(endless(std::chrono::seconds(60)));
+  auto second = world.begin(endless(std::chrono::seconds(60)));
+  while (world.renderer().state().running < 2) std::this_thread::yield();
+  auto waiting = world.begin({.html = ordinary_html("a")});
+  while (world.renderer().state().waiting == 0) std::this_thread::yield();
+
+  const auto aside = world.folder() / "aside";
+  std::filesystem::rename(world.scratch(), aside);
+  for (const auto browser : world.renderer().state().browsers) ::kill(browser, SIGKILL);
+  EXPECT_EQ(first.get().result.error().detail, fault::kCrashed);
+  EXPECT_EQ(second.get().result.error().detail, fault::kCrashed);
+  for (const auto& answer : {waiting.get(), world.render_now({.html = ordinary_html("b")})}) {
+    ASSERT_FALSE(answer.result.has_value());
+    EXPECT_EQ(answer.result.error().kind, ErrorKind::unavailable);
+    EXPECT_EQ(answer.result.error().detail, fault::kNoBrowser);
+  }
+  const auto refused = world.ready();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().message.starts_with("no browser: ")) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.contains("No such file or directory"))
+      << refused.error().message;
+  EXPECT_EQ(world.renderer().state().waiting, 0u);
+
+  std::filesystem::rename(aside, world.scratch());
+  while (!world.ready().has_value()) std::this_thread::yield();
+  world.expect_ordinary(world.render_now({.html = ordinary_html("c")}));
 }
 
 TEST(Renderer, CancelEndsADocumentUnderWayAndOneInLine) {
