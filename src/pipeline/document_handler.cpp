@@ -51,6 +51,11 @@ Task<Outcome> dispatch(StageJob job) {
   if (!job.work.group.empty()) co_return co_await run_group(std::move(job));
   const bool spread = job.stage->each == Each::page && !job.work.page;
   if (spread) co_return co_await run_spread(std::move(job));
+  if (const auto* made = made_already(*job.pipeline, *job.stage, job.work)) {
+    auto outcome = Outcome::ok(to_json(made->meta));
+    outcome.actual_tokens = 0;  // Nobody is asked, or paid, for the same again.
+    co_return outcome;
+  }
   switch (job.stage->kind) {
     case RunKind::scan:
       co_return co_await run_scan(std::move(job));
@@ -143,6 +148,7 @@ Task<Outcome> DocumentHandler::run_stage(std::shared_ptr<worker::JobContext> con
         fmt::format("pipeline {} is not among those of this worker", work.file.pipeline),
         kElsewhere);
   }
+  if (!work.limited_by.empty()) context->set_asked(false);
   const auto hash = work.document->pipeline_hash;
   auto pipeline = co_await steadily(*context, [&] { return cache_->find(services_, hash); });
   if (!pipeline && pipeline.error().kind == ErrorKind::invalid_argument) {

@@ -9,6 +9,7 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -17,9 +18,6 @@ namespace {
 
 using layout::clinical::PassRequest;
 using provider::CallFailure;
-
-// Of an answer that cannot be used, as evidence.
-constexpr std::size_t kRefusedBytesMax = std::size_t{256} * 1024;
 
 provider::ChatRequest chat_request(const StageJob& job, const ModelService& service,
                                    const PassRequest& request, std::size_t number) {
@@ -40,7 +38,7 @@ provider::ChatRequest chat_request(const StageJob& job, const ModelService& serv
 
 // As limits and budgets name what is asked.
 std::string limited_name(const ModelService& service, std::string_view model) {
-  return fmt::format("{}:{}", service.provider.substr(0, service.provider.find(':')), model);
+  return fmt::format("{}:{}", service.provider, model);
 }
 
 // Of all that the answer depends on.
@@ -109,7 +107,7 @@ class Asking {
                                             .request_sha256 = question,
                                             .estimated_tokens = estimate.total(),
                                             .reserved_micros = provider::cost_of(estimate, *price)},
-                                           !first_done_);
+                                           {.first = !first_done_});
     if (!permit) {
       auto outcome = std::move(permit).error();
       outcome.actual_tokens = 0;  // Nothing was sent.
@@ -143,7 +141,7 @@ class Asking {
                            .tokens_in = static_cast<std::int64_t>(usage.input),
                            .tokens_out = static_cast<std::int64_t>(usage.output),
                            .cost_micros = provider::cost_of(usage, price)};
-    if (auto wrong = read(paid.text)) paid = refused(std::move(paid), *std::move(wrong));
+    if (auto wrong = read(paid.text)) paid = refused_answer(std::move(paid), *std::move(wrong));
     auto end = call_end(nullptr,
                         {.usage = usage,
                          .finish = std::move(answer.finish),
@@ -152,7 +150,7 @@ class Asking {
                          .estimate = asked.estimate,
                          .capacity = std::move(permit.capacity)},
                         price);
-    note_first(usage);
+    note_first(usage, permit.claimed_tokens);
     if (auto ended = co_await keep(paid, std::move(end))) co_return ended;
     if (!paid.refused.empty()) co_return unusable(paid);
     add(paid);
@@ -167,9 +165,9 @@ class Asking {
     const bool came = failure.kind == CallFailure::Kind::permanent && failure.status == 200;
     if (!came) {
       co_await end_paid_call(job_, permit.call, std::move(end));
-      co_return PassEnd{.outcome = provider::to_outcome(failure, asked.provider, asked.estimate)};
+      co_return PassEnd{.outcome = failed_call(failure, asked.provider, &permit, asked.estimate)};
     }
-    note_first(failure.usage.value_or(asked.estimate));
+    note_first(failure.usage.value_or(asked.estimate), permit.claimed_tokens);
     const store::PaidAnswer paid{.question_sha256 = std::move(asked.question),
                                  .model = asked.provider.substr(asked.provider.find(':') + 1),
                                  .response_id = failure.response_id,
@@ -181,15 +179,10 @@ class Asking {
     co_return unusable(paid);
   }
 
-  // With the end of the call, or neither. The money is spent whoever may keep the answer.
   awaitable<Ended> keep(store::PaidAnswer paid, json::Object end) {
-    if (!paid.refused.empty()) end["error"] = paid.refused;
-    auto kept = co_await steadily(*job_.context, [&] {
-      return job_.services.store.keep_answer(job_.held(), paid.call, end, paid);
-    });
-    if (kept) co_return std::nullopt;
-    co_await end_paid_call(job_, paid.call, std::move(end));
-    co_return PassEnd{.outcome = outcome_of(kept.error(), "answer")};
+    auto ended = co_await keep_paid_answer(job_, std::move(paid), std::move(end));
+    if (!ended) co_return std::nullopt;
+    co_return PassEnd{.outcome = *std::move(ended)};
   }
 
   // What is wrong with it; nothing: it is taken.
@@ -200,30 +193,15 @@ class Asking {
     return taken ? std::nullopt : std::optional(taken.error().message);
   }
 
-  static store::PaidAnswer refused(store::PaidAnswer paid, std::string reason) {
-    paid.refused = "invalid_answer";
-    paid.reason = std::move(reason);
-    paid.text = storable_text(paid.text, kRefusedBytesMax);
-    return paid;
-  }
-
   PassEnd unusable(const store::PaidAnswer& paid) const {
-    json::Object review;
-    review["stage"] = job_.stage->name;
-    review["error_type"] = paid.refused;
-    review["reason"] = storable_text(paid.reason, 1'000);
-    review["model"] = storable_text(paid.model, 200);
-    review["call_id"] = paid.call.to_string();
-    review["response_id"] = storable_text(paid.response_id, 200);
-    review["answer_sha256"] = sha256_hex(paid.text);
-    auto outcome = Outcome::permanent(paid.refused, paid.reason);
-    outcome.error_json.pop_back();
-    outcome.error_json += ",\"review\":" + to_json(review) + "}";
-    return {.outcome = std::move(outcome), .review = std::move(review)};
+    auto ended = unusable_answer(job_, paid);
+    return {.outcome = std::move(ended.outcome), .review = std::move(ended.review)};
   }
 
-  void note_first(const provider::Usage& usage) {
-    if (!std::exchange(first_done_, true)) answers_.tokens_of_claim = usage.total();
+  // What it took beyond the claim is settled with the call.
+  void note_first(const provider::Usage& usage, std::optional<std::uint64_t> claimed) {
+    if (std::exchange(first_done_, true)) return;
+    answers_.tokens_of_claim = std::min(usage.total(), claimed.value_or(usage.total()));
   }
 
   void add(const store::PaidAnswer& paid) {
@@ -251,7 +229,18 @@ std::expected<const ModelService*, Outcome> model_of(const StageJob& job) {
     return std::unexpected(
         Outcome::not_here(name, fmt::format("provider {} is not configured on this worker", name)));
   }
+  if (job.option("model", found->second.model).empty()) {
+    return std::unexpected(Outcome::not_here(name, no_model(name)));
+  }
   return &found->second;
+}
+
+std::string no_model(std::string_view provider) {
+  return fmt::format("no model is named: set {}.model", provider);
+}
+
+std::string asked_name(const StageJob& job, const ModelService& service) {
+  return limited_name(service, job.option("model", service.model));
 }
 
 awaitable<std::expected<PassAnswers, PassEnd>> ask_model(StageJob& job, const ModelService& service,
@@ -261,8 +250,8 @@ awaitable<std::expected<PassAnswers, PassEnd>> ask_model(StageJob& job, const Mo
   co_return co_await asking.run(std::move(requests));
 }
 
-void note_answers(json::Object& meta, const ModelService& service, const PassAnswers& answers) {
-  meta["provider"] = service.provider;
+void note_answers(json::Object& meta, std::string provider, const PassAnswers& answers) {
+  meta["provider"] = std::move(provider);
   meta["model"] = answers.model;
   meta["tokens_in"] = answers.tokens_in;
   meta["tokens_out"] = answers.tokens_out;

@@ -1,11 +1,13 @@
 #include "pipeline/paid_call.h"
 
 #include "pipeline/steadily.h"
+#include "pipeline/task_outcome.h"
 #include "provider/embeddings.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::pipeline {
@@ -14,9 +16,15 @@ namespace {
 // A raised budget is noticed within this; so is the next day.
 constexpr std::chrono::minutes kBudgetPause{10};
 
-json::Object intent(const StageJob& job, const PaidCall& call) {
+// The claim counted against the provider, and this is the call that it counted.
+bool is_claimed(const StageJob& job, const PaidCall& call, const CallRoom& room) {
+  return room.first && job.work.limited_by == call.provider;
+}
+
+json::Object intent(const StageJob& job, Uuid id, const PaidCall& call, const CallRoom& room) {
   const auto& claimed = job.context->job();
   json::Object object;
+  object["call_id"] = id.to_string();
   object["job_id"] = claimed.id.to_string();
   object["generation"] = claimed.generation;
   object["delivery_count"] = claimed.delivery_count;
@@ -26,7 +34,19 @@ json::Object intent(const StageJob& job, const PaidCall& call) {
   object["request_sha256"] = call.request_sha256;
   object["estimated_tokens"] = call.estimated_tokens;
   object["reserved_micros"] = call.reserved_micros;
+  const bool counted = is_claimed(job, call, room);
+  object["room"] = json::Object{{"token", claimed.token.to_string()},
+                                {"requests", counted ? 0 : 1},
+                                {"claimed_tokens", counted && room.claimed_tokens}};
   return object;
+}
+
+PaidPermit permit_of(store::DocumentStore::CallPermit allowed) {
+  PaidPermit permit{.call = allowed.call, .capacity = std::move(allowed.capacity)};
+  if (const auto* claimed = permit.capacity.if_contains("claimed")) {
+    permit.claimed_tokens = claimed->to_number<std::uint64_t>();
+  }
+  return permit;
 }
 
 // The job is parked until there is money; that says nothing of the provider.
@@ -42,34 +62,49 @@ Outcome over_budget(const std::string& provider, std::int64_t budget_micros) {
 
 }  // namespace
 
-awaitable<std::expected<PaidPermit, Outcome>> record_paid_call(StageJob& job, PaidCall call,
-                                                               json::Object capacity) {
-  const auto object = intent(job, call);
+awaitable<std::expected<PaidPermit, Outcome>> begin_paid_call(StageJob& job, PaidCall call,
+                                                              CallRoom room) {
   Patience patience(job);
+  // However often it is said, because the answer was lost: it is one call, and taken once.
+  auto id = job.services.random.uuid();
   for (;;) {
-    const auto permit =
+    const auto object = intent(job, id, call, room);
+    auto permit =
         co_await steadily(*job.context, [&] { return job.services.store.begin_call(object); });
     if (!permit) {
       co_return std::unexpected(Outcome::held_up(permit.error().message, std::chrono::seconds(1)));
     }
     if (permit->allowed) {
-      co_return PaidPermit{.call = permit->call, .capacity = std::move(capacity)};
+      job.context->set_asked(true);
+      co_return permit_of(*std::move(permit));
     }
     if (permit->retry <= std::chrono::milliseconds::zero()) {
       co_return std::unexpected(over_budget(call.provider, permit->budget_micros));
     }
-    // Another call was told so since this job was claimed.
-    auto ended = co_await patience.wait(permit->retry, "the provider asked to wait");
+    const auto left = std::max<std::int64_t>(permit->tokens_room.value_or(0), 0);
+    if (room.fewer && left > 0 && std::cmp_less(left, call.estimated_tokens)) {
+      if (auto fewer = co_await room.fewer(static_cast<std::uint64_t>(left))) {
+        call = *std::move(fewer);
+        id = job.services.random.uuid();
+        continue;
+      }
+    }
+    // Else another call was told so since this job was claimed.
+    auto ended = co_await patience.wait(permit->retry, permit->tokens_room
+                                                           ? "no room at the provider's limits"
+                                                           : "the provider asked to wait");
     if (ended) co_return std::unexpected(*std::move(ended));
   }
 }
 
-awaitable<std::expected<PaidPermit, Outcome>> begin_paid_call(StageJob& job, PaidCall call,
-                                                              bool first) {
-  auto room = co_await take_room(
-      job, {.provider = call.provider, .tokens = call.estimated_tokens, .first = first});
-  if (!room) co_return std::unexpected(std::move(room).error());
-  co_return co_await record_paid_call(job, std::move(call), *std::move(room));
+Outcome failed_call(const provider::CallFailure& failure, std::string_view provider,
+                    const PaidPermit* permit, const provider::Usage& asked) {
+  auto outcome = provider::to_outcome(failure, provider, asked);
+  if (outcome.actual_tokens && permit != nullptr && permit->claimed_tokens) {
+    outcome.actual_tokens =
+        std::min(*outcome.actual_tokens, static_cast<std::int64_t>(*permit->claimed_tokens));
+  }
+  return outcome;
 }
 
 json::Object call_end(const provider::CallFailure* failure, CallEnd end, provider::Price price) {
@@ -103,6 +138,39 @@ awaitable<void> end_paid_call(StageJob& job, Uuid call, json::Object end) {
     job.services.log.warn("call_not_settled",
                           {{"call_id", call.to_string()}, {"error", told.error().message}});
   }
+}
+
+awaitable<std::optional<Outcome>> keep_paid_answer(StageJob& job, store::PaidAnswer paid,
+                                                   json::Object end) {
+  if (!paid.refused.empty()) end["error"] = paid.refused;
+  auto kept = co_await steadily(*job.context, [&] {
+    return job.services.store.keep_answer(job.held(), paid.call, end, paid);
+  });
+  if (kept) co_return std::nullopt;
+  co_await end_paid_call(job, paid.call, std::move(end));
+  co_return outcome_of(kept.error(), "answer");
+}
+
+store::PaidAnswer refused_answer(store::PaidAnswer paid, std::string reason) {
+  paid.refused = "invalid_answer";
+  paid.reason = std::move(reason);
+  paid.text = storable_text(paid.text, kRefusedBytesMax);
+  return paid;
+}
+
+UnusableAnswer unusable_answer(const StageJob& job, const store::PaidAnswer& paid) {
+  json::Object review;
+  review["stage"] = job.stage->name;
+  review["error_type"] = paid.refused;
+  review["reason"] = storable_text(paid.reason, 1'000);
+  review["model"] = storable_text(paid.model, 200);
+  review["call_id"] = paid.call.to_string();
+  review["response_id"] = storable_text(paid.response_id, 200);
+  review["answer_sha256"] = sha256_hex(paid.text);
+  auto outcome = Outcome::permanent(paid.refused, paid.reason);
+  outcome.error_json.pop_back();
+  outcome.error_json += ",\"review\":" + to_json(review) + "}";
+  return {.outcome = std::move(outcome), .review = std::move(review)};
 }
 
 }  // namespace millrace::pipeline

@@ -3,8 +3,6 @@
 #include "base/either.h"
 #include "pipeline/steadily.h"
 
-#include <boost/json/object.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -28,28 +26,17 @@ awaitable<std::optional<Outcome>> Patience::wait(milliseconds pause, std::string
   co_return std::nullopt;
 }
 
-awaitable<std::expected<json::Object, Outcome>> take_room(StageJob& job, RoomAsked asked) {
-  const bool claimed = asked.first && job.work.limited_by == asked.provider;
-  if (claimed && asked.claimed_tokens) co_return json::Object();
+awaitable<std::optional<Outcome>> take_room(StageJob& job, std::string provider) {
+  if (job.work.limited_by == provider) co_return std::nullopt;  // The claim took it.
   Patience patience(job);
   for (;;) {
-    auto grant = co_await steadily(*job.context, [&] {
-      return job.services.ingest->take_capacity(job.held(), claimed ? 0 : 1, asked.tokens,
-                                                asked.provider);
+    const auto grant = co_await steadily(*job.context, [&] {
+      return job.services.ingest->take_capacity(job.held(), 1, 1, provider);
     });
-    if (!grant) {
-      co_return std::unexpected(Outcome::held_up(grant.error().message, std::chrono::seconds(1)));
-    }
-    if (grant->granted) co_return std::move(grant->capacity);
-    const auto left = static_cast<std::uint64_t>(std::max<std::int64_t>(grant->tokens_room, 0));
-    if (asked.fewer && left > 0 && left < asked.tokens) {
-      if (const auto fewer = co_await asked.fewer(left)) {
-        asked.tokens = *fewer;
-        continue;
-      }
-    }
+    if (!grant) co_return Outcome::held_up(grant.error().message, std::chrono::seconds(1));
+    if (grant->granted) co_return std::nullopt;
     auto ended = co_await patience.wait(grant->retry, "no room at the provider's limits");
-    if (ended) co_return std::unexpected(*std::move(ended));
+    if (ended) co_return ended;
   }
 }
 

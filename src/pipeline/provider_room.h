@@ -4,15 +4,12 @@
 // Where the claim of the job counted against that provider, it took the room of the first call of
 // the delivery; every further call takes its own, and so does each where it did not. A short pause
 // is waited for with the job; for a longer one it goes back and comes again, uncharged: what was
-// paid for before is kept.
+// paid for before is kept. Calls that cost money take theirs with their record: paid_call.h.
 #pragma once
 
 #include "pipeline/stage_job.h"
 
 #include <chrono>
-#include <cstdint>
-#include <expected>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,17 +27,7 @@ class Patience {
   std::chrono::milliseconds waited_{0};
 };
 
-struct RoomAsked {
-  std::string provider;  // "openai:gpt-4o-mini"
-  std::uint64_t tokens = 0;
-  bool first = true;           // Of the delivery.
-  bool claimed_tokens = true;  // The claim took the tokens of the first call, too.
-  // How many tokens to ask for instead where only so many are left; nothing: none would do. Empty:
-  // always all of them.
-  std::function<awaitable<std::optional<std::uint64_t>>(std::uint64_t left)> fewer = {};
-};
-
-// Answers what millrace.end_call settles the tokens by; empty: they are settled with the job.
-awaitable<std::expected<json::Object, Outcome>> take_room(StageJob& job, RoomAsked asked);
+// For one request of a delivery that is no paid call. Nothing: there is room.
+awaitable<std::optional<Outcome>> take_room(StageJob& job, std::string provider);
 
 }  // namespace millrace::pipeline

@@ -34,7 +34,8 @@ DocumentWork::Page page_of(const json::Object& page) {
           .content_sha256 = text_member(page, "content_sha256"),
           .width_pt = number_member(page, "width_pt"),
           .height_pt = number_member(page, "height_pt"),
-          .text_chars = static_cast<int>(int_member(page, "text_chars"))};
+          .text_chars = static_cast<int>(int_member(page, "text_chars")),
+          .state = text_member(page, "state")};
 }
 
 std::map<std::string, StageResult, std::less<>> results_of(const json::Object& work,
@@ -79,7 +80,8 @@ std::vector<DocumentWork::GroupPage> group_of(const json::Object& work) {
     if (page == nullptr) continue;  // The document has fewer pages now.
     group.push_back({.page = page_of(*page),
                      .results = results_of(one.get_object(), "results"),
-                     .previous = results_of(one.get_object(), "previous")});
+                     .previous = results_of(one.get_object(), "previous"),
+                     .quarantined = bool_member(one.get_object(), "quarantined")});
   }
   return group;
 }
@@ -103,8 +105,7 @@ Result<DocumentWork> read_work(std::string_view text) {
   out.previous = results_of(work, "previous");
   out.whole = results_of(work, "whole");
   out.group = group_of(work);
-  const auto* quarantined = work.if_contains("quarantined");
-  out.quarantined = quarantined != nullptr && quarantined->is_bool() && quarantined->get_bool();
+  out.quarantined = bool_member(work, "quarantined");
   out.limited_by = text_member(work, "limited_by");
   return out;
 }
@@ -220,6 +221,8 @@ class PgDocumentStore final : public DocumentStore {
     permit.allowed = bool_member(answer, "allowed");
     permit.budget_micros = int_member(answer, "budget_micros");
     permit.retry = milliseconds(int_member(answer, "retry_ms"));
+    if (answer.contains("tokens_room")) permit.tokens_room = int_member(answer, "tokens_room");
+    if (const auto* capacity = object_member(answer, "capacity")) permit.capacity = *capacity;
     if (permit.allowed) {
       MR_CO_TRY(permit.call, Uuid::parse(text_member(answer, "call_id")));
     }

@@ -77,6 +77,7 @@ struct DocumentWork {
     double width_pt = 0;
     double height_pt = 0;
     int text_chars = 0;
+    std::string state = {};  // pending, completed, failed
   };
   std::optional<Page> page = {};  // Of a job that is about one.
   std::map<std::string, StageResult, std::less<>> results =
@@ -88,9 +89,10 @@ struct DocumentWork {
     Page page;
     std::map<std::string, StageResult, std::less<>> results = {};
     std::map<std::string, StageResult, std::less<>> previous = {};
+    bool quarantined = false;  // The file, or this page.
   };
   std::vector<GroupPage> group = {};
-  bool quarantined = false;
+  bool quarantined = false;  // The file, or the page of the job.
   // Whose limits the claim of the job counted against ("openai:gpt-4o-mini"); empty: nobody's.
   std::string limited_by = {};
 };
@@ -164,8 +166,11 @@ class DocumentStore {
     bool allowed = false;
     Uuid call;
     std::int64_t budget_micros = 0;  // Of the day, when it is not allowed.
-    // The provider has asked everybody to wait so long: then that is why it is not allowed.
+    // The provider has asked everybody to wait so long, or there is no room at its limits before:
+    // then that is why it is not allowed.
     std::chrono::milliseconds retry{0};
+    std::optional<std::int64_t> tokens_room = {};  // Where there is no room: so many are left.
+    json::Object capacity = {};                    // For the end of the call; empty: it took none.
   };
   virtual Task<CallPermit> begin_call(json::Object call) = 0;
   virtual Task<void> end_call(Uuid call, json::Object end) = 0;

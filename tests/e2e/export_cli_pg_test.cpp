@@ -147,6 +147,7 @@ TEST_F(ExportCli, BadInputIsRefusedInOneLine) {
       {{"export", "run", good, "--timeout", "soon"}, 2, "--timeout"},
       {{"export", "run", good, "--zip", folder_.path() / "none/a.zip"}, 5, "cannot write"},
       {{"export", "run", good, "--out", "/proc/none"}, 5, "cannot write"},
+      {{"export", "run", good, "--out", "/proc"}, 5, "cannot write"},
       {{"export", "cancel", nobody}, 3, "not"},
       {{"export", "templates", "minimal", "modern"}, 2, "one template"},
       {{"export", "templates", "--schema"}, 2, "--schema"},
@@ -174,6 +175,41 @@ TEST_F(ExportCli, AnExportThatWaitsIsCancelled) {
   EXPECT_EQ(watched.code, 5) << "there is no worker";
   EXPECT_THAT(watched.err, HasSubstr("still not finished"));
   EXPECT_EQ(run({"export", "cleanup"}).code, 0);
+}
+
+// A file that is gone by the time it is fetched is no success, and leaves none that is empty.
+TEST_F(ExportCli, AnExportWithoutItsFileIsNoSuccess) {
+  const auto id = add("cv.json", "CV");
+  const auto zip = folder_.path() / "all.zip";
+  BackgroundProgram follows(
+      {"export", "run", id, "--zip", zip.string(), "--database-url", database_.url()}, options());
+  auto sql = database_.connect();
+  std::string job;
+  std::string holder;
+  ASSERT_TRUE(eventually([&] {
+    const auto rows = must(sql.query("select id, locked_by from millrace.fetch_next_export_job()"));
+    if (rows.empty()) return false;
+    job = rows[0].text(0);
+    holder = rows[0].text(1);
+    return true;
+  }));
+  must(sql.query("select millrace.complete_job($1::uuid, $2, '{}')", pg::params(job, holder)));
+  EXPECT_EQ(follows.wait(), 9) << follows.err();
+  EXPECT_THAT(follows.err(), HasSubstr("CV: its file is gone, deleted or expired"));
+  EXPECT_FALSE(std::filesystem::exists(zip));
+}
+
+// what the order asks for reaches the job.
+TEST_F(ExportCli, APreviewIsOrdered) {
+  const auto id = add("cv.json", "CV");
+  ASSERT_EQ(run({"export", "run", id, "--preview", "--no-wait"}).code, 0);
+  ASSERT_EQ(run({"export", "run", id, "--no-wait"}).code, 0);
+  auto sql = database_.connect();
+  const auto rows =
+      must(sql.query("select count(*), count(*) filter (where options -> 'preview' = 'true') from "
+                     "millrace.export_jobs"));
+  EXPECT_EQ(rows[0].i64(0), 2);
+  EXPECT_EQ(rows[0].i64(1), 1);
 }
 
 // the whole way, through a worker and its browser.

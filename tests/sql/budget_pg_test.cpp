@@ -234,6 +234,17 @@ TEST_F(Budget, WhatWaitsForReasonsOfOurOwnSaysNothingAboutTheProvider) {
   }
   end_with("permanent", R"({"error": {"error_type": "invalid_answer", "message": "no JSON"}})");
   EXPECT_EQ(state(), "closed 0");
+  // The same said of the delivery, as of one that ended before its turn, or found the answer kept.
+  end_with("retry", R"({"error": {"error_type": "timeout", "message": "m"}, "asked": false})");
+  EXPECT_EQ(state(), "closed 0");
+  end_with("retry", R"({"error": {"error_type": "timeout", "message": "m"}, "asked": true})");
+  EXPECT_EQ(state(), "closed 1");
+  end_with("ok", R"({"asked": false})");
+  EXPECT_EQ(state(), "closed 1");
+  end_with("ok", "{}");
+  EXPECT_EQ(state(), "closed 0");
+  EXPECT_EQ(sql.number("select count(*) from millrace.delayed where flags & 128 <> 0"), 0)
+      << "the next delivery begins anew";
   // What a handler of somebody else says of itself is no reason to fail its settlement.
   end_with("retry", R"({"error": {"error_type": "x", "message": "m", "asked": "by whom?"}})");
   EXPECT_EQ(state(), "closed 1");

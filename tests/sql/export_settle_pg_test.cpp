@@ -75,6 +75,17 @@ class ExportFiles : public EngineTest {
   void config(std::string_view key, std::string_view value) {
     sql.run("select millrace.set_config_value($1, $2)", pg::params(key, value));
   }
+  void refuse_removal_of(std::string_view content) {
+    sql.script(fmt::format(R"(
+      create function millrace.test_refuse() returns trigger language plpgsql as $$
+      begin
+        if old.sha256 = sha256('{}') then raise exception 'the store says no'; end if;
+        return old;
+      end $$;
+      create trigger refuse before delete on millrace.storage_object
+        for each row execute function millrace.test_refuse())",
+                           content));
+  }
   std::int64_t count(std::string_view table) {
     return sql.number(fmt::format("select count(*) from millrace.{}", table));
   }
@@ -247,6 +258,42 @@ TEST_F(ExportFiles, a_job_that_failed_and_is_redriven_makes_its_file) {
   EXPECT_EQ(count("export_history"), 2);
 }
 
+// An operator may redrive what failed: the version that was ordered is there as long as that may
+// be.
+TEST_F(ExportFiles, a_job_that_failed_finds_its_version_when_it_is_redriven) {  // F06
+  config("export.quota_bytes", "1048576");  // For one at a time.
+  const auto id = order(1);
+  const auto failed = take();
+  path_of(failed, 1'048'576);
+  EXPECT_EQ(worker.settle(failed, "permanent"), "settled");
+  const auto write = [&](std::string_view title) {
+    server.run(
+        "select millrace.put_export_document($1::uuid, $2::uuid, jsonb_build_object('title', "
+        "$3::text, 'data', '{}'::jsonb))",
+        pg::params(kAda, document(1), title));
+  };
+  write("second");
+  order(1);
+  EXPECT_EQ(worker.settle(take(), "cancelled"), "settled");
+  write("third");
+  order(2);  // What failed takes no room, and is looked at again and again.
+  EXPECT_EQ(worker.settle(take(), "cancelled"), "settled");
+  sql.run("select * from millrace.redrive_jobs($1::jsonb)",
+          pg::params(fmt::format(R"({{"job_ids": ["{}"]}})", id)));
+  keep(sql);
+  const auto job = take();
+  EXPECT_EQ(job.id, id);
+  EXPECT_EQ(engine.value("select millrace.export_work($1::uuid) -> 'document' ->> 'version'",
+                         pg::params(id)),
+            "1");
+  EXPECT_EQ(sql.number("select r.running from millrace.export_reservation e cross join lateral "
+                       "millrace.export_room(e.tenant_id, e.user_id) r"),
+            1)
+      << "it runs again";
+  EXPECT_FALSE(settle(job, item(path_of(job), "redriven")));
+  EXPECT_EQ(count("export_reservation"), 0) << "of what was cancelled none is kept";
+}
+
 TEST_F(ExportFiles, content_that_lay_around_for_too_long_is_not_referred_to) {
   order(1);
   const auto job = take();
@@ -359,14 +406,7 @@ TEST_F(ExportFiles, one_that_cannot_be_removed_stops_no_other) {  // X-22, G08
   make_file(1, "one");
   make_file(2, "two");
   make_file(3, "three");
-  sql.script(R"(
-    create function millrace.test_refuse() returns trigger language plpgsql as $$
-    begin
-      if old.sha256 = sha256('two') then raise exception 'the store says no'; end if;
-      return old;
-    end $$;
-    create trigger refuse before delete on millrace.storage_object
-      for each row execute function millrace.test_refuse())");
+  refuse_removal_of("two");
   pass(sql, "8 days");
   EXPECT_EQ(server.value("select millrace.expire_exports(100)"), "2");
   EXPECT_EQ(sql.value("select o.size_bytes from millrace.export_history h join "
@@ -376,6 +416,17 @@ TEST_F(ExportFiles, one_that_cannot_be_removed_stops_no_other) {  // X-22, G08
   sql.script("drop trigger refuse on millrace.storage_object");
   EXPECT_EQ(server.value("select millrace.expire_exports(100)"), "1") << "tried again";
   EXPECT_EQ(count("storage_object"), 0);
+}
+
+// Those that cannot be removed are the oldest, and as many as one call looks for.
+TEST_F(ExportFiles, those_that_cannot_be_removed_are_passed_by) {  // X-22
+  for (int n = 1; n <= 5; ++n) make_file(n, n <= 2 ? "two" : "other");
+  refuse_removal_of("two");
+  pass(sql, "8 days");
+  EXPECT_EQ(server.value("select millrace.expire_exports(2)"), "2");
+  EXPECT_EQ(server.value("select millrace.expire_exports(2)"), "1");
+  EXPECT_EQ(server.value("select millrace.expire_exports(2)"), "0") << "the end of it";
+  EXPECT_EQ(count("export_history"), 2);
 }
 
 TEST_F(ExportFiles, versions_go_with_the_last_export_that_named_them) {

@@ -379,6 +379,45 @@ TEST_F(Keys, c13_a_changed_concurrency_max_counts_from_the_next_claim) {
   EXPECT_GE(worker.claim(10).size(), 4U);
 }
 
+// Jobs in slots above a limit that was lowered hold none of those below it.
+TEST_F(Keys, c13_a_lowered_concurrency_max_counts_all_that_run) {
+  set_queue(sql, "default", R"({"concurrency_max": 5})");
+  enqueue_many(sql, 20);
+  Worker worker(sql);
+  const auto held = worker.claim(10);
+  ASSERT_EQ(held.size(), 5U);
+  set_queue(sql, "default", R"({"concurrency_max": 3})");
+  worker.complete(held[0]);
+  EXPECT_EQ(worker.claim(10).size(), 0U) << "four run";
+  worker.complete(held[1]);
+  EXPECT_EQ(worker.claim(10).size(), 0U) << "three run";
+  worker.complete(held[2]);
+  EXPECT_EQ(worker.claim(10).size(), 1U);
+  EXPECT_EQ(worker.claim(10).size(), 0U);
+  worker.complete(held[3]);
+  worker.complete(held[4]);
+  EXPECT_EQ(worker.claim(10).size(), 2U) << "all of them are in slots of the limit";
+  EXPECT_EQ(places(sql), "ready 12, delayed 0, leased 3");
+}
+
+TEST_F(Keys, c13_a_lowered_concurrency_max_is_no_race) {
+  set_queue(sql, "default", R"({"concurrency_max": 5})");
+  enqueue_many(sql, 20);
+  Worker first(sql, "first");
+  const auto held = first.claim(10);
+  ASSERT_EQ(held.size(), 5U);
+  set_queue(sql, "default", R"({"concurrency_max": 3})");
+  for (const int n : {0, 1, 2}) first.complete(held[n]);
+  Session other(database);
+  Worker second(other, "second");
+  sql.script("begin");
+  EXPECT_EQ(first.claim(10).size(), 1U);
+  EXPECT_EQ(second.claim(10).size(), 0U) << "another slot is free, but no more may run";
+  sql.script("commit");
+  EXPECT_EQ(second.claim(10).size(), 0U);
+  EXPECT_EQ(places(sql), "ready 14, delayed 0, leased 3");
+}
+
 // --- Concurrency of a key ---
 
 TEST_F(Keys, key_concurrency_holds_under_concurrent_claimers) {

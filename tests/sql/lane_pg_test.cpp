@@ -429,6 +429,24 @@ TEST_F(Lane, a_limit_that_comes_later_is_obeyed) {
   EXPECT_EQ(imbalance(sql), "");
 }
 
+// What runs under claims, or with leases of its own, when a limit comes holds no slot of it.
+TEST_F(Lane, c13_a_limit_that_comes_later_counts_what_runs) {
+  set_queue(sql, "narrow", "{}");
+  enqueue_many(sql, 10, R"({"queue": "narrow"})");
+  LaneWorker worker(sql);
+  auto held = worker.claim_lanes(4, "narrow");
+  ASSERT_EQ(held.size(), 4U);
+  set_queue(sql, "narrow", R"({"concurrency_max": 3})");
+  EXPECT_EQ(worker.claim_lanes(10, "narrow").size(), 0U);
+  worker.complete(held[0]);
+  worker.complete(held[1]);
+  EXPECT_EQ(worker.claim_lanes(10, "narrow").size(), 1U);
+  EXPECT_EQ(worker.claim_lanes(10, "narrow").size(), 0U);
+  worker.complete(held[2]);
+  worker.complete(held[3]);
+  EXPECT_EQ(worker.claim_lanes(10, "narrow").size(), 2U);
+}
+
 TEST_F(Lane, a_paused_queue_is_left_alone) {
   enqueue_many(sql, 2);
   LaneWorker worker(sql);

@@ -46,6 +46,46 @@ class Parses : public DocumentTest {
     return sql.value("select millrace.wake_parse(decode($1, 'hex'), $2)",
                      pg::params(hash(capability), id));
   }
+  // A parse that is on the account, as the worker asks for one.
+  std::string ask_paid(const Delivery& job, std::string_view content = "content",
+                       std::string_view capability = "c") {
+    const auto call = sql.value(
+        "select millrace.begin_call(jsonb_build_object('job_id', $1::text, 'delivery_count', 1, "
+        "'stage', 'parse', 'provider', 'webhook', 'model', '1', 'request_sha256', $2::text, "
+        "'estimated_tokens', 0, 'reserved_micros', 5)) ->> 'call_id'",
+        pg::params(job.id, hash(content)));
+    return sql.value(
+        "select millrace.ask_parse($1::uuid, $2::uuid, jsonb_build_object('parser', 'webhook', "
+        "'capability_sha256', $3::text, 'deadline_seconds', 3600, 'call_id', $4::text)) ->> 'ask'",
+        pg::params(job.id, job.token, hash(capability), call));
+  }
+  // What is there already of what the worker would ask for.
+  std::string find(const Delivery& job, std::string_view path, std::string_view content = "content",
+                   std::string_view parser = "webhook") {
+    return sql.value(
+        "select millrace.ask_parse($1::uuid, $2::uuid, jsonb_build_object('parser', $3::text, "
+        "'request_sha256', $4::text)) #>> $5::text[]",
+        pg::params(job.id, job.token, parser, hash(content), path));
+  }
+  // A dead letter whose text has come, and whose document is begun anew.
+  Delivery begun_anew_after_its_text() {
+    const auto job = begun();
+    EXPECT_EQ(ask_paid(job), "true");
+    EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+    EXPECT_EQ(receive(job, "w-1"), "processed");
+    return again();
+  }
+  // The document is begun anew.
+  Delivery again() {
+    sql.run("select millrace.retry_document(file_id) from millrace.document");
+    const auto job = take(kScan);
+    begin(job);
+    return job;
+  }
+  bool is_text_used() {
+    return sql.value("select millrace.is_blob_used($1::uuid, decode($2, 'hex'))",
+                     pg::params(kTenant, hash("# Text"))) == "t";
+  }
   std::string place(const Delivery& job) {
     return sql.value("select millrace.place_of($1::uuid)", pg::params(job.id));
   }
@@ -153,6 +193,96 @@ TEST_F(Parses, w07_WhatComesAfterACancelIsNotTaken) {
             0);
   EXPECT_EQ(sql.value("select string_agg(distinct effect, ' ') from millrace.webhook_inbox"),
             "ignored");
+}
+
+// A dead letter waits for its redrive, and what comes for it meanwhile is paid for: it is kept.
+TEST_F(Parses, TextForADeadLetterIsKeptForItsRedrive) {
+  const auto job = begun();
+  ask(job, "ask");
+  note(job, R"({"remote_id": "r-1"})");
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  EXPECT_EQ(place(job), "final");
+  EXPECT_EQ(sql.value("select millrace.parse_awaited($1::uuid)", pg::params(job.id)), "waiting");
+  EXPECT_EQ(receive(job, "w-1"), "processed");
+  EXPECT_EQ(receive(job, "w-2", "# Other"), "already");
+  redrive(job.id);
+  const auto again = take(kScan);
+  EXPECT_EQ(ask(again, "ask"), "false");
+  EXPECT_EQ(look(again, "state"), "arrived");
+  EXPECT_EQ(sql.value("select millrace.ask_parse($1::uuid, $2::uuid) #>> '{content,sha256}'",
+                      pg::params(again.id, again.token)),
+            hash("# Text"));
+}
+
+// The deadline was too short: the text is there all the same, and the redrive does not ask again.
+TEST_F(Parses, TextThatComesAfterTheParseWasGivenUpIsKeptForARedrive) {
+  const auto job = begun();
+  ask(job, "ask");
+  note(job, R"({"failed": "deadline"})");
+  // As long as the job is in somebody's hands, the first word counts.
+  EXPECT_EQ(receive(job, "w-1"), "already");
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  EXPECT_EQ(sql.value("select millrace.parse_awaited($1::uuid)", pg::params(job.id)), "waiting");
+  EXPECT_EQ(fail_parse(job, "w-2"), "already");
+  EXPECT_EQ(receive(job, "w-3"), "processed");
+  redrive(job.id);
+  const auto again = take(kScan);
+  EXPECT_EQ(ask(again, "ask", "new"), "false");
+  EXPECT_EQ(look(again, "state") + " " + look(again, "reason"), "arrived (null)");
+}
+
+// Its parse is that of a run before: nobody would ever take the text.
+TEST_F(Parses, w07_TextForADocumentThatWasBegunAnewIsNotTaken) {
+  const auto job = begun();
+  ask(job, "ask");
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  sql.run("select millrace.retry_document(file_id) from millrace.parse_request");
+  EXPECT_EQ(sql.value("select millrace.parse_awaited($1::uuid)", pg::params(job.id)), "ended");
+  EXPECT_EQ(receive(job, "w-1"), "already");
+}
+
+// The usual command finds it as well as a redrive does: it is paid for.
+TEST_F(Parses, f08_TextForADeadLetterIsThatOfTheDocumentBegunAnew) {
+  const auto job = begun_anew_after_its_text();
+  EXPECT_EQ(find(job, "{state}"), "arrived");
+  EXPECT_EQ(find(job, "{content,sha256}"), hash("# Text"));
+  EXPECT_EQ(find(job, "{ask}"), "false");
+  EXPECT_EQ(ask_paid(job), "false");
+  EXPECT_EQ(
+      sql.value("select string_agg(concat_ws(' ', run, state, sha256 is not null), ', ' order "
+                "by run) from millrace.parse_request"),
+      "1 arrived f, 2 arrived t");
+  EXPECT_EQ(sql.value("select count(distinct call_id) from millrace.parse_request"), "1");
+  EXPECT_EQ(sql.value("select job_id = $1::uuid from millrace.parse_request where run = 2",
+                      pg::params(job.id)),
+            "t");
+  EXPECT_TRUE(is_text_used());
+  sql.run("select millrace.end_parse($1::uuid)", pg::params(job.id));
+  EXPECT_FALSE(is_text_used());
+  // It was taken: whoever begins once more asks.
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  EXPECT_EQ(find(again(), "{state}"), "(null)");
+}
+
+// What was asked for otherwise is not what is wanted.
+TEST_F(Parses, TextOfAnotherParserOrVersionIsNotThatOfTheDocumentBegunAnew) {
+  const auto job = begun_anew_after_its_text();
+  EXPECT_EQ(find(job, "{state}", "content", "llamaparse"), "(null)");
+  EXPECT_EQ(find(job, "{state}", "content, or a version of it"), "(null)");
+  EXPECT_TRUE(is_text_used());
+  EXPECT_EQ(ask_paid(job, "content, or a version of it", "new"), "true");
+  EXPECT_EQ(find(job, "{state}"), "asked");
+}
+
+// What has not come is asked for, and what has failed too.
+TEST_F(Parses, ADocumentBegunAnewAsksAnewWhereNothingHasCome) {
+  const auto job = begun();
+  ask_paid(job);
+  note(job, R"({"failed": "deadline"})");
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  const auto next = again();
+  EXPECT_EQ(find(next, "{state}"), "(null)");
+  EXPECT_EQ(ask_paid(next, "content", "new"), "true");
 }
 
 // Content of a loser is nobody's: the row says which hash counts (G05).

@@ -41,6 +41,35 @@ class ProviderRoom : public EngineTest {
     return worker.settle(job, outcome, more);
   }
 
+  // What millrace.begin_call answers to a call of so many tokens that takes its room with its
+  // record.
+  std::string begin(const Delivery& job, int tokens, std::string_view room,
+                    std::optional<std::string> call = std::nullopt) {
+    return begin(sql, job, tokens, room, std::move(call));
+  }
+  static std::string begin(Session& session, const Delivery& job, int tokens, std::string_view room,
+                           std::optional<std::string> call) {
+    return session.value(
+        "select millrace.begin_call(jsonb_build_object('job_id', $1::text, 'generation', 1, "
+        "'delivery_count', 1, 'stage', 'noop', 'provider', 'openai:gpt', 'model', 'gpt', "
+        "'request_sha256', repeat('a', 64), 'estimated_tokens', $3::int, 'reserved_micros', 5, "
+        "'call_id', $5::text, 'room', $4::jsonb || jsonb_build_object('token', $2::text)))::text",
+        pg::params(job.id, job.token, tokens, room, std::move(call)));
+  }
+  void budget(std::string_view micros) {
+    sql.run(
+        "update millrace.system_configuration set config_value = $1 where config_key = "
+        "'budget.micros_per_day'",
+        pg::params(micros));
+  }
+  void end(const std::string& begun, int tokens) {
+    sql.run(
+        "select millrace.end_call(($1::jsonb ->> 'call_id')::uuid, jsonb_build_object('state', "
+        "'answered', 'cost_micros', 1, 'input_tokens', $2::int, 'output_tokens', 0, 'capacity', "
+        "$1::jsonb -> 'capacity'))",
+        pg::params(begun, tokens));
+  }
+
   Worker worker{sql, "w1"};
 };
 
@@ -102,6 +131,94 @@ TEST_F(ProviderRoom, l17_AStaleDeliveryGetsNoRoom) {
                 .sqlstate,
             "MR001");
   EXPECT_EQ(use("gpt"), "0 slots, 0 requests, 0 tokens, closed");
+}
+
+// What is refused for want of money takes nothing from those who share the limits.
+TEST_F(ProviderRoom, e12_ACallTakesRoomAndMoneyOrNeither) {
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 100})");
+  const auto payer = job();
+  constexpr std::string_view kOwn = R"({"requests": 1, "claimed_tokens": false})";
+  const auto first = begin(payer, 60, kOwn);
+  EXPECT_EQ(member(sql, first, "allowed"), "true");
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 60 tokens, closed");
+  const auto second = begin(payer, 60, kOwn);
+  EXPECT_EQ(member(sql, second, "allowed") + " " + member(sql, second, "tokens_room"), "false 40");
+  EXPECT_EQ(sql.number("select count(*) from millrace.provider_call"), 1);
+  end(first, 25);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 25 tokens, closed");
+  budget("5");
+  const auto dear = begin(payer, 60, kOwn);
+  EXPECT_EQ(member(sql, dear, "allowed") + " " + member(sql, dear, "budget_micros"), "false 5");
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 25 tokens, closed");
+  EXPECT_EQ(sql.number("select count(*) from millrace.provider_call"), 1);
+}
+
+// The answer was lost, and it is said again: one call, that takes once, whatever there is by then.
+TEST_F(ProviderRoom, f08_ACallWhoseBeginningIsSaidAgainTakesNothingMore) {
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 100})");
+  budget("5");
+  const auto payer = job();
+  constexpr std::string_view kOwn = R"({"requests": 1, "claimed_tokens": false})";
+  const std::string id = "00000000-0000-4000-8000-00000000ca11";
+  const auto first = begin(payer, 60, kOwn, id);
+  EXPECT_EQ(member(sql, first, "allowed") + " " + member(sql, first, "call_id"), "true " + id);
+  EXPECT_NE(member(sql, first, "capacity"), "(null)");
+  EXPECT_EQ(begin(payer, 60, kOwn, id), first);
+  sql.run(
+      "update millrace.api_rate_limits set throttled_until = millrace.now() + interval '1 hour' "
+      "where api_endpoint = 'gpt'");
+  EXPECT_EQ(begin(payer, 60, kOwn, id), first);
+  sql.run("update millrace.api_rate_limits set throttled_until = null");
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 60 tokens, closed");
+  EXPECT_EQ(sql.value("select calls || ' ' || reserved_micros from millrace.provider_spend"),
+            "1 5");
+  EXPECT_EQ(
+      sql.value("select string_agg(call_id || ' ' || state, ',') from millrace.provider_call"),
+      id + " sent");
+  end(first, 25);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 25 tokens, closed");
+  // Another one is another one: there is no money for it.
+  EXPECT_EQ(member(sql, begin(payer, 60, kOwn, "00000000-0000-4000-8000-00000000ca12"), "allowed"),
+            "false");
+}
+
+// The first may still be under way when it is said again.
+TEST_F(ProviderRoom, f08_SaidAgainWhileItIsUnderWayItIsOneCall) {
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 100})");
+  const auto payer = job();
+  constexpr std::string_view kOwn = R"({"requests": 1, "claimed_tokens": false})";
+  const std::string id = "00000000-0000-4000-8000-00000000ca11";
+  Session one{database};
+  Session two{database};
+  one.script("begin");
+  const auto first = begin(one, payer, 60, kOwn, id);
+  std::string again;
+  std::jthread waiting([&] { again = begin(two, payer, 60, kOwn, id); });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  one.script("commit");
+  waiting.join();
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 60 tokens, closed");
+}
+
+// The claim took an estimate; the call takes what it needs beyond that, and each is settled once.
+TEST_F(ProviderRoom, l04_TheCallOfTheClaimTakesWhatIsMissing) {
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 2000})");
+  bind("openai:gpt");
+  const auto payer = job();
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1000 tokens, closed");
+  constexpr std::string_view kClaimed = R"({"requests": 0, "claimed_tokens": true})";
+  const auto small = begin(payer, 700, kClaimed);
+  EXPECT_EQ(member(sql, small, "capacity"), "(null)");
+  const auto large = begin(payer, 1500, kClaimed);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1500 tokens, closed");
+  end(large, 1200);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1200 tokens, closed");
+  EXPECT_EQ(settle(payer, "ok", R"({"actual_tokens": 1000})"), "settled");
+  EXPECT_EQ(use("gpt"), "0 slots, 1 requests, 1200 tokens, closed");
 }
 
 TEST_F(ProviderRoom, AProviderWithoutALimitRowGetsTheDefaultOne) {

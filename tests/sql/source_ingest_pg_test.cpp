@@ -219,11 +219,23 @@ TEST_F(SourceIngest, s29_a_parse_that_was_submitted_is_known_by_its_id) {
   sql.run("select millrace.note_parse($1::uuid, $2::uuid, '{\"remote_id\": \"pjb-7\"}')",
           pg::params(job.id, job.token));
   EXPECT_EQ(submit(), "pjb-7");
+  const auto status = [&] {
+    return client.value("select status from millrace.upload_jobs where document_id = $1::uuid",
+                        pg::params(file));
+  };
+  EXPECT_EQ(status(), "parse_queued");
   EXPECT_EQ(
       client
           .refused("select millrace.submit_parse_job($1::uuid, 'another/path.pdf')", pg::params(id))
           .sqlstate,
       "MR024");
+  // Begun anew: the parse of the run before is not that of this one.
+  EXPECT_EQ(worker.settle(job, "permanent"), "settled");
+  sql.run("select millrace.retry_document($1::uuid)", pg::params(file));
+  EXPECT_EQ(status(), "uploaded");
+  EXPECT_EQ(client.value("select millrace.submit_parse_job($1::uuid, $2)",
+                         pg::params(job_of(file), path)),
+            "(null)");
 }
 
 TEST_F(SourceIngest, b21_buffers_are_promoted_when_they_are_whole) {

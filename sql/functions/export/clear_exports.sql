@@ -1,4 +1,5 @@
--- millrace.clear_exports: removes up to p_limit exports that expired before p_before, see millrace.expire_exports.
+-- millrace.clear_exports: removes up to p_limit exports that expired before p_before, see millrace.expire_exports. 0: there is none that could be removed. Those that cannot
+-- are passed by, up to ten times as many as are removed at once, so that they do not keep what stands behind them.
 create or replace function millrace.clear_exports(p_before timestamptz, p_limit integer) returns integer
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -11,8 +12,9 @@ begin
   for v_id in
     select h.id from millrace.export_history h
      where h.expires_at < p_before and (v_scope is null or h.tenant_id = v_scope)
-     order by h.expires_at limit p_limit for update skip locked
+     order by h.expires_at limit 10 * p_limit::bigint for update skip locked
   loop
+    exit when v_count >= p_limit;
     begin
       perform from millrace.drop_exports(array[v_id], 'Export expired');
       v_count := v_count + 1;

@@ -36,7 +36,7 @@ begin
     when v_document.state in ('completed', 'partial') then 'complete'
     when v_document.state in ('failed', 'rejected') then
       case v_run when 'parse' then 'failed_parse' when 'validate' then 'failed_parse' when 'chunk' then 'failed_chunking' else 'failed_embedding' end
-    when v_run = 'parse' then case when exists (select from millrace.parse_request r where r.file_id = v_file.id and r.state in ('asked', 'waiting')) then 'parse_queued' else 'uploaded' end
+    when v_run = 'parse' then case when exists (select from millrace.parse_request r where r.file_id = v_file.id and r.run = v_document.run and r.state in ('asked', 'waiting')) then 'parse_queued' else 'uploaded' end
     when v_run = 'validate' then 'parsed'
     when v_run = 'chunk' then case when v_held then 'chunking' else 'parse_validated' end
     when v_run = 'embed' then case when coalesce((v_progress ->> 'embeds_done')::integer, 0) > 0 then 'embedding_in_progress' when v_held then 'embedding_queued' else 'chunks_stored' end

@@ -15,6 +15,7 @@ declare
   v_cost bigint;
   v_requests boolean;
   v_slot boolean;
+  v_charged integer;
 begin
   perform millrace.hold_lease(p_job_id, p_token);
   if v_name is null then
@@ -37,7 +38,8 @@ begin
       -- Without a time it is a settlement that brings room: asked again soon.
       'retry_ms', greatest(50, ceil(extract(epoch from least(coalesce(v_room.retry_at, millrace.now() + interval '1 second'), millrace.now() + interval '10 minutes') - millrace.now()) * 1000)));
   end if;
-  select c.* into v_charge from millrace.capacity_charge(v_provider, case when v_slot then p_requests else greatest(p_requests, 1) end, v_cost) c;
+  v_charged := case when v_slot then p_requests else greatest(p_requests, 1) end;
+  select c.* into v_charge from millrace.capacity_charge(v_provider, v_charged, v_cost) c;
   if not v_slot then
     insert into millrace.provider_slot (provider_id, job_id, token, worker_id, acquired_at, lease_until, estimated_tokens, minute_bucket, hour_bucket, own)
     select v_provider, l.job_id, l.token, l.worker_id, v_charge.at, l.lease_until, 1, v_charge.minute_bucket, v_charge.hour_bucket, true
@@ -45,6 +47,6 @@ begin
     perform millrace.show_capacity(v_provider, v_charge.at, true);
   end if;
   return jsonb_build_object('granted', true, 'capacity', jsonb_build_object('provider_id', v_provider, 'minute_bucket', v_charge.minute_bucket, 'hour_bucket', v_charge.hour_bucket,
-    'tokens', v_cost));
+    'tokens', v_cost, 'requests', v_charged));
 end;
 $$;

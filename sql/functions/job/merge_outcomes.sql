@@ -5,7 +5,7 @@ create or replace function millrace.merge_outcomes(p_rows millrace.moving[], p_i
 as $$
 begin
   return array(
-    select row(c.job_id, c.tenant_id, c.queue_id, c.type_id, c.priority, c.flags, c.generation, c.attempt, c.delivery_count,
+    select row(c.job_id, c.tenant_id, c.queue_id, c.type_id, c.priority, c.flags | coalesce(i.flags, 0::smallint), c.generation, c.attempt, c.delivery_count,
                c.crash_count + i.crash_count, c.suspect_count, c.snooze_count, c.born_at, null, c.token, c.worker_id, c.started_at, c.lease_key,
                c.ready_seq, c.progress, c.progress_data, c.cancel_reason,
                i.outcome, i.charged, i.result, i.error, i.carry, i.actual_tokens, i.until_at, null, i.final_reason, null, null)::millrace.moving

@@ -24,12 +24,12 @@ begin
     from unnest(v_rows) r where r.final_status is not null;
   insert into millrace.delayed (job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count, crash_count,
       suspect_count, snooze_count, born_at, reason, due_at, delayed_at)
-  select r.job_id, r.tenant_id, r.queue_id, r.type_id, r.priority, r.flags, r.generation, r.attempt, r.delivery_count, r.crash_count,
+  select r.job_id, r.tenant_id, r.queue_id, r.type_id, r.priority, r.flags & 127, r.generation, r.attempt, r.delivery_count, r.crash_count,
          r.suspect_count, r.snooze_count, r.born_at, r.wait_reason, r.due_at, v_now
     from unnest(v_rows) r where r.final_status is null and r.wait_reason is not null;
   insert into millrace.ready (ready_seq, job_id, tenant_id, queue_id, type_id, priority, flags, generation, attempt, delivery_count,
       crash_count, suspect_count, snooze_count, born_at, ready_at, start_deadline)
-  select r.ready_seq, r.job_id, r.tenant_id, r.queue_id, r.type_id, r.priority, r.flags, r.generation, r.attempt, r.delivery_count,
+  select r.ready_seq, r.job_id, r.tenant_id, r.queue_id, r.type_id, r.priority, r.flags & 127, r.generation, r.attempt, r.delivery_count,
          -- It keeps its age, and with it its turn beside the lane it came from.
          r.crash_count, r.suspect_count, r.snooze_count, r.born_at, r.born_at,
          -- Handed back is not started: the deadline holds again.

@@ -18,6 +18,7 @@ begin
                    when coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null') then 'actual_tokens must be a number'
                    when coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null') then 'error must be an object'
                    when coalesce(jsonb_typeof(s.item -> 'crash'), 'null') not in ('boolean', 'null') then 'crash must be true or false'
+                   when coalesce(jsonb_typeof(s.item -> 'asked'), 'null') not in ('boolean', 'null') then 'asked must be true or false'
               end as message into v_bad
     from jsonb_array_elements(p_settlements) with ordinality s(item, i)
    where jsonb_typeof(s.item) <> 'object' or millrace.uuid_or_null(s.item ->> 'job_id') is null or millrace.uuid_or_null(s.item ->> 'token') is null
@@ -26,14 +27,15 @@ begin
       or coalesce(jsonb_typeof(s.item -> 'actual_tokens'), 'null') not in ('number', 'null')
       or coalesce(jsonb_typeof(s.item -> 'error'), 'null') not in ('object', 'null')
       or coalesce(jsonb_typeof(s.item -> 'crash'), 'null') not in ('boolean', 'null')
+      or coalesce(jsonb_typeof(s.item -> 'asked'), 'null') not in ('boolean', 'null')
    order by s.i limit 1;
   if found then
     raise exception 'settlement %: %', v_bad.i, v_bad.message using errcode = 'MR016';
   end if;
   -- A delay the outside asked for counts when it is sane: not negative, at most a day. A result over the limit cannot be kept, and
-  -- the work would only make it again: it fails for good, and says why.
+  -- the work would only make it again: it fails for good, and says why. Flag 128: the delivery never asked the provider of its type.
   return array(
-    select row((s.item ->> 'job_id')::uuid, null, null, null, null, null, null, null, null,
+    select row((s.item ->> 'job_id')::uuid, null, null, null, null, case when not (s.item ->> 'asked')::boolean then 128 end, null, null, null,
                case when (s.item ->> 'crash')::boolean then 1 else 0 end, 0, 0, null, null, (s.item ->> 'token')::uuid, p_worker_id, null, null, null,
                null, null, null, case when b.too_large then 'permanent' else s.item ->> 'outcome' end, null,
                case when b.too_large then null else nullif(s.item -> 'result', 'null'::jsonb) end,

@@ -16,7 +16,9 @@ begin
     -- Tokens that were taken for this call alone (millrace.take_capacity) become those that it took.
     perform from millrace.api_rate_limits a where a.provider_id = (p_end #>> '{capacity,provider_id}')::integer for no key update;
     perform millrace.settle_tokens((p_end #>> '{capacity,provider_id}')::integer, (p_end #>> '{capacity,minute_bucket}')::bigint, (p_end #>> '{capacity,hour_bucket}')::bigint,
-      (p_end #>> '{capacity,tokens}')::bigint, v_call.input_tokens + coalesce(v_call.output_tokens, 0));
+      (p_end #>> '{capacity,tokens}')::bigint,
+      -- What the claim took for it besides is settled with the job.
+      greatest(0, v_call.input_tokens + coalesce(v_call.output_tokens, 0) - coalesce((p_end #>> '{capacity,claimed}')::bigint, 0)));
   end if;
   if v_call.call_id is not null then
     perform millrace.hold_provider(v_call.provider, (p_end ->> 'hold_ms')::double precision);

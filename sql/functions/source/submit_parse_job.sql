@@ -1,5 +1,5 @@
 -- millrace.submit_parse_job: the document of an ingest job is to be parsed by the parser outside that its pipeline names: its job is run next (millrace.process_job), and the worker that takes it asks the parser, once (B-05).
--- Answers the parser's id of the parse, null until it was asked. MR024 where the path is not that of the job's file.
+-- Answers the parser's id of the parse, null until it was asked in this run of the document. MR024 where the path is not that of the job's file.
 create or replace function millrace.submit_parse_job(p_job_id uuid, p_document_path text) returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -11,6 +11,6 @@ begin
   if v_file.storage_path is distinct from p_document_path then
     raise exception 'document_path must be that of the file of job %', p_job_id using errcode = 'MR024';
   end if;
-  return (select r.remote_id from millrace.parse_request r where r.file_id = v_file.id order by r.run desc limit 1);
+  return (select r.remote_id from millrace.parse_request r join millrace.document d on d.file_id = r.file_id and d.run = r.run where r.file_id = v_file.id);
 end;
 $$;

@@ -1,6 +1,6 @@
 -- millrace.receive_parse: what a parser brought for a job, believed and stored already: p_result has blob (as in millrace.check_stored), or failed (a reason). Answers, in one transaction with all
--- that it means: 'processed': the first time and the job waited for it (W-08: row, event, wake-up); 'already': the id was seen, or the job does not wait any more (W-07), as one that was cancelled; 'unknown': no such
--- job ever asked (W-09). Content that loses is nobody's: the row decides which hash counts (G05). Lock order: the request, then the inbox, then the job.
+-- that it means: 'processed': the first time and the job waited for it (W-08: row, event, wake-up), or is a dead letter whose redrive will find it; 'already': the id was seen, or the job does not wait any more
+-- (W-07, millrace.parse_awaits), as one that was cancelled; 'unknown': no such job ever asked (W-09). Content that loses is nobody's: the row decides which hash counts (G05). Lock order: the request, then the inbox, then the job.
 create or replace function millrace.receive_parse(p_source text, p_webhook_id text, p_job_id uuid, p_result jsonb) returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -14,7 +14,7 @@ begin
   if not found then
     return 'unknown';
   end if;
-  v_waits := v_request.state in ('asked', 'waiting') and millrace.place_of(p_job_id) not in ('final', 'not_found');
+  v_waits := millrace.parse_awaits(v_request, not p_result ? 'failed');
   if not millrace.take_webhook(p_source || ':' || p_job_id, p_webhook_id, v_request.tenant_id,
        case when not v_waits then 'ignored' when p_result ? 'failed' then 'failed' else 'parsed' end) or not v_waits then
     return 'already';
@@ -23,7 +23,7 @@ begin
     update millrace.parse_request r set state = 'failed', reason = left(p_result ->> 'failed', 500), ended_at = v_now where r.file_id = v_request.file_id and r.run = v_request.run;
   else
     v_sha256 := millrace.take_blob(v_request.tenant_id, p_result -> 'blob');
-    update millrace.parse_request r set state = 'arrived', sha256 = v_sha256, ended_at = v_now where r.file_id = v_request.file_id and r.run = v_request.run;
+    update millrace.parse_request r set state = 'arrived', reason = null, sha256 = v_sha256, ended_at = v_now where r.file_id = v_request.file_id and r.run = v_request.run;
   end if;
   insert into millrace.event (at, tenant_id, kind, queue_id, job_ids, data)
   select v_now, j.tenant_id, case when p_result ? 'failed' then 'document.parse_failed' else 'document.parse_arrived' end, j.queue_id, array[p_job_id],

@@ -41,9 +41,13 @@ StreamHolder holder_in(const Call& call) {
   return holder;
 }
 
+bool is_export(const std::string& state) {
+  return raw_member(state, "job_type") == json_quote(kExportType);
+}
+
 // Of an export: a link to its file, made for this caller when the end is told.
 ResultLink link_in(const Call& call, const StreamParts& parts, JobId id, const std::string& state) {
-  if (!parts.exports || raw_member(state, "job_type") != json_quote(kExportType)) return {};
+  if (!parts.exports || !is_export(state)) return {};
   return [services = *parts.exports, holder = link_holder(call, *parts.exports), id] {
     return export_result_link(services, holder, id);
   };
@@ -66,6 +70,11 @@ Task<Reply> job_events(Call& call, StreamParts parts, StreamStyle style) {
       co_return co_await run_missing(call, style);
     }
     co_return fail(std::move(state).error());
+  }
+  // Another job is no export here, as for export.status and export.cancel.
+  if (style.source_words && !is_export(*state)) {
+    subscription.reset();
+    co_return co_await run_missing(call, style);
   }
   const bool ended = job_end(*state).has_value();
   auto link = link_in(call, parts, id, *state);

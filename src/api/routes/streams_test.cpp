@@ -390,6 +390,17 @@ TEST_F(StreamRoutes, AnExportIsWatchedAsTheSourcesDo) {  // H-04, H-05
   EXPECT_EQ(server.watch(path(10), server.person(1), got->id).status(), 204);
 }
 
+// As export.status and export.cancel, which find no export there.
+TEST_F(StreamRoutes, AnotherJobThanAnExportIsNotWatchedAsOne) {  // H-04
+  jobs_.type = "ocr";
+  StreamServer server(log_, jobs_);
+  auto client = server.watch("/api/v1/export/job/" + job_number(1).to_string() + "/stream",
+                             server.person(1));
+  EXPECT_EQ(client.next_name(), "job_error");
+  EXPECT_FALSE(client.next());
+  EXPECT_EQ(server.watch(job_path(), server.person(1)).next_name(), "snapshot");
+}
+
 // H-05: a minute on this route, and the source's words; other streams go on.
 TEST_F(StreamRoutes, h05_AnExportIsWatchedForAMinute) {
   ManualClock clock;

@@ -226,9 +226,9 @@ class FakeJobs final : public store::JobReader {
     const bool ended = status_ == "completed" || status_ == "failed" || status_ == "cancelled";
     const auto finished = fmt::format(R"("2026-11-16T12:00:{:02}+00:00")", ends_);
     co_return fmt::format(
-        R"({{"job_id":"{}","status":"{}","progress":{},"progress_message":null,"result":{},)"
-        R"("error":{},"finished_at":{}}})",
-        job, status_, status_ == "completed" ? 100 : 40, result_, error_,
+        R"({{"job_id":"{}","job_type":"{}","status":"{}","progress":{},"progress_message":null,)"
+        R"("result":{},"error":{},"finished_at":{}}})",
+        job, type, status_, status_ == "completed" ? 100 : 40, result_, error_,
         ended ? finished : std::string("null"));
   }
   Task<std::string> get_batch(store::CallContext caller, BatchId batch) override {
@@ -264,6 +264,7 @@ class FakeJobs final : public store::JobReader {
 
   std::atomic<int> questions = 0;
   std::atomic<bool> away = false;
+  std::string type = "export_pdf";  // Of all jobs; set before there is a stream.
 
  private:
   std::mutex mutex_;  // Guards all below.

@@ -118,10 +118,10 @@ Task<Outcome> run_authors(StageJob job) {
   if (const auto& limited_by = job.services.authors.limited_by) {
     const auto provider = limited_by(*job.stage);
     if (!provider.empty()) {
-      const auto room = co_await take_room(job, {.provider = provider, .tokens = 1});
-      if (!room) co_return room.error();
+      if (auto none = co_await take_room(job, provider)) co_return *std::move(none);
     }
   }
+  job.context->set_asked(true);
   auto outcome = co_await ask_author(job, *std::move(input));
   // A program that dies says nothing about the content: that is read by others and not put away.
   outcome.crash = false;

@@ -33,7 +33,7 @@ class Embedding {
                           static_cast<std::size_t>(job.number("batch_max", 256)))) {}
 
   Task<Outcome> run() {
-    MR_CO_TRY_VOID(co_await take_over());
+    MR_CO_TRY_VOID(co_await take_over_all());
     for (;;) {
       if (job_.context->cancelled()) co_return Outcome::cancelled(job_.context->cancel_reason());
       MR_CO_TRY(auto waiting, co_await steadily(*job_.context, [&] {
@@ -43,6 +43,12 @@ class Embedding {
       if (waiting.empty()) {
         after_ = -1;  // The last word is that of the whole generation.
         continue;
+      }
+      // What was answered since is not paid for again.
+      if (calls_ > 0) {
+        MR_CO_TRY(const auto count,
+                  co_await take_over({.after = after_, .through = waiting.back().ord}));
+        if (count > 0) continue;
       }
       MR_CO_TRY(auto ended, co_await do_batch(std::move(waiting)));
       if (ended) co_return *std::move(ended);
@@ -62,17 +68,25 @@ class Embedding {
 
  private:
   static constexpr int kAsk = 256;
+  static constexpr int kTakeOver = 1'000;
 
-  Task<void> take_over() {
-    for (;;) {
-      MR_CO_TRY(const auto count, co_await steadily(*job_.context, [&] {
-                  return job_.services.ingest->reuse_vectors(job_.held(), generation_.id);
-                }));
-      if (count == 0) co_return ok();
-      taken_over_ += count;
-      generation_.embeds_done += count;
-      tell();
+  // In pieces, each a short transaction that looks at its own chunks only.
+  Task<void> take_over_all() {
+    const int last = generation_.chunks_total.value_or(0) - 1;
+    for (int after = -1; after < last && !job_.context->cancelled(); after += kTakeOver) {
+      MR_CO_TRY_VOID(co_await take_over({.after = after, .through = after + kTakeOver}));
     }
+    co_return ok();
+  }
+
+  Task<int> take_over(store::ChunkRange range) {
+    MR_CO_TRY(const auto count, co_await steadily(*job_.context, [&] {
+                return job_.services.ingest->reuse_vectors(job_.held(), generation_.id, range);
+              }));
+    taken_over_ += count;
+    generation_.embeds_done += count;
+    if (count > 0) tell();
+    co_return count;
   }
 
   void tell() {
@@ -120,8 +134,8 @@ class Embedding {
         budget_.inputs_max = batch.texts.size() / 2;
         co_return std::optional<Outcome>();
       }
-      if (too_large) co_return refused(waiting.front(), std::move(answer).error());
-      co_return provider::to_outcome(answer.error(), provider_.name(), estimate);
+      if (too_large) answer.error() = refusal(waiting.front(), std::move(answer).error());
+      co_return failed_call(answer.error(), provider_.name(), call ? &*call : nullptr, estimate);
     }
     MR_FAULT("embed.answered");
     const auto usage = answer->usage.reported
@@ -167,10 +181,11 @@ class Embedding {
   }
 
   // Of a batch that cannot be made smaller: the error says which text it is about.
-  Outcome refused(const store::PendingChunk& chunk, provider::CallFailure failure) const {
+  static provider::CallFailure refusal(const store::PendingChunk& chunk,
+                                       provider::CallFailure failure) {
     failure.kind = provider::CallFailure::Kind::permanent;
     failure.message = fmt::format("{}: {}", chunk_name(chunk), failure.message);
-    return provider::to_outcome(failure, provider_.name());
+    return failure;
   }
 
   // The same batch has the same id when it is asked for again.
@@ -186,36 +201,33 @@ class Embedding {
     Permit permit;
     permit.batch = co_await planned(waiting, budget_);
     if (auto wrong = provider::check_embed_request(provider_, permit.batch.texts)) {
-      co_return Answer(refused(waiting.front(), *std::move(wrong)));
+      const auto failure = refusal(waiting.front(), *std::move(wrong));
+      co_return Answer(failed_call(failure, provider_.name(), nullptr));
     }
     if (!provider_.paid()) co_return Answer(std::move(permit));
-    const auto fewer = [&](std::uint64_t left) -> awaitable<std::optional<std::uint64_t>> {
+    const auto fewer = [&](std::uint64_t left) -> awaitable<std::optional<PaidCall>> {
       if (left < provider_.count_tokens(permit.batch.texts.front())) co_return std::nullopt;
       auto budget = budget_;
       budget.tokens_total_max = left;
       permit.batch = co_await planned(waiting, budget);
-      co_return permit.batch.tokens;
+      co_return call_for(permit);
     };
     // The claim took one request; tokens are taken here, for the first call as for all others.
-    auto room = co_await take_room(job_, {.provider = std::string(provider_.name()),
-                                          .tokens = permit.batch.tokens,
-                                          .first = calls_ == 0,
-                                          .claimed_tokens = false,
-                                          .fewer = fewer});
-    if (!room) co_return Answer(std::move(room).error());
-    std::string all;
-    for (const auto& text : permit.batch.texts) all += sha256_hex(text);
-    auto call = co_await record_paid_call(
-        job_,
-        {.provider = std::string(provider_.name()),
-         .model = provider_.info().model,
-         .request_sha256 = sha256_hex(all),
-         .estimated_tokens = permit.batch.tokens,
-         .reserved_micros = provider::cost_of(permit.estimate(), service_.price)},
-        *std::move(room));
+    auto call = co_await begin_paid_call(
+        job_, call_for(permit), {.first = calls_ == 0, .claimed_tokens = false, .fewer = fewer});
     if (!call) co_return Answer(std::move(call).error());
     permit.call = *std::move(call);
     co_return Answer(std::move(permit));
+  }
+
+  PaidCall call_for(const Permit& permit) const {
+    std::string all;
+    for (const auto& text : permit.batch.texts) all += sha256_hex(text);
+    return {.provider = std::string(provider_.name()),
+            .model = provider_.info().model,
+            .request_sha256 = sha256_hex(all),
+            .estimated_tokens = permit.batch.tokens,
+            .reserved_micros = provider::cost_of(permit.estimate(), service_.price)};
   }
 
   awaitable<EmbedBatch> planned(const std::vector<store::PendingChunk>& waiting,

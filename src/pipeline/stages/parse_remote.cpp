@@ -11,6 +11,7 @@
 #include "pipeline/paid_call.h"
 #include "pipeline/parsed.h"
 #include "pipeline/remote_parsers.h"
+#include "pipeline/shown_text.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
 
@@ -59,6 +60,10 @@ class RemoteParse {
     return by_llamaparse_ ? parsers_.llamaparse->parser_version()
                           : parsers_.parser->parser_version();
   }
+  // The same content, parser and version give the same text.
+  std::string request_sha256() const {
+    return sha256_hex(job_.work.file.content.sha256 + parser_version());
+  }
   provider::Price price(std::size_t pages) const {
     const auto micros = by_llamaparse_
                             ? parsers_.llamaparse_page_micros * static_cast<std::int64_t>(pages)
@@ -87,8 +92,10 @@ class RemoteParse {
 };
 
 Task<Outcome> RemoteParse::run() {
-  MR_CO_TRY(auto state,
-            co_await steadily(*job_.context, [&] { return parsers_.store.find_parse(held_); }));
+  MR_CO_TRY(auto state, co_await steadily(*job_.context, [&] {
+              return parsers_.store.find_parse(
+                  held_, {.parser = job_.stage->provider, .request_sha256 = request_sha256()});
+            }));
   if (!state || state->ask) co_return co_await ask();
   // One that failed in an earlier life of the job is asked for anew; who knows is the database.
   if (state->state == "failed" && job_.context->job().generation > 1) co_return co_await ask();
@@ -98,12 +105,11 @@ Task<Outcome> RemoteParse::run() {
 Task<Outcome> RemoteParse::ask() {
   const auto pages = static_cast<std::size_t>(std::max(1, job_.work.document->page_count));
   const auto reserved = provider::cost_of({}, price(pages));
-  auto permit = co_await begin_paid_call(
-      job_, {.provider = std::string(limited()),
-             .model = parser_version(),
-             .request_sha256 = sha256_hex(job_.work.file.content.sha256 + parser_version()),
-             .estimated_tokens = 0,
-             .reserved_micros = reserved});
+  auto permit = co_await begin_paid_call(job_, {.provider = std::string(limited()),
+                                                .model = parser_version(),
+                                                .request_sha256 = request_sha256(),
+                                                .estimated_tokens = 0,
+                                                .reserved_micros = reserved});
   if (!permit) co_return std::move(permit).error();
   const auto capability = parsers_.make_capability();
   auto asked = co_await steadily(*job_.context, [&] {
@@ -210,6 +216,7 @@ Task<Outcome> RemoteParse::go_on(ParseState state) {
 }
 
 Task<Outcome> RemoteParse::look(ParseState state) {
+  job_.context->set_asked(true);
   auto progress = co_await parsers_.llamaparse->look(state.remote_id, job_.context->token());
   const bool late = state.left <= milliseconds::zero();
   if (!progress) {
@@ -261,10 +268,15 @@ Task<Outcome> RemoteParse::finish(ParseState state,
     parsed.warnings.push_back(json::Object{
         {"rule", "page_failed"}, {"detail", fmt::format("page {} was not parsed", page.number)}});
   }
-  const auto text = provider::join_pages(pages);
-  if (text.empty()) {
+  const bool has_text = std::ranges::any_of(
+      pages, [](const auto& page) { return page.success && shows_text(page.markdown); });
+  if (!has_text) {
+    // Blank pages are charged like others.
+    const auto blank = std::ranges::count_if(pages, &provider::ParsedPage::success);
+    if (blank > 0) co_await settle_call(state.call, nullptr, static_cast<std::size_t>(blank));
     co_return co_await give_up(std::move(state), "no_text", "no page of the document has a text");
   }
+  const auto text = provider::join_pages(pages);
   MR_CO_TRY(parsed.markdown, co_await steadily(*job_.context, [&] {
               return keep_content(job_.services.blobs, text, std::string(kMarkdown));
             }));
