@@ -98,6 +98,31 @@ TEST(OfficeInspect, ControlsAndObjects) {
   EXPECT_EQ(rules_of(made_docx("<w:altChunk r:id=\"r1\"/>").bytes()), "office_alt_chunk:flag");
 }
 
+// A scan that was pasted into a letter has no words here: that is not to be found out by reading
+// it.
+TEST(OfficeInspect, PicturesAreCountedForNobodyReadsThem) {
+  EXPECT_EQ(rules_of(docx_with("word/media/image1.png", "pixels")), "office_pictures:flag");
+  EXPECT_EQ(rules_of(docx_with("media/Scan.JPEG", "pixels")), "office_pictures:flag");
+  EXPECT_EQ(rules_of(made_pptx({}).add("ppt/media/image1.emf", "x").bytes()),
+            "office_pictures:flag");
+  EXPECT_EQ(rules_of(made_odf("text", "").add("Pictures/100.svm", "x").bytes()),
+            "office_pictures:flag");
+  const auto detail = [](MadeZip zip) {
+    const auto result = inspected(zip.bytes());
+    const auto& finding = result.result.at("findings").as_array().at(0).as_object();
+    return std::string(finding.at("detail").as_string());
+  };
+  auto zip = good_docx();
+  EXPECT_EQ(detail(zip.add("word/media/a.tif", "x")),
+            "a picture in the document, which is not read");
+  EXPECT_EQ(detail(zip.add("word/media/b.gif", "x")),
+            "2 pictures in the document, which are not read");
+  // The one that a folder shows, and other media.
+  EXPECT_EQ(rules_of(docx_with("docProps/thumbnail.jpeg", "pixels")), "");
+  EXPECT_EQ(rules_of(made_odf("text", "").add("Thumbnails/thumbnail.png", "x").bytes()), "");
+  EXPECT_EQ(rules_of(docx_with("word/media/film.mp4", "x")), "");
+}
+
 // F17.
 TEST(OfficeInspect, EntitiesAreRefused) {
   const std::string laughs =

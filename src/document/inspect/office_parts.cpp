@@ -3,7 +3,10 @@
 #include "document/bounded/xml_reader.h"
 #include "document/inspect/embedded_scan.h"
 #include "document/inspect/signatures.h"
+#include "document/office/package.h"
 #include "layout/code_points.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -192,6 +195,13 @@ Result<void> check_office_parts(const ZipFile& zip, Findings& findings, const Li
       return reader.feed(piece);
     }));
     MR_TRY_VOID(reader.finish());
+  }
+  if (const auto pictures = count_pictures(zip); pictures > 0) {
+    findings.flag("office_pictures", pictures == 1
+                                         ? "a picture in the document, which is not read"
+                                         : fmt::format("{} pictures in the document, which are "
+                                                       "not read",
+                                                       pictures));
   }
   return ok();
 }

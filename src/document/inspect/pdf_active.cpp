@@ -73,11 +73,25 @@ void PdfActive::check_additional(QPDFObjectHandle owner, QPDFObjectHandle action
 
 void PdfActive::check_file(QPDFObjectHandle specification) {
   findings_.flag("pdf_embedded_file", "a file within the document");
+  // By platform; /RF: lists of names and files that belong to it.
+  for (const auto* files : {"/EF", "/RF"}) {
+    auto all = specification.getKey(files);
+    if (!all.isDictionary()) continue;
+    for (const auto& [platform, file] : all.getDictAsMap()) add_files(file);
+  }
   for (const auto* key : {"/F", "/UF"}) {
     auto name = specification.getKey(key);
     if (name.isString() && is_program_name(name.getUTF8Value())) {
       findings_.refuse("embedded_executable", "an embedded file has the name of a program");
     }
+  }
+}
+
+void PdfActive::add_files(QPDFObjectHandle value) {
+  if (value.isStream()) files_.insert(value.getObjGen());
+  if (!value.isArray()) return;
+  for (auto item : value.getArrayAsVector()) {
+    if (item.isStream()) files_.insert(item.getObjGen());
   }
 }
 

@@ -20,6 +20,9 @@ class PdfActive {
   void check_catalog();
   // One dictionary, and those directly within it.
   void check(QPDFObjectHandle object, std::uint32_t depth = 0);
+  // The streams that are files within the document by what refers to them, whatever they say
+  // themselves; of what was checked so far.
+  const std::set<QPDFObjGen>& files() const { return files_; }
 
  private:
   enum class Trigger { by_itself, by_hand };
@@ -27,11 +30,13 @@ class PdfActive {
   void check_dictionary(QPDFObjectHandle dictionary);
   void check_additional(QPDFObjectHandle owner, QPDFObjectHandle actions);
   void check_file(QPDFObjectHandle specification);
+  void add_files(QPDFObjectHandle value);
   void follow(QPDFObjectHandle action, Trigger trigger);
   void judge(QPDFObjectHandle action, Trigger trigger);
 
   QPDF& pdf_;
   Findings& findings_;
+  std::set<QPDFObjGen> files_;
 };
 
 }  // namespace millrace::document

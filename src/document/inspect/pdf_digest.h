@@ -12,6 +12,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millrace::document {
@@ -24,17 +25,24 @@ class PdfDigest {
   Result<std::string> digest(const PdfPage& page);
 
  private:
+  class OwnDigest;
+  struct Reference {
+    QPDFObjectHandle object;
+    bool names = false;  // A dictionary whose keys the document chooses, if it is one.
+  };
+  using Place = std::pair<QPDFObjGen, bool>;  // The object, and `names`.
   struct Node {
     Sha256Value own = {};
-    std::vector<QPDFObjectHandle> references = {};
+    std::vector<Reference> references = {};
   };
 
-  Result<const Node*> node_of(QPDFObjectHandle object);
-  Result<void> add_annotations(QPDFObjectHandle page, class OwnDigest& own);
+  Result<const Node*> node_of(const Reference& reference);
+  Result<void> add_annotations(QPDFObjectHandle page, OwnDigest& own);
+  Result<void> add_fields(QPDFObjectHandle annotation, bool by_value, OwnDigest& own);
 
   QPDF& pdf_;
   const Limits& limits_;
-  std::map<QPDFObjGen, Node> nodes_;
+  std::map<Place, Node> nodes_;
   std::uint64_t visits_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <qpdf/QPDFExc.hh>
+#include <set>
 
 namespace millrace::document {
 
@@ -35,7 +36,8 @@ class PdfInspector {
         inspection_(inspection),
         limits_(inspection.limits),
         budget_(inspection.limits, bytes.size()),
-        content_budget_(inspection.limits, bytes.size()) {}
+        content_budget_(inspection.limits, bytes.size()),
+        file_budget_(inspection.limits, bytes.size()) {}
 
   Result<void> run() {
     MR_TRY_VOID(check_object_count());
@@ -79,6 +81,11 @@ class PdfInspector {
         return refuse("damaged", "too much of the document cannot be read");
       }
     }
+    // What they are is said by those that refer to them, which may stand anywhere in the file.
+    for (const auto& id : active.files()) {
+      if (files_.contains(id)) continue;
+      MR_TRY_VOID(check_embedded(pdf_.getObject(id), file_budget_));
+    }
     return ok();
   }
 
@@ -88,8 +95,13 @@ class PdfInspector {
       return dictionary.getKey(key).isNameAndEquals(value);
     };
     MR_TRY_VOID(filters_of(stream, limits_));
-    if (is("/Subtype", "/Image")) return check_image(stream, limits_);
-    if (is("/Type", "/EmbeddedFile")) return check_embedded(stream);
+    const bool is_image = is("/Subtype", "/Image");
+    if (is_image) MR_TRY_VOID(check_image(stream, limits_));
+    if (is("/Type", "/EmbeddedFile")) {
+      files_.insert(stream.getObjGen());
+      return check_embedded(stream, budget_);
+    }
+    if (is_image) return ok();
     SignatureScan scan(inspection_.findings, SignaturePlace::document);
     const auto piped = pipe_counted(stream, budget_, [&](std::string_view piece) {
       scan.add(piece);
@@ -99,9 +111,9 @@ class PdfInspector {
     return ok();
   }
 
-  Result<void> check_embedded(QPDFObjectHandle stream) {
+  Result<void> check_embedded(QPDFObjectHandle stream, UnpackBudget& budget) {
     std::string file;
-    const auto piped = pipe_counted(stream, budget_, [&](std::string_view piece) -> Result<void> {
+    const auto piped = pipe_counted(stream, budget, [&](std::string_view piece) -> Result<void> {
       if (file.size() + piece.size() > limits_.embedded_bytes_max) {
         return refuse("embedded_size", "a file within the document is too large");
       }
@@ -109,7 +121,7 @@ class PdfInspector {
       return ok();
     });
     if (!piped.has_value()) return fail(piped.error());
-    return EmbeddedScan(inspection_.findings, budget_, limits_).scan(file, {}, 1);
+    return EmbeddedScan(inspection_.findings, budget, limits_).scan(file, {}, 1);
   }
 
   Result<void> inspect_pages() {
@@ -133,6 +145,8 @@ class PdfInspector {
   const Limits& limits_;
   UnpackBudget budget_;
   UnpackBudget content_budget_;  // What is unpacked a second time, for the pages.
+  UnpackBudget file_budget_;     // Likewise, for files that do not say that they are.
+  std::set<QPDFObjGen> files_;   // Looked at as files.
   QPDF pdf_;
 };
 

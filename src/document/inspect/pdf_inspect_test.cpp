@@ -2,6 +2,7 @@
 #include "document/inspect/made_image.h"
 #include "document/inspect/made_inspection.h"
 #include "document/inspect/made_pdf.h"
+#include "document/inspect/made_zip.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -111,6 +112,47 @@ TEST(PdfInspect, EmbeddedProgramsAreRefusedOtherFilesFlagged) {
             "embedded_executable:refuse, pdf_embedded_file:flag");
   EXPECT_EQ(rules_of(with_file("harmless", "setup.exe")),
             "pdf_embedded_file:flag, embedded_executable:refuse");
+}
+
+// /Type is optional there: what a stream is, is said by what refers to it.
+TEST(PdfInspect, EmbeddedFilesAreThoseThatAreReferredToAsSuch) {
+  const auto with_file = [](std::string_view content, std::string_view type,
+                            std::string_view list = "/EF << /F 30 0 R >>") {
+    auto pdf = one_page();
+    // Behind the file, and before it.
+    pdf.set(30, pdf_stream(type, content));
+    pdf.set(list.find("31 0 R") == list.npos ? 40 : 20,
+            fmt::format("<< /Type /Filespec /F (photo.png) {} >>", list));
+    pdf.set(31, pdf_stream(type, content));
+    return rules_of(pdf.bytes());
+  };
+  constexpr auto kRefused = "pdf_embedded_file:flag, embedded_executable:refuse";
+  const std::string elf(
+      "\x7f"
+      "ELF\x02\x01\x01\0",
+      8);
+  const auto zip = MadeZip().add("run.sh", "#!/bin/sh\nrm -r /\n").bytes();
+  for (const auto& content : {elf, std::string("#!/bin/sh\nrm -r /\n"), zip}) {
+    for (const auto* list :
+         {"/EF << /F 30 0 R >>", "/EF << /F 31 0 R >>", "/EF << /UF 30 0 R >>",
+          "/EF << /DOS 30 0 R >>", "/EF << /Mac 30 0 R >>", "/EF << /Unix 30 0 R >>",
+          "/EF << >> /RF << /F [(photo.png) 30 0 R] >>"}) {
+      EXPECT_EQ(with_file(content, "", list), kRefused) << list;
+    }
+    EXPECT_EQ(with_file(content, "/Subtype /Image /Width 1 /Height 1"), kRefused);
+  }
+  EXPECT_EQ(with_file(zip, "/Type /EmbeddedFile /Subtype /Image"),
+            "embedded_executable:refuse, pdf_embedded_file:flag");
+  EXPECT_EQ(with_file(deflated(elf), "/Filter /FlateDecode"), kRefused);
+  auto deep = MadeZip().add("a.txt", "text").bytes();
+  for (int i = 0; i < 3; ++i) deep = MadeZip().add("in.zip", deep).bytes();
+  EXPECT_EQ(with_file(deep, ""), "pdf_embedded_file:flag, archive_depth:refuse");
+  EXPECT_EQ(with_file("<invoice/>", ""), "pdf_embedded_file:flag");
+  // Nobody's file: bytes of a picture may be any.
+  auto pdf = one_page();
+  pdf.add(pdf_stream("/Subtype /Image /Width 1 /Height 1", elf));
+  pdf.add(pdf_stream("", "#! no file"));
+  EXPECT_EQ(rules_of(pdf.bytes()), "");
 }
 
 TEST(PdfInspect, RefusesAPasswordAndFlagsEncryptionWithout) {
@@ -265,6 +307,67 @@ TEST(PdfInspect, HashesAreOfWhatAPageShows) {
   }
 }
 
+// What a document names itself may be called like what is left out elsewhere.
+TEST(PdfInspect, HashesKnowPicturesAndFontsByWhateverName) {
+  constexpr std::string_view kNames[] = {"Thumb",         "Metadata",     "Parent",
+                                         "PieceInfo",     "LastModified", "StructParent",
+                                         "StructParents", "Length",       "Im1"};
+  const auto image = [](std::string_view name, std::string_view pixels, bool apart) {
+    MadePdf pdf;
+    pdf.set(20, pdf_stream("/Subtype /Image /Width 1 /Height 1", pixels));
+    // An entry of the map that makes it look like a page.
+    const auto map = fmt::format("<< /Type /Page /{} 20 0 R >>", name);
+    pdf.set(21, apart ? map : "null");
+    const auto content = pdf.add(pdf_stream("", fmt::format("/{} Do", name)));
+    pdf.page_of(content, fmt::format("/Resources << /XObject {} >>", apart ? "21 0 R" : map));
+    return inspected(pdf.bytes()).hash();
+  };
+  const auto font = [](std::string_view name, std::string_view kind) {
+    MadePdf pdf;
+    pdf.set(20, fmt::format("<< /Type /Font /Subtype /Type1 /BaseFont /{} >>", kind));
+    const auto content = pdf.add(pdf_stream("", fmt::format("BT /{} 12 Tf (a) Tj ET", name)));
+    pdf.page_of(content, fmt::format("/Resources << /Font << /{} 20 0 R >> >>", name));
+    return inspected(pdf.bytes()).hash();
+  };
+  const auto state = [](std::string_view name, std::string_view look) {
+    MadePdf pdf;
+    pdf.set(20, pdf_stream("/Subtype /Form /BBox [0 0 9 9]", look));
+    pdf.page("Hello", fmt::format("/Annots [<< /Subtype /Widget /Rect [0 0 9 9] /AS /{0} /AP << /N "
+                                  "<< /Type /Page /{0} 20 0 R >> >> >>]",
+                                  name));
+    return inspected(pdf.bytes()).hash();
+  };
+  for (const auto name : kNames) {
+    EXPECT_NE(image(name, "a", false), image(name, "b", false)) << name;
+    EXPECT_NE(image(name, "a", true), image(name, "b", true)) << name;
+    EXPECT_NE(font(name, "Times-Roman"), font(name, "Symbol")) << name;
+    EXPECT_NE(state(name, "0 0 9 9 re f"), state(name, "")) << name;
+  }
+}
+
+// Of a picture or a form, and of pages that something refers to.
+TEST(PdfInspect, HashesLeaveOutWhatIsAboutAnObject) {
+  const auto hash = [](std::string_view about, std::string_view note) {
+    MadePdf pdf;
+    pdf.set(20, pdf_stream(fmt::format("/Subtype /Image /Width 1 /Height 1 {}", about), "a"));
+    pdf.set(21, pdf_stream("/Type /Metadata", note));
+    const auto content = pdf.add(pdf_stream("", "/Im1 Do"));
+    pdf.page_of(content,
+                "/Resources << /XObject << /Im1 20 0 R >> >> /Annots [<< /Subtype /Link /Rect "
+                "[0 0 9 9] /StructParent 3 /Beside 40 0 R >>]");
+    pdf.set(40, fmt::format("<< /Type /Page /MediaBox [0 0 9 9] /Parent 2 0 R /Thumb 21 0 R {} >>",
+                            about));
+    return inspected(pdf.bytes()).hash();
+  };
+  const auto same = hash("", "");
+  EXPECT_EQ(hash("", "another"), same);
+  for (const auto* about : {"/Metadata 21 0 R", "/PieceInfo << /X 21 0 R >>",
+                            "/LastModified (D:2021)", "/StructParents 7"}) {
+    EXPECT_EQ(hash(about, "a note"), same) << about;
+  }
+  EXPECT_NE(hash("/Rotate 90", ""), same);
+}
+
 // A form that was filled in otherwise is another page, wherever the file says so.
 TEST(PdfInspect, HashesKnowWhatIsTicked) {
   const auto hash = [](std::string_view widget, std::string_view field) {
@@ -280,6 +383,29 @@ TEST(PdfInspect, HashesKnowWhatIsTicked) {
   EXPECT_NE(hash("", "/V /Yes"), hash("", "/V /Off")) << "without looks";
   EXPECT_NE(hash(looks, "/V /Yes"), hash(looks, "/V /Off")) << "without a state";
   EXPECT_NE(hash("/AS /Yes", "/Ff 65536"), hash("/AS /Yes", "")) << "a button to push is no box";
+}
+
+// Where looks are missing, or are to be made anew, they come from the value and the form.
+TEST(PdfInspect, HashesKnowWhatFieldsAreDrawnFrom) {
+  const auto hash = [](std::string_view form, std::string_view widget, std::string_view field) {
+    MadePdf pdf;
+    pdf.catalog(fmt::format("/AcroForm << {} >>", form));
+    pdf.set(20, "<< /T (f) /Parent 21 0 R >>");
+    pdf.set(21, fmt::format("<< /FT /Tx /T (g) {} >>", field));
+    pdf.page(
+        "Hello patient",
+        fmt::format("/Annots [<< /Subtype /Widget /Parent 20 0 R /Rect [0 0 9 9] {} >>]", widget));
+    return inspected(pdf.bytes()).hash();
+  };
+  const auto looks = "/AS /N /AP << /N << /N 3 0 R >> >>";
+  const auto anew = "/NeedAppearances true";
+  EXPECT_NE(hash("", "", "/V (a)"), hash("", "", "/V (b)")) << "of a field further up";
+  EXPECT_NE(hash("", "", "/DA (/F1 9 Tf)"), hash("", "", "/DA (/F1 99 Tf)"));
+  EXPECT_NE(hash("/DA (/F1 9 Tf)", "", ""), hash("/DA (/F1 99 Tf)", "", ""));
+  EXPECT_NE(hash(anew, looks, "/V (a)"), hash(anew, looks, "/V (b)"));
+  EXPECT_NE(hash(anew, looks, "/V (a)"), hash("", looks, "/V (a)"));
+  EXPECT_EQ(hash("/DA (/F1 9 Tf)", looks, ""), hash("/DA (/F1 99 Tf)", looks, ""))
+      << "looks are there";
 }
 
 TEST(PdfInspect, HashesOfPagesThatReferToEachOtherEnd) {

@@ -150,6 +150,7 @@ class HtmlReader {
           break;
         case HtmlToken::Kind::start:
           start(token);
+          if (token.closes_itself && !is_void_element(token.name)) end(token.name);
           break;
         default:
           end(token.name);
@@ -172,7 +173,8 @@ class HtmlReader {
       const bool left_out = is_left_out(token.name);
       if (!left_out && !is_hidden(token)) return false;
       if (token.name == "html" || token.name == "body") return false;
-      if (token.attributes.ends_with('/') && token.name == "svg") return true;
+      const bool empty = token.attributes.ends_with('/') && token.name == "svg";
+      if (empty || token.closes_itself) return true;
       if (token.name == "nav")
         context_.report.warn("navigation", "navigation was left out");
       else if (!left_out)
@@ -182,6 +184,7 @@ class HtmlReader {
       return true;
     }
     if (is_start && token.name == skipped_) {
+      if (token.closes_itself) return true;
       if (may_stay_open(skipped_)) {
         skipped_.clear();
         return skip(token);

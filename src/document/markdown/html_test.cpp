@@ -135,6 +135,19 @@ TEST(Html, BrokenTagsAreReadAsFarAsTheyGo) {
   EXPECT_EQ(html_markdown("<p>a<!-- never closed <p>b"), "a\n");
 }
 
+TEST(Html, XhtmlMayCloseAnyElementAtOnce) {
+  const std::string_view body =
+      "<head><title/><script src=\"x.js\"/><style/></head>"
+      "<body><object data=\"x\"/><p>One</p><textarea/><div hidden=\"hidden\"/><pre/><p>Two</p>";
+  const std::string declared = "<?xml version=\"1.0\"?><html>";
+  const std::string named = "<!DOCTYPE html><html xmlns=\"http://www.w3.org/1999/xhtml\">";
+  EXPECT_EQ(html_markdown(declared + std::string(body)), "One\n\nTwo\n");
+  EXPECT_EQ(html_markdown("\n" + declared + std::string(body)), "One\n\nTwo\n");
+  EXPECT_EQ(html_markdown(named + std::string(body)), "One\n\nTwo\n");
+  EXPECT_EQ(html_markdown("<html><p>One</p><script src=\"x.js\"/><p>Two</p>"), "One\n")
+      << "HTML knows no such thing";
+}
+
 TEST(Html, References) {
   EXPECT_EQ(decode_references("&lt;&AMP;&#65;&#x42;&#128;&nosuch;&copy &#0;&#xffffffffff;&"),
             "<&AB€&nosuch;© \uFFFD\uFFFD&");

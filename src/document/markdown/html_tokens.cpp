@@ -11,6 +11,7 @@
 namespace millrace::document {
 namespace {
 
+constexpr std::string_view kXhtml = "http://www.w3.org/1999/xhtml";
 constexpr std::size_t kNameMax = 64;  // Longer names of tags are cut: nobody knows them anyway.
 
 bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -166,6 +167,11 @@ bool HtmlToken::has(std::string_view wanted) const {
   return false;
 }
 
+HtmlTokens::HtmlTokens(std::string_view html) : rest_(html) {
+  const auto start = std::ranges::find_if_not(html, is_white) - html.begin();
+  is_xml_ = html.substr(static_cast<std::size_t>(start)).starts_with("<?xml");
+}
+
 HtmlToken HtmlTokens::text(std::size_t end) {
   HtmlToken token{.kind = HtmlToken::Kind::text, .text = rest_.substr(0, end)};
   rest_.remove_prefix(token.text.size());
@@ -210,7 +216,10 @@ HtmlToken HtmlTokens::tag() {
   while (length < body.size() && !is_white(body[length]) && body[length] != '/') ++length;
   token.name = layout::to_lower(body.substr(0, std::min(length, kNameMax)));
   token.attributes = body.substr(length);
-  if (token.kind == HtmlToken::Kind::start && is_raw(token.name)) raw_end_ = token.name;
+  if (token.kind != HtmlToken::Kind::start) return token;
+  if (token.name == "html" && token.attribute("xmlns") == kXhtml) is_xml_ = true;
+  token.closes_itself = is_xml_ && token.attributes.ends_with('/');
+  if (is_raw(token.name) && !token.closes_itself) raw_end_ = token.name;
   return token;
 }
 

@@ -17,6 +17,7 @@ struct HtmlToken {
   std::string_view text = {};        // Of texts. Raw: inside <title> or <textarea>.
   std::string name = {};             // Of tags, in lower case.
   std::string_view attributes = {};  // As written.
+  bool closes_itself = false;        // "<title/>": only XHTML means that.
 
   // The value of an attribute, decoded; nothing and an empty one are the same.
   std::string attribute(std::string_view wanted) const;
@@ -25,7 +26,7 @@ struct HtmlToken {
 
 class HtmlTokens {
  public:
-  explicit HtmlTokens(std::string_view html) : rest_(html) {}
+  explicit HtmlTokens(std::string_view html);
   HtmlToken next();
 
  private:
@@ -34,6 +35,7 @@ class HtmlTokens {
   HtmlToken text(std::size_t end);
 
   std::string_view rest_;
+  bool is_xml_ = false;  // By a declaration at the start, or the namespace of <html>.
   std::string raw_end_;  // The element whose content is no HTML, while inside.
 };
 

@@ -1,58 +1,53 @@
 // Markdown: passed through line by line, in one form: headings with '#', one blank line between
 // blocks, hard breaks as a backslash, no page marks but ours, and fences that end.
+#include "chunk/containers.h"
+#include "chunk/line_shapes.h"
 #include "document/markdown/escape.h"
 #include "document/markdown/readers.h"
-#include "layout/code_points.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace::document {
 namespace {
 
+using chunk::Containers;
+using chunk::LineCursor;
+
 struct Fence {
   char mark = 0;
   std::size_t length = 0;
+  std::size_t depth = 0;  // Containers around it.
   explicit operator bool() const { return length > 0; }
 };
 
-std::size_t indent_of(std::string_view line) {
-  return std::min(line.find_first_not_of(' '), line.size());
+// What is set in by so much is code, unless a paragraph goes on.
+constexpr std::size_t kCodeIndent = 4;
+
+Fence fence_of(const LineCursor& cursor, std::size_t depth) {
+  const auto found =
+      cursor.indent() < kCodeIndent ? chunk::fence_of(cursor.content()) : std::nullopt;
+  return found ? Fence{.mark = found->c, .length = found->size, .depth = depth} : Fence{};
 }
 
-Fence fence_of(std::string_view line) {
-  const auto indent = indent_of(line);
-  if (indent > 3 || indent == line.size()) return {};
-  const auto text = line.substr(indent);
-  const char mark = text.front();
-  if (mark != '`' && mark != '~') return {};
-  const auto length = std::min(text.find_first_not_of(mark), text.size());
-  if (length < 3) return {};
-  if (mark == '`' && text.substr(length).find('`') != text.npos) return {};
-  return {.mark = mark, .length = length};
-}
-
-bool closes(const Fence& open, std::string_view line) {
-  const auto found = fence_of(line);
+bool closes(const Fence& open, const LineCursor& cursor) {
+  const auto found = fence_of(cursor, open.depth);
   return found && found.mark == open.mark && found.length >= open.length &&
-         line.find_first_not_of(" `~") == line.npos;
+         chunk::trim_blank(cursor.content()).find_first_not_of(open.mark) == std::string_view::npos;
 }
 
 // The level of a heading whose text stands above this line; 0: it is none.
-int underline_level(std::string_view line) {
-  if (indent_of(line) > 3) return 0;
-  const auto text = line.substr(indent_of(line));
-  if (text.size() < 2) return text == "=" ? 1 : 0;
-  if (text.find_first_not_of('=') == text.npos) return 1;
-  return text.find_first_not_of('-') == text.npos ? 2 : 0;
+int underline_level(const LineCursor& cursor) {
+  if (cursor.indent() >= kCodeIndent) return 0;
+  const auto text = chunk::trim_blank(cursor.content());
+  // A lone '-' may be an empty item.
+  return text == "-" ? 0 : chunk::underline_level_of(text);
 }
 
 bool is_plain_paragraph(std::string_view line) {
-  if (indent_of(line) > 3 || line.empty()) return false;
-  const auto text = line.substr(indent_of(line));
-  const bool item = text.starts_with("- ") || text.starts_with("* ") || text.starts_with("+ ");
-  const bool number = std::isdigit(static_cast<unsigned char>(text.front())) != 0 &&
-                      text.find_first_of(".)") == text.find_first_not_of("0123456789");
-  return !item && !number && std::string_view("#>|<").find(text.front()) == std::string_view::npos;
+  const LineCursor cursor(line);
+  return !cursor.is_blank() && cursor.indent() < kCodeIndent &&
+         std::string_view("#|<").find(cursor.content().front()) == std::string_view::npos;
 }
 
 class MarkdownReader {
@@ -60,70 +55,115 @@ class MarkdownReader {
   explicit MarkdownReader(ReadContext& context) : context_(context), out_(context.out) {}
 
   void line(std::string_view raw) {
+    LineCursor cursor(raw);
+    const auto matched = containers_.match(cursor);
+    if (fence_ && matched >= fence_.depth) return in_fence(raw, cursor);
+    fence_ = {};  // What it stood in has ended.
     auto text = raw;
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    if (fence_) return in_fence(raw, text);
-    const bool hard_break = raw.ends_with("  ") && !text.empty() && !text.starts_with('#');
-    const int level =
-        paragraph_lines_ == 1 && is_plain_paragraph(held_) ? underline_level(text) : 0;
-    if (level > 0) {
-      held_ =
-          std::string(static_cast<std::size_t>(level), '#') + " " + held_.substr(indent_of(held_));
-      if (held_.ends_with('\\')) held_.pop_back();
-      return release();
-    }
-    fence_ = fence_of(text);
-    const bool ends = text.empty() || text.starts_with('#') || fence_;
+    if (text.empty()) return blank_line();
+    place(cursor, matched);
+    const auto content = cursor.content();
+    const bool top = containers_.depth() == 0;
+    const int level = top && holds_ && paragraph_lines_ == 1 && is_plain_paragraph(held_)
+                          ? underline_level(cursor)
+                          : 0;
+    if (level > 0) return end_heading(level);
+    fence_ = fence_of(cursor, containers_.depth());
+    const bool code = !fence_ && paragraph_lines_ == 0 && cursor.indent() >= kCodeIndent;
+    const bool heading = !code && chunk::atx_heading_of(content).has_value();
+    const bool ends = cursor.is_blank() || heading || fence_ || code;
+    const bool row = content.starts_with('|');
+    const bool hard_break = raw.ends_with("  ") && !ends && !row;
     if (std::exchange(held_break_, hard_break) && ends) held_.pop_back();
     release();
-    if (text.empty()) {
-      paragraph_lines_ = 0;
-      blank_ = written_;
-      return;
-    }
-    held_ = std::string(text) + (hard_break ? "\\" : "");
+    held_ = code ? std::string(raw) : std::string(text) + (hard_break ? "\\" : "");
     holds_ = true;
-    paragraph_lines_ = fence_ ? 0 : paragraph_lines_ + 1;
+    in_code_ = code;
+    paragraph_lines_ = ends ? 0 : paragraph_lines_ + 1;
     if (fence_) release();
   }
 
   void finish() {
+    if (std::exchange(held_break_, false)) held_.pop_back();
     release();
-    if (fence_) {
-      out_.raw_line(std::string(fence_.length, fence_.mark));
-      context_.report.warn("open_fence", "a block of code had no end");
+    if (!fence_) return;
+    std::string end;
+    for (std::size_t i = 0; i < fence_.depth; ++i) {
+      end += containers_[i].is_item ? std::string(containers_[i].width, ' ') : "> ";
     }
+    out_.raw_line(end.append(fence_.length, fence_.mark));
+    context_.report.warn("open_fence", "a block of code had no end");
   }
 
  private:
-  void in_fence(std::string_view raw, std::string_view text) {
+  void in_fence(std::string_view raw, const LineCursor& cursor) {
     out_.raw_line(raw);
-    if (closes(fence_, text)) fence_ = {};
+    if (closes(fence_, cursor)) fence_ = {};
+  }
+
+  // Which lists and quotes the line stands in. A paragraph goes on without their marks.
+  void place(LineCursor& cursor, std::size_t matched) {
+    const bool all = matched == containers_.depth();
+    const bool paragraph = paragraph_lines_ > 0;
+    const auto opened = containers_.open(cursor, {.paragraph_open = paragraph, .matched = matched});
+    if (opened.count > 0) {
+      paragraph_lines_ = 0;
+      return;
+    }
+    if (all) return;
+    const auto content = cursor.content();
+    const bool goes_on = paragraph && !cursor.is_blank() && !chunk::fence_of(content) &&
+                         !chunk::atx_heading_of(content) && !chunk::is_rule(content) &&
+                         !chunk::html_start_of(content);
+    if (goes_on) return;
+    containers_.truncate(matched);
+    paragraph_lines_ = 0;
+  }
+
+  void blank_line() {
+    LineCursor cursor({});
+    containers_.truncate(containers_.match(cursor));
+    if (std::exchange(held_break_, false)) held_.pop_back();
+    release();
+    paragraph_lines_ = 0;
+    if (written_) ++blanks_;
+  }
+
+  void end_heading(int level) {
+    held_ = std::string(static_cast<std::size_t>(level), '#') + " " +
+            std::string(LineCursor(held_).content());
+    if (std::exchange(held_break_, false)) held_.pop_back();
+    paragraph_lines_ = 0;
+    release();
   }
 
   void release() {
     if (!std::exchange(holds_, false)) return;
-    if (blank_) out_.raw_line("");
-    blank_ = false;
+    // One blank line between blocks; those within code are part of it.
+    const auto blanks = in_code_ && was_code_ ? blanks_ : std::min<std::size_t>(blanks_, 1);
+    for (std::size_t i = 0; i < blanks; ++i) out_.raw_line("");
+    blanks_ = 0;
     out_.raw_line(held_);
     written_ = true;
+    was_code_ = in_code_;
     if (context_.report.title.empty() && held_.starts_with("# ")) {
       context_.report.title = clean_title(std::string_view(held_).substr(2));
     }
-    // A heading ends its paragraph.
-    if (held_.starts_with('#')) {
-      paragraph_lines_ = 0;
-      blank_ = true;
-    }
+    // A blank line stands behind each heading.
+    if (chunk::atx_heading_of(held_)) blanks_ = 1;
   }
 
   ReadContext& context_;
   MarkdownWriter& out_;
+  Containers containers_;
   Fence fence_;
   std::string held_;  // The last line, until it is known what stands under it.
   bool holds_ = false;
   bool held_break_ = false;  // It ends with a break that we have written.
-  bool blank_ = false;
+  bool in_code_ = false;     // It is code by how far it is set in,
+  bool was_code_ = false;    // and so was the one before it.
+  std::size_t blanks_ = 0;   // Since the last line that was written.
   bool written_ = false;
   std::size_t paragraph_lines_ = 0;
 };

@@ -3,6 +3,7 @@
 #include "document/bounded/refusal.h"
 #include "document/markdown/escape.h"
 #include "document/markdown/readers.h"
+#include "document/office/list_marker.h"
 #include "document/office/package.h"
 
 #include <fmt/format.h>
@@ -86,11 +87,16 @@ class FlowWriter {
  private:
   void write_heading(const Paragraph& paragraph) {
     end_lists();
-    auto text = with_breaks(paragraph.text);
-    for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at)) {
-      text.replace(at, 2, " ");
+    const auto broken = with_breaks(paragraph.text);
+    std::string text;
+    for (std::string_view rest = broken; !rest.empty();) {
+      const auto end = std::min(rest.find("\\\n"), rest.size());
+      text += rest.substr(0, end);
+      if (end == rest.size()) break;
+      text += ' ';
+      rest.remove_prefix(end + 2);
     }
-    const bool numbered = !paragraph.marker.empty() && paragraph.marker.front() != '\xe2';
+    const bool numbered = !paragraph.marker.empty() && paragraph.marker != kBulletMarker;
     if (numbered) text.insert(0, escaped(paragraph.marker) + " ");
     out_.heading(paragraph.heading, text);
   }
@@ -101,14 +107,17 @@ class FlowWriter {
   }
 
   void begin_item(const Paragraph& paragraph) {
-    const auto& marker = paragraph.marker;
-    const bool number = marker.size() > 1 && marker.size() < 10 && marker.ends_with('.') &&
-                        marker.find_first_not_of("0123456789") == marker.size() - 1;
-    out_.begin_item(number ? std::string_view(marker) : std::string_view("-"));
-    // Letters are no markers in Markdown, and somebody may refer to them.
-    const bool letter = !number && marker.size() == 2;
-    out_.paragraph(letter ? escaped(marker) + " " + with_breaks(paragraph.text)
-                          : with_breaks(paragraph.text));
+    const std::string_view marker = paragraph.marker;
+    const auto digits = std::min(marker.find_first_not_of("0123456789"), marker.size());
+    const auto behind = marker.substr(digits);
+    const bool number =
+        digits > 0 && digits < 9 && (behind.empty() || behind == "." || behind == ")");
+    out_.begin_item(number ? std::string(marker.substr(0, digits)) + "." : "-");
+    // Letters and clauses are no markers in Markdown, and somebody may refer to them.
+    const bool told = !number && !marker.empty() && marker != kBulletMarker;
+    auto text = with_breaks(paragraph.text);
+    if (told) text.insert(0, escaped(marker) + " ");
+    out_.paragraph(text);
   }
 
   MarkdownWriter& out_;
@@ -222,6 +231,9 @@ Result<void> read_office_file(std::string_view kind, std::string_view bytes, Rea
   }
   context.report.title = clean_title(properties.title);
   context.report.language = clean_title(properties.language).substr(0, 16);
+  if (const auto pictures = package.pictures(); pictures > 0) {
+    context.report.warn("pictures", "pictures in the document are not read", pictures);
+  }
   MR_TRY(auto flows, reader(package));
   if (kind == "docx" || kind == "odt") {
     return flows.empty() ? ok() : write_text_flow(flows.front(), context);

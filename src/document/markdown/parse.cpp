@@ -2,7 +2,7 @@
 //
 // {"op":"parse","kind":"auto","file_name":"a.md","charset":"iso-8859-2","ocr":"never|auto",
 //  "ocr_pages_max":20,"languages":["eng"]} →
-// {"schema":"parse/1","parser":"builtin","parser_version":"1","kind":"pdf","markdown_bytes":812,
+// {"schema":"parse/1","parser":"builtin","parser_version":"2","kind":"pdf","markdown_bytes":812,
 //  "page_count":3,…}
 //
 // A second file may hold pages that were recognised already, one spatial/1 page per line: they
@@ -26,7 +26,7 @@ namespace millrace::document {
 namespace {
 
 constexpr std::string_view kParser = "builtin";
-constexpr std::string_view kParserVersion = "1";
+constexpr std::string_view kParserVersion = "2";
 constexpr double kOcrPagesMax = 5'000;
 constexpr double kOcrPagesDefault = 20;  // A second each: more belong into tasks of their own.
 

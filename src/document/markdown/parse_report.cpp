@@ -18,12 +18,12 @@ json::Array to_array(const std::vector<std::uint32_t>& pages) {
 
 }  // namespace
 
-void ParseReport::warn(std::string_view rule, std::string_view detail) {
+void ParseReport::warn(std::string_view rule, std::string_view detail, std::uint64_t count) {
   auto found = warnings_.find(rule);
   if (found == warnings_.end()) {
     found = warnings_.emplace(std::string(rule), Warning{.detail = std::string(detail)}).first;
   }
-  ++found->second.count;
+  found->second.count += count;
 }
 
 json::Object ParseReport::to_json() const {

@@ -23,7 +23,7 @@ class ParseReport {
   std::vector<std::string> running_text = {};  // Headers and footers that were left out.
 
   // Something that a reader should know; the same rule again is only counted.
-  void warn(std::string_view rule, std::string_view detail);
+  void warn(std::string_view rule, std::string_view detail, std::uint64_t count = 1);
   bool has_warning(std::string_view rule) const { return warnings_.contains(rule); }
 
   json::Object to_json() const;

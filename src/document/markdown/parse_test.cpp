@@ -75,7 +75,7 @@ TEST(Parse, PdfWithHeadingsListsTablesAndRunningText) {
   EXPECT_EQ(out.error, "");
   EXPECT_EQ(out.text("schema"), "parse/1");
   EXPECT_EQ(out.text("parser"), "builtin");
-  EXPECT_EQ(out.text("parser_version"), "1");
+  EXPECT_EQ(out.text("parser_version"), "2");
   EXPECT_EQ(out.text("kind"), "pdf");
   EXPECT_EQ(out.text("title"), "The report");
   EXPECT_EQ(out.number("page_count"), 3);
@@ -186,6 +186,15 @@ TEST(Parse, DocxKeepsHeadingsListsAndTables) {
   EXPECT_EQ(out.markdown,
             "<!-- page 1 -->\n\n# Report\n\nSome # text \\| here\n\n1. One\n   - Deeper\n2. Two\n\n"
             "| a | b\\|c |\n| --- | --- |\n| d<br>e | f |\n\n<!-- page 2 -->\n\n\\# second\n");
+}
+
+TEST(Parse, PicturesOfOfficeFilesAreCounted) {
+  auto zip = made_docx(docx_paragraph("A scan, pasted"));
+  zip.add("word/media/image1.png", "pixels").add("word/media/image2.jpeg", "pixels");
+  const auto out = parsed(zip.bytes());
+  EXPECT_EQ(out.error, "");
+  EXPECT_EQ(out.warnings(), "pictures");
+  EXPECT_EQ(out.result.at("warnings").at(0).at("count").to_number<int>(), 2);
 }
 
 TEST(Parse, SlidesAndSheetsArePages) {

@@ -1,6 +1,7 @@
 #include "document/markdown/text_blocks.h"
 
 #include "document/markdown/escape.h"
+#include "document/markdown/plain_lines.h"
 #include "layout/code_points.h"
 
 #include <algorithm>
@@ -44,23 +45,6 @@ bool is_drawing(const std::vector<std::string_view>& lines) {
   return lines.size() >= 3 && drawn * 2 >= lines.size();
 }
 
-// Rows with equally many tabs.
-TableRows tabbed_rows(const std::vector<std::string_view>& lines) {
-  constexpr std::size_t kColumnsMax = 256;
-  TableRows rows;
-  for (const auto line : lines) {
-    auto& row = rows.emplace_back();
-    for (auto rest = line;;) {
-      const auto end = std::min(rest.find('\t'), rest.size());
-      row.push_back(escaped(trimmed(rest.substr(0, end))));
-      if (end == rest.size()) break;
-      rest.remove_prefix(end + 1);
-    }
-    if (row.size() != rows.front().size() || row.size() < 2 || row.size() > kColumnsMax) return {};
-  }
-  return rows;
-}
-
 std::string joined(const std::vector<std::string_view>& lines) {
   std::string out;
   for (const auto line : lines) out.append(line).append("\n");
@@ -71,6 +55,30 @@ std::size_t longest_of(const std::vector<std::string_view>& lines) {
   std::size_t longest = 0;
   for (const auto line : lines) longest = std::max(longest, trimmed(line).size());
   return longest;
+}
+
+// Scripts whose words are not parted by spaces, with their punctuation.
+bool is_unspaced(char32_t code) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  static constexpr auto kRanges = std::to_array<Range>({{0x0e00, 0x0eff},    // Thai, Lao.
+                                                        {0x1000, 0x109f},    // Burmese.
+                                                        {0x1780, 0x17ff},    // Khmer.
+                                                        {0x3001, 0x303f},    // 、。「」
+                                                        {0x3100, 0x312f},    // Bopomofo.
+                                                        {0x31f0, 0x31ff},    // Kana.
+                                                        {0xff61, 0xff9f}});  // Kana of half width.
+  return layout::is_ideograph(code) || std::ranges::any_of(kRanges, [code](const Range& range) {
+           return code >= range.first && code <= range.last;
+         });
+}
+
+char32_t last_code(std::string_view text) {
+  auto at = text.size();
+  while (at > 0 && (static_cast<unsigned char>(text[--at]) & 0xc0U) == 0x80U) continue;
+  return text.empty() ? 0 : layout::decode_at(text, at).code;
 }
 
 // Markdown of a text whose lines are breaks.
@@ -152,6 +160,8 @@ void LineJoiner::add(std::string_view line) {
     text_.resize(text_.size() - 2);
   } else if (letter_before && goes_on) {
     text_.pop_back();
+  } else if (is_unspaced(next.code) && is_unspaced(last_code(text_))) {
+    // Nothing stands between them on one line either.
   } else if (!hyphen || !goes_on) {
     text_ += ' ';
   }
@@ -175,11 +185,11 @@ void write_text_block(const std::vector<std::string_view>& lines, MarkdownWriter
     if (drawn) return out.heading(under[0] == '=' ? 1 : 2, escaped(trimmed(lines[0])));
   }
   if (list_marker(lines.front())) return write_list(lines, out);
-  if (lines.size() >= 2) {
-    if (const auto rows = tabbed_rows(lines); !rows.empty()) return out.table(rows);
-  }
+  const auto delimited = delimited_lines(lines);
+  if (!delimited.rows.empty()) return out.table(delimited.rows);
   if (has_columns(lines) || is_drawing(lines)) return out.code(joined(lines));
   const auto longest = longest_of(lines);
+  const bool is_log = std::ranges::count_if(lines, starts_with_time) > 1;
   LineJoiner paragraph;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto text = trimmed(lines[i]);
@@ -188,12 +198,15 @@ void write_text_block(const std::vector<std::string_view>& lines, MarkdownWriter
       out.paragraph(with_breaks(paragraph.take()));
       return write_list({lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end()}, out);
     }
+    // An entry of a log, or what is set in under one.
+    const bool set_in = lines[i].starts_with(' ') || lines[i].starts_with('\t');
+    if (is_log && (set_in || starts_with_time(lines[i]))) paragraph.line_break();
     paragraph.add(text);
     const bool long_enough =
         text.size() >= kWrappedFrom &&
         static_cast<double>(text.size()) >= kWrappedShare * static_cast<double>(longest);
     const bool wrapped = long_enough || (text.ends_with('-') && text.size() > 1);
-    if (!wrapped) paragraph.line_break();
+    if (!wrapped || delimited.keeps_breaks) paragraph.line_break();
   }
   out.paragraph(with_breaks(paragraph.take()));
 }

@@ -1,5 +1,7 @@
 // Plain text: blank lines part blocks, form feeds part pages, '>' at the start of lines is a quote.
 #include "document/bounded/refusal.h"
+#include "document/markdown/escape.h"
+#include "document/markdown/plain_lines.h"
 #include "document/markdown/readers.h"
 #include "document/markdown/text_blocks.h"
 
@@ -29,7 +31,7 @@ class TextReader {
   void line(std::string_view text) {
     const auto depth = take_quotes(text);
     if (depth != depth_) {
-      end_block();
+      finish_blocks();
       for (; depth_ < depth; ++depth_) out_.begin_quote();
       for (; depth_ > depth; --depth_) out_.end_quote();
     }
@@ -39,17 +41,52 @@ class TextReader {
     if (block_.size() >= kBlockLinesMax) end_block();
   }
   void end_block() {
-    write_text_block(block_, out_);
-    block_.clear();
+    if (block_.empty()) return;
+    write_held(block_.front());
+    held_ = std::exchange(block_, {});
   }
   void finish() {
-    end_block();
+    finish_blocks();
     for (; depth_ > 0; --depth_) out_.end_quote();
   }
 
  private:
+  void finish_blocks() {
+    end_block();
+    write_held({});
+  }
+
+  // One block is held until it is known what follows: a heading has a text under it, an item of a
+  // list the next number.
+  void write_held(std::string_view next) {
+    if (held_.empty()) return;
+    const auto heading = held_.size() == 1 ? numbered_heading(held_.front()) : NumberedHeading{};
+    const bool among_items = after_item_ || is_numbered_item(next);
+    if (heading.level > 0 && (heading.is_sure || (!next.empty() && !among_items))) {
+      after_item_ = false;
+      const auto text = trimmed(held_.front());
+      out_.heading(heading.level, escaped(text));
+    } else {
+      after_item_ = is_numbered_item(held_.front());
+      write_text_block(held_, out_);
+    }
+    held_.clear();
+  }
+
+  static bool is_numbered_item(std::string_view line) {
+    const auto found = list_marker(line);
+    return found && found.marker != "-";
+  }
+  static std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlank = " \t\r";
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    return text.substr(0, text.find_last_not_of(kBlank) + 1);
+  }
+
   MarkdownWriter& out_;
   std::vector<std::string_view> block_;
+  std::vector<std::string_view> held_;
+  bool after_item_ = false;  // The block before it was numbered, and no heading.
   std::size_t depth_ = 0;
 };
 

@@ -1,13 +1,14 @@
 // DOCX: the body in order, with headings from the styles, markers from the numbering, notes at the
 // end, and the first page header and footer that say something.
+#include "document/office/docx_lists.h"
 #include "document/office/package.h"
 #include "document/office/text_builder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace millrace::document {
 
@@ -21,79 +22,23 @@ int number_of(std::string_view text, int otherwise = 0) {
   return value;
 }
 
-// styleId → level of heading.
-struct StyleHandler final : XmlHandler {
-  void start(std::string_view name, const XmlAttributes& attributes) override {
-    if (name == "style") {
-      id = attributes.get("styleId");
-    } else if (name == "name") {
-      auto label = std::string(attributes.get("val"));
-      std::ranges::transform(label, label.begin(), [](unsigned char c) { return tolower(c); });
-      if (label.starts_with("heading "))
-        headings[id] = number_of(std::string_view(label).substr(8));
-      if (label == "title") headings[id] = 1;
-    } else if (name == "outlineLvl") {
-      headings.try_emplace(id, number_of(attributes.get("val")) + 1);
-    }
-  }
-  void end(std::string_view) override {}
-  void text(std::string_view) override {}
-
-  std::string id;
-  std::map<std::string, int, std::less<>> headings;
-};
-
-// numId → abstract numbering → format of each level.
-struct NumberingHandler final : XmlHandler {
-  void start(std::string_view name, const XmlAttributes& attributes) override {
-    if (name == "abstractNum") {
-      abstract = attributes.get("abstractNumId");
-    } else if (name == "lvl") {
-      level = number_of(attributes.get("ilvl"));
-    } else if (name == "numFmt" && !abstract.empty()) {
-      formats.emplace(std::pair(abstract, level), attributes.get("val"));
-    } else if (name == "num") {
-      number = attributes.get("numId");
-      abstract.clear();
-    } else if (name == "abstractNumId") {
-      abstract_of.emplace(number, attributes.get("val"));
-    }
-  }
-  void end(std::string_view) override {}
-  void text(std::string_view) override {}
-
-  std::string_view format(const std::string& num, int at) const {
-    const auto found = abstract_of.find(num);
-    if (found == abstract_of.end()) return "bullet";
-    const auto entry = formats.find({found->second, at});
-    return entry == formats.end() ? std::string_view("bullet") : entry->second;
-  }
-
-  std::string abstract;
-  std::string number;
-  int level = 0;
-  std::map<std::pair<std::string, int>, std::string> formats;
-  std::map<std::string, std::string> abstract_of;
-};
-
-std::string marker_of(std::string_view format, int count) {
-  if (format == "bullet" || format == "none") return "•";
-  if (format == "lowerLetter" || format == "upperLetter") {
-    const char first = format == "lowerLetter" ? 'a' : 'A';
-    return fmt::format("{}.", static_cast<char>(first + (count - 1) % 26));
-  }
-  return fmt::format("{}.", count);
+// A fallback says the same again, for older programs; text that was moved stands where it is now;
+// and nobody sees what properties were before a change.
+bool is_left_out(std::string_view name) {
+  return name == "Fallback" || name == "moveFrom" || name.ends_with("PrChange");
 }
 
 // The text of a body, header, footer or notes.
 class BodyHandler final : public XmlHandler {
  public:
-  BodyHandler(TextBudget& budget, const StyleHandler& styles, const NumberingHandler& numbering)
-      : builder_(budget), styles_(styles), numbering_(numbering) {}
+  BodyHandler(TextBudget& budget, DocxStyles& styles, const DocxNumbering& numbering)
+      : builder_(budget), styles_(styles), numbering_(numbering), counters_(numbering) {}
 
   void start(std::string_view name, const XmlAttributes& attributes) override {
-    // A fallback says the same again, for older programs.
-    if (name == "Fallback" || skipping_ > 0) {
+    // A paragraph without its mark, moved or deleted, is no item of its own.
+    const bool is_gone = name == "moveFrom" || name == "del";
+    if (skipping_ == 0 && in_properties_ && is_gone) properties_.mark_is_gone = true;
+    if (skipping_ > 0 || is_left_out(name)) {
       ++skipping_;
       return;
     }
@@ -101,8 +46,7 @@ class BodyHandler final : public XmlHandler {
       in_text_ = true;
     } else if (name == "p") {
       builder_.begin_paragraph();
-      list_number_.clear();
-      list_level_ = 0;
+      properties_ = {};
     } else if (name == "tab" && !in_properties_) {
       builder_.add("\t");
     } else if (name == "br" || name == "cr") {
@@ -165,45 +109,61 @@ class BodyHandler final : public XmlHandler {
   void start_property(std::string_view name, const XmlAttributes& attributes) {
     const auto value = attributes.get("val");
     if (name == "pStyle") {
-      const auto found = styles_.headings.find(value);
-      if (found != styles_.headings.end()) builder_.paragraph().heading = found->second;
+      properties_.style = value;
     } else if (name == "outlineLvl") {
-      const auto level = number_of(value, 9);
-      if (level < 6) builder_.paragraph().heading = level + 1;
+      properties_.outline = number_of(value, 9);
     } else if (name == "ilvl") {
-      list_level_ = std::clamp(number_of(value), 0, 8);
+      properties_.level = std::clamp(number_of(value), 0, DocxNumbering::kLevels - 1);
     } else if (name == "numId") {
-      list_number_ = value;
+      properties_.number = value;
     } else if (name == "pageBreakBefore" && value != "0" && value != "false") {
       builder_.page_break();
     }
   }
 
+  // What a paragraph says itself comes before its style.
   void end_properties() {
     in_properties_ = false;
-    if (!builder_.in_paragraph() || list_number_.empty() || list_number_ == "0") return;
-    constexpr std::size_t kListsMax = 10'000;
-    if (counters_.size() > kListsMax) counters_.clear();
-    const auto count = ++counters_[{list_number_, list_level_}];
-    // Deeper levels begin again below the next item.
-    for (int deeper = list_level_ + 1; deeper <= 8; ++deeper) {
-      counters_.erase({list_number_, deeper});
-    }
+    if (!builder_.in_paragraph()) return;
+    const auto own = std::exchange(properties_, {});
+    const auto& style = styles_.meaning(own.style);
     auto& paragraph = builder_.paragraph();
-    paragraph.list_level = list_level_ + 1;
-    paragraph.marker = marker_of(numbering_.format(list_number_, list_level_), count);
+    const bool has_outline = own.outline >= 0 && own.outline < 6;
+    paragraph.heading = has_outline ? own.outline + 1 : style.heading;
+    const auto& number = own.number.empty() ? style.number : own.number;
+    if (number.empty() || number == "0" || own.mark_is_gone) return;
+    // A style may have its number from the one that it is based on, and a level of its own.
+    auto level = own.level;
+    if (!level) level = numbering_.level_of_style(number, own.style);
+    if (!level && own.number.empty()) level = style.level;
+    if (!level && own.number.empty()) {
+      level = numbering_.level_of_style(number, style.numbered_style);
+    }
+    paragraph.list_level = level.value_or(0) + 1;
+    paragraph.marker = counters_.next(number, level.value_or(0));
+    // "List Bullet 2" is the first level of a list of its own.
+    if (level.value_or(0) == 0 && own.number.empty() && style.depth > 1) {
+      paragraph.list_level = style.depth;
+    }
   }
 
+  struct Properties {
+    std::string style = {};
+    std::string number = {};
+    std::optional<int> level = {};
+    int outline = 9;  // That of plain text.
+    bool mark_is_gone = false;
+  };
+
   TextBuilder builder_;
-  const StyleHandler& styles_;
-  const NumberingHandler& numbering_;
+  DocxStyles& styles_;
+  const DocxNumbering& numbering_;
+  DocxCounters counters_;
   std::uint32_t skipping_ = 0;
   bool in_text_ = false;
   bool in_properties_ = false;
   int span_ = 1;
-  std::string list_number_;
-  int list_level_ = 0;
-  std::map<std::pair<std::string, int>, int> counters_;
+  Properties properties_;
   std::vector<std::string> headers_;
   std::vector<std::string> footers_;
 };
@@ -232,9 +192,9 @@ std::string one_line(std::vector<FlowBlock> blocks) {
 
 Result<std::vector<Flow>> read_docx(Package& package) {
   if (!package.has(kBody)) return refuse("office_structure", "the document has no body");
-  StyleHandler styles;
+  DocxStyles styles;
   MR_TRY_VOID(package.read("word/styles.xml", styles));
-  NumberingHandler numbering;
+  DocxNumbering numbering;
   MR_TRY_VOID(package.read("word/numbering.xml", numbering));
   MR_TRY(const auto targets, relationships_of(package, kBody));
 

@@ -19,7 +19,7 @@ struct Paragraph {
   std::string text;
   int heading = 0;          // 1 to 6; 0: none.
   int list_level = 0;       // How deep it is set in.
-  std::string marker = {};  // "•" or "3." before it.
+  std::string marker = {};  // "•", "3." or "2.1 (a)" before it.
 };
 
 // Cells are texts like those of paragraphs. Rows may have different numbers of them.

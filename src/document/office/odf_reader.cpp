@@ -1,10 +1,13 @@
 // ODF: ODT as one flow, ODS as one per sheet, ODP as one per slide. All three are content.xml.
+#include "document/office/list_marker.h"
 #include "document/office/package.h"
 #include "document/office/text_builder.h"
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace millrace::document {
 
@@ -23,9 +26,154 @@ bool is_left_out(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
+// What stands before the items of lists, by style and level; those of the document itself come
+// before those that its template has.
+class ListStyles {
+ public:
+  struct Level {
+    NumberFormat format = NumberFormat::bullet;
+    std::uint32_t start = 1;
+    std::uint32_t levels = 1;  // With the numbers of those above: "2.1".
+    std::string before = {};
+    std::string behind = {};
+  };
+
+  void start(std::string_view name, const XmlAttributes& attributes) {
+    if (name == "list-style") style_ = attributes.get("name");
+    const bool numbers = name == "list-level-style-number";
+    if (style_.empty() || (!numbers && !name.starts_with("list-level-style-"))) return;
+    Level level;
+    if (numbers) {
+      level.format = format_of(attributes.get("num-format"));
+      level.start = std::min(number_of(attributes.get("start-value"), 1), kStartMax);
+      level.levels = number_of(attributes.get("display-levels"), 1);
+      level.before = affix_of(attributes.get("num-prefix"));
+      level.behind = affix_of(attributes.get("num-suffix"));
+    }
+    levels_[{style_, number_of(attributes.get("level"), 1)}] = std::move(level);
+  }
+  void end(std::string_view name) {
+    if (name == "list-style") style_.clear();
+  }
+
+  Level at(const std::string& style, std::uint32_t level) const {
+    const auto found = levels_.find({style, level});
+    return found == levels_.end() ? Level{} : found->second;
+  }
+
+  static constexpr std::uint32_t kStartMax = 1'000'000;
+
+ private:
+  static NumberFormat format_of(std::string_view name) {
+    if (name == "a") return NumberFormat::lower_letter;
+    if (name == "A") return NumberFormat::upper_letter;
+    if (name == "i") return NumberFormat::lower_roman;
+    if (name == "I") return NumberFormat::upper_roman;
+    return name.empty() ? NumberFormat::none : NumberFormat::decimal;
+  }
+
+  // Nobody shows longer ones; they would stand before every item.
+  static std::string affix_of(std::string_view text) {
+    constexpr std::size_t kAffixMax = 64;
+    std::string affix(text.size() > kAffixMax ? std::string_view() : text);
+    std::ranges::replace_if(
+        affix, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return affix;
+  }
+
+  std::map<std::pair<std::string, std::uint32_t>, Level> levels_;
+  std::string style_;
+};
+
+// The lists around a paragraph, and how far those have counted that may go on.
+class OpenLists {
+ public:
+  explicit OpenLists(ListStyles& styles) : styles_(styles) {}
+
+  void begin_list(const XmlAttributes& attributes) {
+    List list{.id = std::string(attributes.get("id"))};
+    list.style = attributes.get("style-name");
+    if (list.style.empty() && !open_.empty()) list.style = open_.back().style;
+    const auto level = static_cast<std::uint32_t>(open_.size() + 1);
+    list.level = styles_.at(list.style, level);
+    list.next = list.level.start;
+    const auto continued = attributes.get("continue-list");
+    const bool goes_on = attributes.get("continue-numbering") == "true";
+    if (!continued.empty()) list.next = known({"#" + std::string(continued), level}, list.next);
+    if (continued.empty() && goes_on) list.next = known({list.style, level}, list.next);
+    list.last = list.next > list.level.start ? list.next - 1 : list.level.start;
+    open_.push_back(std::move(list));
+  }
+  void end_list() {
+    if (open_.empty()) return;
+    constexpr std::size_t kKnownMax = 10'000;
+    if (known_.size() > kKnownMax) known_.clear();
+    const auto& list = open_.back();
+    const auto level = static_cast<std::uint32_t>(open_.size());
+    known_[{list.style, level}] = list.next;
+    if (!list.id.empty()) known_[{"#" + list.id, level}] = list.next;
+    open_.pop_back();
+  }
+  void begin_item(const XmlAttributes& attributes) {
+    item_starts_ = true;
+    if (open_.empty()) return;
+    auto& next = open_.back().next;
+    next = std::min(number_of(attributes.get("start-value"), next), ListStyles::kStartMax);
+  }
+
+  int depth() const { return static_cast<int>(std::min<std::size_t>(open_.size(), 8)); }
+  // Of the paragraph that begins: only the first of an item has one.
+  std::string marker() {
+    if (!std::exchange(item_starts_, false) || open_.empty()) return {};
+    auto& list = open_.back();
+    if (list.level.format == NumberFormat::bullet) return std::string(kBulletMarker);
+    list.last = list.next++;
+    if (list.level.format == NumberFormat::none) return {};
+    auto text = list.level.before + numbers() + list.level.behind;
+    const auto end = text.find_last_not_of(' ');
+    text.resize(end == std::string::npos ? 0 : end + 1);
+    return text;
+  }
+
+ private:
+  // Of the item that has just been counted, and of those around it as far as its level shows them.
+  std::string numbers() const {
+    constexpr std::size_t kLevels = 10;  // Styles have no more.
+    const auto shown =
+        std::clamp<std::size_t>(open_.back().level.levels, 1, std::min(open_.size(), kLevels));
+    std::string text;
+    for (auto at = open_.size() - shown; at < open_.size(); ++at) {
+      const auto number = number_text(open_[at].level.format, open_[at].last);
+      if (!text.empty() && !number.empty()) text += '.';
+      text += number;
+    }
+    return text;
+  }
+
+  struct List {
+    std::string id = {};
+    std::string style = {};
+    ListStyles::Level level = {};
+    std::uint32_t next = 1;
+    std::uint32_t last = 1;  // What was counted, or is above the first item.
+  };
+  using Place = std::pair<std::string, std::uint32_t>;
+
+  std::uint32_t known(const Place& place, std::uint32_t otherwise) const {
+    const auto found = known_.find(place);
+    return found == known_.end() ? otherwise : found->second;
+  }
+
+  ListStyles& styles_;
+  std::vector<List> open_;
+  std::map<Place, std::uint32_t> known_;
+  bool item_starts_ = false;
+};
+
 class ContentHandler final : public XmlHandler {
  public:
-  explicit ContentHandler(TextBudget& budget) : builder_(budget) {}
+  ContentHandler(TextBudget& budget, ListStyles& list_styles)
+      : builder_(budget), list_styles_(list_styles), lists_(list_styles) {}
 
   void start(std::string_view name, const XmlAttributes& attributes) override {
     if (skipping_ > 0 || is_left_out(name)) {
@@ -37,6 +185,7 @@ class ContentHandler final : public XmlHandler {
       breaking_styles_.insert(style_);
     }
     if (!in_body_) {
+      list_styles_.start(name, attributes);
       in_body_ = name == "body";
       return;
     }
@@ -49,9 +198,9 @@ class ContentHandler final : public XmlHandler {
     } else if (name == "line-break") {
       builder_.add("\n");
     } else if (name == "list") {
-      ++list_depth_;
+      lists_.begin_list(attributes);
     } else if (name == "list-item") {
-      item_starts_ = true;
+      lists_.begin_item(attributes);
     } else if (name == "frame") {
       is_title_ = attributes.get("class") == "title";
     } else if (name == "page") {
@@ -67,10 +216,11 @@ class ContentHandler final : public XmlHandler {
       --skipping_;
       return;
     }
-    if (!in_body_) return;
+    if (!in_body_) return list_styles_.end(name);
     if (name == "p" || name == "h") builder_.end_paragraph();
-    if (name == "list" && list_depth_ > 0) --list_depth_;
+    if (name == "list") lists_.end_list();
     if (name == "table-cell" || name == "covered-table-cell") end_cell();
+    if (name == "table-row") builder_.end_row(take_repeats());
     if (name == "table") builder_.end_table();
     if (name == "frame") is_title_ = false;
   }
@@ -100,9 +250,8 @@ class ContentHandler final : public XmlHandler {
           static_cast<int>(std::clamp(number_of(attributes.get("outline-level"), 1), 1U, 6U));
     }
     if (is_title_) paragraph.heading = 1;
-    paragraph.list_level = static_cast<int>(std::min(list_depth_, 8U));
-    if (list_depth_ > 0 && item_starts_) paragraph.marker = "•";
-    item_starts_ = false;
+    paragraph.list_level = lists_.depth();
+    paragraph.marker = lists_.marker();
   }
 
   void start_table_part(std::string_view name, const XmlAttributes& attributes) {
@@ -115,17 +264,26 @@ class ContentHandler final : public XmlHandler {
       builder_.begin_table();
     } else if (name == "table-row") {
       builder_.begin_row();
+      repeats_.push_back(number_of(attributes.get("number-rows-repeated"), 1));
     } else if (name == "table-cell" || name == "covered-table-cell") {
       builder_.begin_cell();
-      // Cells that repeat are mostly the empty rest of a sheet, up to its last column.
-      repeats_ = number_of(attributes.get("number-columns-repeated"), 1);
+      repeats_.push_back(number_of(attributes.get("number-columns-repeated"), 1));
     }
   }
 
+  // Of the row or cell that ends.
+  std::uint32_t take_repeats() {
+    if (repeats_.empty()) return 1;
+    const auto repeats = repeats_.back();
+    repeats_.pop_back();
+    return repeats;
+  }
+
+  // Empty cells that repeat are mostly the rest of a sheet, up to its last column.
   void end_cell() {
-    constexpr std::uint32_t kRepeatsMax = 64;
-    builder_.end_cell(std::min(repeats_, kRepeatsMax));
-    repeats_ = 1;
+    constexpr std::uint32_t kEmptyMax = 64;
+    const auto repeats = take_repeats();
+    builder_.end_equal_cells(builder_.cell_is_empty() ? std::min(repeats, kEmptyMax) : repeats);
   }
 
   void begin_flow(Paper paper, std::string header) {
@@ -149,27 +307,29 @@ class ContentHandler final : public XmlHandler {
   static constexpr std::size_t kFlowsMax = 5'000;
 
   TextBuilder builder_;
+  ListStyles& list_styles_;
+  OpenLists lists_;
   std::vector<Flow> flows_;
   std::set<std::string, std::less<>> breaking_styles_;
   std::string style_;
   std::uint32_t skipping_ = 0;
-  std::uint32_t list_depth_ = 0;
-  std::uint32_t repeats_ = 1;
+  std::vector<std::uint32_t> repeats_;  // Of the rows and cells that are open.
   bool in_body_ = false;
   bool is_sheets_ = false;
   bool is_title_ = false;
-  bool item_starts_ = false;
   Result<void> state_ = ok();
 };
 
-// The first header and footer of the page styles.
-struct RunningHandler final : XmlHandler {
-  void start(std::string_view name, const XmlAttributes&) override {
+// The first header and footer of the page styles, and the styles of lists.
+struct StylesHandler final : XmlHandler {
+  void start(std::string_view name, const XmlAttributes& attributes) override {
+    lists.start(name, attributes);
     if (name == "header" && header.empty()) target = &header;
     if (name == "footer" && footer.empty()) target = &footer;
     if (target != nullptr && name == "p") in_paragraph = true;
   }
   void end(std::string_view name) override {
+    lists.end(name);
     if (name == "header" || name == "footer") target = nullptr;
     if (name == "p") in_paragraph = false;
   }
@@ -178,6 +338,7 @@ struct RunningHandler final : XmlHandler {
     if (target != nullptr && in_paragraph && target->size() < kRunningMax) *target += text;
   }
 
+  ListStyles lists;
   std::string header;
   std::string footer;
   std::string* target = nullptr;
@@ -200,17 +361,17 @@ void drop_empty_rows(Flow& flow) {
 
 Result<std::vector<Flow>> read_odf(Package& package) {
   if (!package.has("content.xml")) return refuse("office_structure", "the document has no content");
-  ContentHandler content(package.text());
+  StylesHandler styles;
+  MR_TRY_VOID(package.read("styles.xml", styles));
+  ContentHandler content(package.text(), styles.lists);
   MR_TRY_VOID(package.read("content.xml", content));
   MR_TRY_VOID(content.state());
   auto flows = content.take();
-  RunningHandler running;
-  MR_TRY_VOID(package.read("styles.xml", running));
   for (auto& flow : flows) {
     drop_empty_rows(flow);
     if (flow.paper != Paper::a4_portrait) continue;
-    flow.header = running.header;
-    flow.footer = running.footer;
+    flow.header = styles.header;
+    flow.footer = styles.footer;
   }
   return flows;
 }

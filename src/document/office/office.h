@@ -30,7 +30,7 @@
 
 namespace millrace::document {
 
-inline constexpr std::string_view kOfficeEngine = "office@1";
+inline constexpr std::string_view kOfficeEngine = "office@2";
 
 bool is_office_kind(std::string_view kind);  // One of the kinds above.
 

@@ -42,6 +42,16 @@ TEST(Docx, ParagraphsHeadingsAndLists) {
   EXPECT_GT(page.words[0].box.height(), page.words[2].box.height()) << "headings are larger";
 }
 
+TEST(Docx, MarkersOfSeveralWordsStandInTheText) {
+  auto zip = made_docx(
+      docx_paragraph("Scope", "<w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr>"));
+  zip.add("word/numbering.xml",
+          "<n><abstractNum abstractNumId=\"5\"><lvl ilvl=\"0\"><start val=\"3\"/><numFmt "
+          "val=\"upperRoman\"/><lvlText val=\"Article %1 of many: \"/></lvl></abstractNum>"
+          "<num numId=\"1\"><abstractNumId val=\"5\"/></num></n>");
+  EXPECT_EQ(text_of("docx", zip.bytes()), "Article III of many: Scope");
+}
+
 TEST(Docx, TablesAreTables) {
   std::string rows;
   for (const auto* row : {"Drug|Dose|When", "Aspirin|100 mg|morning", "Ramipril|5 mg|evening",
@@ -179,6 +189,14 @@ TEST(Odf, TextSheetsAndSlides) {
           .bytes();
   ASSERT_EQ(pages_of("ods", ods).size(), 2U);
   EXPECT_NE(text_of("ods", ods, 2).find("Two"), std::string::npos);
+  const auto equal =
+      made_odf("spreadsheet",
+               "<table:table table:name=\"One\"><table:table-row "
+               "table:number-rows-repeated=\"2\"><table:table-cell "
+               "table:number-columns-repeated=\"3\"><text:p>0</text:p></table:table-cell>"
+               "</table:table-row></table:table>")
+          .bytes();
+  EXPECT_EQ(pages_of("ods", equal).front().words.size(), 7U) << "six values and the sheet's name";
   const auto odp = made_odf("presentation",
                             "<draw:page><draw:frame presentation:class=\"title\"><text:p>T</text:p>"
                             "</draw:frame></draw:page><draw:page><text:p>U</text:p></draw:page>")

@@ -1,5 +1,9 @@
 #include "document/office/package.h"
 
+#include "layout/code_points.h"
+
+#include <algorithm>
+
 namespace millrace::document {
 
 namespace {
@@ -22,6 +26,18 @@ std::string resolve(std::string_view part, std::string_view target) {
   return path.append(target);
 }
 
+bool is_picture(std::string_view part) {
+  static constexpr std::string_view kExtensions[] = {
+      "png", "jpg", "jpeg", "jpe", "jfif", "jp2", "gif", "bmp", "dib", "tif", "tiff", "webp",
+      "wdp", "jxr", "heic", "emf", "wmf",  "emz", "wmz", "svm", "svg", "eps", "pct",  "pict"};
+  const auto name = layout::to_lower(part);
+  if (name.find("thumbnail") != name.npos) return false;
+  const auto dot = name.rfind('.');
+  return dot != name.npos &&
+         std::ranges::find(kExtensions, std::string_view(name).substr(dot + 1)) !=
+             std::end(kExtensions);
+}
+
 struct RelationshipHandler final : XmlHandler {
   explicit RelationshipHandler(std::string_view of) : part(of) {}
 
@@ -37,6 +53,11 @@ struct RelationshipHandler final : XmlHandler {
 };
 
 }  // namespace
+
+std::uint64_t count_pictures(const ZipFile& zip) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      zip.entries(), [](const ZipEntry& entry) { return is_picture(entry.name); }));
+}
 
 Result<Package> Package::open(std::string_view bytes, const Limits& limits) {
   MR_TRY(auto zip, ZipFile::open(bytes, limits));

@@ -5,12 +5,16 @@
 #include "document/bounded/zip_file.h"
 #include "document/office/flow.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace millrace::document {
+
+// Parts that are pictures, which nothing here reads; the one of the file in a folder aside.
+std::uint64_t count_pictures(const ZipFile& zip);
 
 class Package {
  public:
@@ -19,6 +23,8 @@ class Package {
   bool has(std::string_view part) const { return zip_.find(part) != nullptr; }
   // Feeds a part to the handler. A part that is not there is read as empty.
   Result<void> read(std::string_view part, XmlHandler& handler);
+
+  std::uint64_t pictures() const { return count_pictures(zip_); }
 
   TextBudget& text() { return text_; }
   const Limits& limits() const { return limits_; }

@@ -22,6 +22,7 @@ constexpr double kTableSize = 9;
 constexpr double kRunningSize = 9;
 constexpr double kLineHeight = 1.25;
 constexpr double kIndent = 18;
+constexpr double kMarkerGap = 4;
 constexpr double kTabWidth = 36;
 constexpr double kGutter = 14;  // Between columns of a table: wider than any space in a cell.
 constexpr double kColumnMin = 44;
@@ -262,12 +263,15 @@ Result<void> put_paragraph(Pages& pages, const Paragraph& paragraph) {
   const auto indent = std::min(paragraph.list_level, 8) * kIndent;
   Column column{.x = kMargin + indent, .width = pages.width() - indent};
   pages.space(size * (paragraph.heading > 0 ? 0.8 : 0.4));
-  auto lines = break_lines(paragraph.text, size, column);
+  // A marker stands left of the text where there is room for it.
+  const auto& marker = paragraph.marker;
+  const auto width = width_of(marker, size);
+  const bool hangs = layout::is_word_text(marker) && width + kMarkerGap <= column.x;
+  const bool leads = !marker.empty() && !hangs;
+  auto lines = break_lines(leads ? marker + " " + paragraph.text : paragraph.text, size, column);
   if (runs_right_to_left(paragraph.text)) mirror(lines, column);
-  if (!paragraph.marker.empty() && !lines.front().empty()) {
-    const auto width = width_of(paragraph.marker, size);
-    lines.front().insert(lines.front().begin(),
-                         {paragraph.marker, std::max(0.0, column.x - width - 4), width});
+  if (hangs && !lines.front().empty()) {
+    lines.front().insert(lines.front().begin(), {marker, column.x - width - kMarkerGap, width});
   }
   return put_lines(pages, lines, size);
 }

@@ -17,7 +17,7 @@ void TextBuilder::end_paragraph() {
 
 void TextBuilder::emit(Paragraph paragraph) {
   // An empty paragraph takes room too, here and on the page.
-  state_ = budget_.add_text(16);
+  state_ = budget_.add_text(16 + paragraph.marker.size());
   if (!ok_so_far()) return;
   if (!tables_.empty() && tables_.back().in_cell) {
     auto& table = tables_.back();
@@ -66,14 +66,17 @@ void TextBuilder::begin_cell() {
   tables_.back().cell.clear();
 }
 
+bool TextBuilder::may_end_cell() {
+  if (!ok_so_far() || !in_table() || tables_.back().table.rows.empty()) return false;
+  if (tables_.back().table.rows.back().size() < budget_.columns_max()) return true;
+  state_ = refuse("table_columns", "a table has more columns than are allowed");
+  return false;
+}
+
 void TextBuilder::end_cell(std::size_t columns) {
-  if (!ok_so_far() || !in_table() || tables_.back().table.rows.empty()) return;
+  if (!may_end_cell()) return;
   auto& table = tables_.back();
   auto& row = table.table.rows.back();
-  if (row.size() >= budget_.columns_max()) {
-    state_ = refuse("table_columns", "a table has more columns than are allowed");
-    return;
-  }
   // What a cell spans beyond that is empty anyway.
   columns = std::clamp<std::size_t>(columns, 1, budget_.columns_max() - row.size());
   state_ = budget_.add_cells(columns);
@@ -82,6 +85,31 @@ void TextBuilder::end_cell(std::size_t columns) {
   row.resize(row.size() + columns - 1);
   table.cell.clear();
   table.in_cell = false;
+}
+
+void TextBuilder::end_equal_cells(std::size_t times) {
+  if (!in_table() || tables_.back().cell.empty()) return end_cell(times);
+  const auto cell = tables_.back().cell;
+  end_cell();
+  for (; times > 1 && may_end_cell(); --times) {
+    state_ = budget_.add_text(cell.size());
+    if (ok_so_far()) state_ = budget_.add_cells(1);
+    if (ok_so_far()) tables_.back().table.rows.back().push_back(cell);
+  }
+}
+
+void TextBuilder::end_row(std::size_t times) {
+  if (!ok_so_far() || !in_table() || tables_.back().table.rows.empty() || times < 2) return;
+  auto& rows = tables_.back().table.rows;
+  while (!rows.back().empty() && rows.back().back().empty()) rows.back().pop_back();
+  std::size_t bytes = 0;
+  for (const auto& cell : rows.back()) bytes += cell.size();
+  if (bytes == 0) return;
+  state_ = budget_.add_text((times - 1) * bytes);
+  if (ok_so_far()) state_ = budget_.add_cells((times - 1) * rows.back().size());
+  if (!ok_so_far()) return;
+  const auto row = rows.back();
+  rows.insert(rows.end(), times - 1, row);
 }
 
 void TextBuilder::end_table() {

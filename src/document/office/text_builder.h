@@ -28,7 +28,10 @@ class TextBuilder {
   void begin_table();
   void begin_row();
   void begin_cell();
-  void end_cell(std::size_t columns = 1);  // How many it spans.
+  void end_cell(std::size_t columns = 1);   // How many it spans.
+  void end_equal_cells(std::size_t times);  // Written once; empty ones only keep their places.
+  bool cell_is_empty() const { return !in_table() || tables_.back().cell.empty(); }
+  void end_row(std::size_t times = 1);  // Likewise: a row without text is there once.
   void end_table();
   bool in_table() const { return !tables_.empty(); }
 
@@ -44,6 +47,7 @@ class TextBuilder {
   };
 
   bool ok_so_far() const { return state_.has_value(); }
+  bool may_end_cell();
   void emit(Paragraph paragraph);
   void add_to_cell(OpenTable& table, std::string_view text);
 

@@ -95,10 +95,10 @@ struct StylesHandler final : XmlHandler {
   }
   void text(std::string_view) override {}
 
-  std::string_view format(std::size_t style) const {
-    if (style >= ids.size()) return {};
-    const auto found = codes.find(ids[style]);
-    return found == codes.end() ? builtin_format(ids[style]) : std::string_view(found->second);
+  int id_of(std::size_t style) const { return style < ids.size() ? ids[style] : 0; }
+  std::string_view format(int id) const {
+    const auto found = codes.find(id);
+    return found == codes.end() ? builtin_format(id) : std::string_view(found->second);
   }
 
   std::map<int, std::string> codes;
@@ -178,14 +178,23 @@ class SheetHandler final : public XmlHandler {
       const auto* end = value_.data() + value_.size();
       const auto read = std::from_chars(value_.data(), end, number);
       const bool is_number = read.ec == std::errc() && read.ptr == end;
-      shown =
-          is_number ? format_number(number, book_.styles.format(style_), book_.from_1904) : value_;
+      shown = is_number ? format_number(number, format(), book_.from_1904) : value_;
     } else {
       shown = value_;
     }
     if (shown.empty()) return;
     state_ = budget_.add_text(shown.size());
     if (state_.has_value()) row_.push_back({.column = column_, .text = std::move(shown)});
+  }
+
+  // Of the cell in hand; taken apart once.
+  const FormatCode& format() {
+    constexpr std::size_t kFormatsMax = 1'000;
+    const auto id = book_.styles.id_of(style_);
+    const auto found = formats_.find(id);
+    if (found != formats_.end()) return found->second;
+    if (formats_.size() >= kFormatsMax) formats_.clear();
+    return formats_.emplace(id, FormatCode::parse(book_.styles.format(id))).first->second;
   }
 
   void end_row() {
@@ -220,6 +229,7 @@ class SheetHandler final : public XmlHandler {
 
   const Book& book_;
   TextBudget& budget_;
+  std::map<int, FormatCode> formats_;
   std::vector<FlowBlock> blocks_;
   std::vector<std::vector<SheetCell>> rows_;
   std::vector<SheetCell> row_;
