@@ -91,9 +91,33 @@ class Charter {
     if (led) return true;
     const bool enclosed = before == "(" && at_ + 1 < tokens_.size() &&
                           (tokens_[at_ + 1].is(")") || tokens_[at_ + 1].is(","));
+    if (is_year_of_event()) return true;
     const bool comma = before == "," && (at_ + 1 == tokens_.size() || tokens_[at_ + 1].is(")") ||
                                          tokens_[at_ + 1].is("."));
     return enclosed || comma;
+  }
+
+  // "Appendectomy 1998, asthma": the year of what stands before it.
+  bool is_year_of_event() const {
+    const auto& fold = tokens_[at_].fold;
+    if (out_.empty() || !(fold.starts_with("19") || fold.starts_with("20"))) return false;
+    const bool event = out_.back().is(Piece::term) &&
+                       (out_.back().is(Is::condition) || out_.back().is(Is::procedure));
+    const auto next = at_ + 1;
+    const bool closed = next >= tokens_.size() || tokens_[next].line != tokens_[at_].line ||
+                        (tokens_[next].kind == TokenKind::punct && !tokens_[next].is("/") &&
+                         !tokens_[next].is("-"));
+    return event && closed;
+  }
+
+  // "Rose from 1.1 to 2.3": two values, and no range.
+  bool is_changing() const {
+    if (at_ < first_ + 2 || !one_of(tokens_[at_ - 1].fold, {"from", "von", "de", "desde"}))
+      return false;
+    for (auto i = at_ - 1; i > first_ && at_ - i < 6; --i) {
+      if (Terms::get().has(tokens_[i - 1].key, Is::change)) return true;
+    }
+    return false;
   }
 
   Item next_number() {
@@ -115,7 +139,7 @@ class Charter {
       if (const auto unit = read_unit(tokens_, at_, text_); unit.tokens > 0)
         return unit_piece(unit);
     }
-    auto range = read_range(tokens_, at_, text_, manner_.decimal);
+    auto range = is_changing() ? Range{} : read_range(tokens_, at_, text_, manner_.decimal);
     const bool compared = !tokens_[at_].is_number();
     // "< 5.0" is a range behind a value, and a value behind a name.
     if (range.tokens > 0 && (!compared || behind_value())) {
@@ -181,8 +205,33 @@ class Charter {
     return used > 1 && Terms::get().longest(tokens_, last, kNames).tokens > 1;
   }
 
+  // "Na 138, K 4.2, Cr 1.1": letters that only a panel of results gives a meaning, before a number
+  // that is no dose.
+  bool is_symbol() const {
+    const auto printed =
+        std::string_view(text_).substr(tokens_[at_].bytes.begin, tokens_[at_].bytes.size());
+    if (!one_of(printed, {"Na", "K", "Cl", "Mg", "Ca", "Cr", "Phos", "Glu", "Hgb", "Hct", "Plt"}))
+      return false;
+    if (!out_.empty() && (out_.back().is(Piece::term) ||
+                          (out_.back().is(Piece::word) && !out_.back().is(Is::common))))
+      return false;
+    auto next = at_ + 1;
+    const auto sign = [&](std::initializer_list<std::string_view> signs) {
+      if (next < tokens_.size() && one_of(tokens_[next].fold, signs)) ++next;
+    };
+    sign({"+", "-"});
+    sign({":", "="});
+    if (next >= tokens_.size() || !tokens_[next].is_number() ||
+        tokens_[next].line != tokens_[at_].line)
+      return false;
+    const auto unit = read_unit(tokens_, next + 1, text_);
+    const bool dose = one_of(unit.code, {"mg", "g", "ug"}) || unit.kind == UnitClass::count;
+    return !dose && Terms::get().longest(tokens_, at_, kNames).tokens <= 1;
+  }
+
   Item next_word() {
     const auto& token = tokens_[at_];
+    if (is_symbol()) return piece(Piece::term, 1, bit(Is::analyte));
     if (const auto used = read_frequency(tokens_, at_); used > 0 && !begins_name(used)) {
       return piece(Piece::frequency, used);
     }

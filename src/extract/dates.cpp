@@ -45,7 +45,7 @@ std::optional<int> figures(std::string_view text, std::size_t size_max) {
   return value;
 }
 
-// "24" is 2024, "68" is 1968.
+// "24" is 2024 and "68" is 1968, until somebody knows better.
 std::optional<int> year_of(std::string_view text) {
   const auto value = figures(text, 4);
   if (!value) return std::nullopt;
@@ -62,6 +62,7 @@ DateMatch numeric(int first, int second, int year, DayMonth order) {
   DateMatch out{.year = year};
   if (first > 12) out.shows = DayMonth::day_first;
   if (second > 12) out.shows = DayMonth::month_first;
+  out.either_way = out.shows == DayMonth::unknown && first != second;
   const auto use = out.shows != DayMonth::unknown ? out.shows : order;
   out.month = use == DayMonth::month_first ? first : second;
   out.day = use == DayMonth::month_first ? second : first;
@@ -95,6 +96,8 @@ DateMatch dotted(const Token& token, DayMonth order) {
   // Points part days from months everywhere but in few places.
   auto out = numeric(*a, *b, *year, DayMonth::day_first);
   out.tokens = 1;
+  out.either_way = false;
+  out.short_year = text.size() - second - 1 == 2;
   if (out.shows != DayMonth::month_first) out.shows = DayMonth::unknown;
   (void)order;
   return exists(out) ? out : DateMatch{};
@@ -130,6 +133,7 @@ DateMatch parted(std::span<const Token> tokens, std::size_t at, DayMonth order) 
       // "1-0-1" is a dose scheme, and so is "1-1-12".
       if (sign == "-" && c.size() != 4 && (a.size() < 2 || b.size() < 2)) return {};
       out = numeric(*first, *second, *year, order);
+      out.short_year = c.size() == 2;
     }
     out.tokens = 5;
     return exists(out) ? out : DateMatch{};
@@ -202,6 +206,7 @@ DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
     const auto year = year_of(tail);
     if (!year) return {};
     out.year = *year;
+    out.short_year = tail.size() == 2;
     out.tokens = next + 1 - at;
     return exists(out) ? out : DateMatch{};
   }
@@ -209,6 +214,7 @@ DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
   const auto year = short_year_at(tokens, last);
   if (!year) return {};
   out.year = *year;
+  out.short_year = tokens[last].fold.size() == 2;
   out.tokens = last + 1 - at;
   return exists(out) ? out : DateMatch{};
 }
@@ -243,6 +249,21 @@ std::string DateMatch::iso() const {
   if (month == 0) return fmt::format("{:04}", year);
   if (day == 0) return fmt::format("{:04}-{:02}", year, month);
   return fmt::format("{:04}-{:02}-{:02}", year, month, day);
+}
+
+void settle_year(DateMatch& date, int latest) {
+  if (!date.short_year) return;
+  auto settled = date;
+  settled.year = latest - ((latest - date.year) % 100 + 100) % 100;
+  if (exists(settled)) date.year = settled.year;  // 1900 had no 29 February.
+}
+
+bool is_after(const DateMatch& date, const DateMatch& other) {
+  if (date.year != other.year) return date.year > other.year;
+  if (date.month == 0 || other.month == 0 || date.month != other.month) {
+    return date.month != 0 && other.month != 0 && date.month > other.month;
+  }
+  return date.day != 0 && other.day != 0 && date.day > other.day;
 }
 
 DateMatch read_date(std::span<const Token> tokens, std::size_t at, DayMonth order, bool years) {

@@ -20,9 +20,16 @@ struct DateMatch {
   int month = 0;                       // 0: only the year.
   int day = 0;                         // 0: only the month.
   DayMonth shows = DayMonth::unknown;  // What its own numbers prove.
+  bool either_way = false;             // "03/05/2024": another order is another day.
+  bool short_year = false;             // "24": see settle_year.
 
   std::string iso() const;  // "2024-03-05", "2024-03", "2024"
 };
+
+// Two figures are the last year that ends so and is not after `latest`.
+void settle_year(DateMatch& date, int latest);
+// Not before the end of the other one, as far as they say.
+bool is_after(const DateMatch& date, const DateMatch& other);
 
 // A date that begins at this token. Years alone are dates only behind words such as "in" or
 // "since", which is the caller's to see: `years` allows them.

@@ -200,7 +200,7 @@ Detection detect(const layout::SpatialMap& pages, const Context& context,
   out.language = context.language.empty() ? language_of(readings) : context.language;
   out.document_type = type_of(readings);
   const Manner manner{.decimal = decimal_of(out.language),
-                      .order = day_month_of(readings, out.language)};
+                      .order = date_order_of(readings, out.language).order};
   Detector(readings, manner, limits).run(out);
   return out;
 }

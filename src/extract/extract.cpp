@@ -9,7 +9,7 @@ namespace millrace::extract {
 
 layout::clinical::Extraction extract(const layout::clinical::Detection& detection,
                                      const layout::SpatialMap& pages,
-                                     const layout::clinical::PassLimits& limits) {
+                                     const layout::clinical::PassLimits& limits, int year) {
   std::vector<PageReading> readings;
   readings.reserve(pages.pages.size());
   std::string_view open;
@@ -24,9 +24,10 @@ layout::clinical::Extraction extract(const layout::clinical::Detection& detectio
     open = readings.back().sections.back().kind;
   }
   const auto language = detection.language.empty() ? language_of(readings) : detection.language;
-  const Manner manner{.decimal = decimal_of(language), .order = day_month_of(readings, language)};
+  const Manner manner{.decimal = decimal_of(language),
+                      .order = date_order_of(readings, language).order};
   const auto groups = group_entities(detection, readings);
-  FactWriter writer(manner, limits);
+  FactWriter writer(manner, written_of(groups, manner.order, year), limits);
   for (const auto& group : groups) writer.write(group);
   writer.write_people(groups);
   auto out = writer.take();

@@ -14,6 +14,7 @@
 
 #include "layout/clinical/detection.h"
 #include "layout/clinical/extraction.h"
+#include "layout/clinical/finding.h"
 #include "layout/clinical/narrative.h"
 #include "layout/clinical/pass.h"
 #include "layout/clinical/routing.h"
@@ -22,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace::extract {
 
@@ -43,9 +45,17 @@ layout::clinical::Detection detect(const layout::SpatialMap& pages, const Contex
 // What the page after the pages of this detection has to know.
 Context context_after(const layout::clinical::Detection& detection);
 
+// `year`: in which the document came to us, which bounds what years of two figures mean; 0: nobody
+// knows.
 layout::clinical::Extraction extract(const layout::clinical::Detection& detection,
                                      const layout::SpatialMap& pages,
-                                     const layout::clinical::PassLimits& limits = {});
+                                     const layout::clinical::PassLimits& limits = {}, int year = 0);
+
+// What a person has to look at of the dates of facts, whoever found them: day and month that may be
+// the other way round where nothing on the pages shows which, and a birth after the document.
+std::vector<layout::clinical::Finding> check_dates(const layout::clinical::Extraction& extraction,
+                                                   const layout::clinical::Detection& detection,
+                                                   const layout::SpatialMap& pages, int year = 0);
 
 // `audience` is one of layout::clinical::audiences(); any other counts as "patient". Sentences are
 // in English. Facts below the review threshold of routing are not told; those that a person has to

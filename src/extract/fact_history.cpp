@@ -1,5 +1,7 @@
 // Facts without quantities: allergies, conditions, procedures, immunizations.
+#include "extract/denial.h"
 #include "extract/facts.h"
+#include "extract/terms.h"
 
 #include <algorithm>
 #include <array>
@@ -35,12 +37,106 @@ std::string_view severity_in(const PageReading& page, TokenRange range) {
   return {};
 }
 
-bool is_none(std::string_view name) {
-  return std::ranges::any_of(tokens_of(name), [](const Token& token) {
-    return one_of(token.fold, {"allergy", "allergies", "nka", "nkda", "nkfa", "allergie",
-                               "allergien", "alergia", "alergias", "unvertraglichkeit",
-                               "unvertraglichkeiten", "intolerances", "intolerancias"});
-  });
+// What words of denied allergies stand with.
+bool stands_beside_none(std::string_view fold) {
+  return one_of(fold, {"known",
+                       "other",
+                       "any",
+                       "documented",
+                       "reported",
+                       "recorded",
+                       "relevant",
+                       "no",
+                       "drug",
+                       "medication",
+                       "medications",
+                       "drugs",
+                       "food",
+                       "foods",
+                       "environmental",
+                       "latex",
+                       "anything",
+                       "bekannt",
+                       "bekannte",
+                       "bekannten",
+                       "keine",
+                       "medikamente",
+                       "medikamenten",
+                       "arzneimittel",
+                       "connue",
+                       "connues",
+                       "aucune",
+                       "medicamenteuse",
+                       "medicamenteuses",
+                       "alimentaire",
+                       "alimentaires",
+                       "medicaments",
+                       "aliments",
+                       "conocida",
+                       "conocidas",
+                       "sin",
+                       "medicamentosa",
+                       "medicamentosas",
+                       "alimentaria",
+                       "alimentarias",
+                       "medicamentos",
+                       "alimentos",
+                       "to",
+                       "gegen",
+                       "aux",
+                       "a",
+                       "or",
+                       "and",
+                       "oder",
+                       "und",
+                       "ou",
+                       "et",
+                       "o",
+                       "y"});
+}
+
+// Allergies to nothing in particular, as they are marked where they are denied. "Penicillin
+// allergy", as a model may mark it, is one to something.
+bool is_general(std::string_view name) {
+  bool allergy = false;
+  for (const auto& token : tokens_of(name)) {
+    if (!token.is_word()) continue;
+    const bool word = one_of(token.fold, {"allergy", "allergies", "nka", "nkda", "nkfa", "allergie",
+                                          "allergien", "alergia", "alergias", "unvertraglichkeit",
+                                          "unvertraglichkeiten", "intolerances", "intolerancias"});
+    if (!word && !stands_beside_none(token.fold)) return false;
+    allergy |= word;
+  }
+  return allergy;
+}
+
+// "None known", "keine", "NKDA": the words themselves deny. "Not recorded" says nothing, and "PAS"
+// is a medicine.
+bool denies_itself(std::string_view name) {
+  const auto tokens = tokens_of(name);
+  if (tokens.empty() || one_of(tokens.front().fold, {"not", "nicht"})) return false;
+  return says_none(tokens.front().fold) && (tokens.size() > 1 || !tokens.front().is("pas"));
+}
+
+// "Multiple drug allergies", as a model may mark them, are denied by nothing.
+bool is_denied_before(const Group& group, const Placed& head) {
+  return group.passage != nullptr &&
+         denies_allergy(group.page->tokens, group.passage->tokens.first, head.tokens.first);
+}
+
+// "No known latex allergies": denied of that only, which stands before the mark. Empty: of all.
+std::string with_substance(const Group& group, const Placed& head) {
+  const auto at = head.tokens.first;
+  if (group.passage == nullptr || at <= group.passage->tokens.first) return {};
+  const auto& before = group.page->tokens[at - 1];
+  const bool named =
+      Terms::get().has(before.key, Is::allergen) || Terms::get().has(before.key, Is::drug);
+  // A word that nobody knows names something, too: "no quarzelin allergy".
+  const bool unknown = !Terms::get().has(before.key, Is::common) &&
+                       !Terms::get().has(before.key, Is::negated_before) &&
+                       !stands_beside_none(before.fold) && !says_none(before.fold);
+  if (!before.is_word() || !(named || unknown)) return {};
+  return name_text(group.page->text_of({.first = at - 1, .end = head.tokens.end}));
 }
 
 // "Antécédents : embolie pulmonaire en 2011": what is listed as the past with a year is over.
@@ -59,6 +155,17 @@ bool is_past_event(const Group& group, const Placed& head) {
   return false;
 }
 
+// "Asthma, appendectomy 1998": the year is of what it stands right behind.
+bool is_year_of_another(const Group& group, const Placed& head, const Placed& date) {
+  const bool year = date.tokens.size() == 1 && date.entity->text.size() == 4;
+  return year && std::ranges::any_of(group.entities, [&](const Placed& other) {
+           return other.tokens.end == date.tokens.first &&
+                  other.tokens.first != head.tokens.first &&
+                  (other.category() == Category::condition ||
+                   other.category() == Category::procedure);
+         });
+}
+
 }  // namespace
 
 void FactWriter::write_allergies(const Group& group) {
@@ -74,7 +181,14 @@ void FactWriter::write_allergies(const Group& group) {
     const auto severity = severity_in(*group.page, cluster.tokens);
     if (!severity.empty()) fact.value["severity"] = severity;
     // "NKDA" has its negation in the word.
-    if (is_none(cluster.head->entity->text)) fact.assertion.polarity = Polarity::negated;
+    const auto& text = cluster.head->entity->text;
+    const bool general = is_general(text);
+    if (denies_itself(text) || (general && is_denied_before(group, *cluster.head)))
+      fact.assertion.polarity = Polarity::negated;
+    if (const auto named = general ? with_substance(group, *cluster.head) : std::string();
+        !named.empty()) {
+      fact.value["substance"] = named;
+    }
     add(std::move(fact));
   }
 }
@@ -91,6 +205,7 @@ void FactWriter::write_conditions(const Group& group) {
     // The first date behind a condition, unless that is where it ended.
     for (const auto* part : cluster.parts) {
       if (part->tokens.first < cluster.head->tokens.end) continue;
+      if (is_year_of_another(group, *cluster.head, *part)) break;
       const auto iso = iso_of(*part);
       if (iso.empty()) continue;
       fact.value["onset"] = iso;
@@ -105,6 +220,7 @@ void FactWriter::write_procedures(const Group& group) {
   for (const auto& cluster : clusters_of(group, Category::procedure, {Category::date})) {
     auto fact = fact_of(FactType::Procedure, group, *cluster.head);
     for (const auto* part : cluster.parts) {
+      if (is_year_of_another(group, *cluster.head, *part)) continue;
       const auto iso = iso_of(*part);
       if (iso.empty()) continue;
       fact.value["date"] = iso;

@@ -20,21 +20,6 @@ constexpr Kinds kPersonKeys = bit(Is::title) | bit(Is::courtesy) | bit(Is::patie
                               bit(Is::practitioner_key) | bit(Is::birth_key) | bit(Is::sex_key) |
                               bit(Is::id_key) | bit(Is::given_key) | bit(Is::family_key);
 
-// The key right before a token, over colons and points, on its line.
-Kinds key_before(const PageReading& page, std::size_t token) {
-  auto end = token;
-  while (end > 0 && token - end < 3 && page.tokens[end - 1].kind == TokenKind::punct) --end;
-  Kinds found = 0;
-  for (std::size_t n = 1; n <= kPhraseTokensMax && n <= end; ++n) {
-    const auto first = end - n;
-    if (page.tokens[first].line != page.tokens[token].line && n > 1) break;
-    const auto key = phrase_of(std::span<const Token>(page.tokens).subspan(first, n));
-    const auto kinds = Terms::get().kinds_of(key) & kPersonKeys;
-    if (kinds != 0) found = kinds;  // The longest decides.
-  }
-  return found;
-}
-
 Person role_of(const Group& group, const Placed& placed) {
   const auto key = key_before(*group.page, placed.tokens.first);
   if ((key & bit(Is::title)) != 0) {
@@ -74,15 +59,16 @@ struct Named {
 // Everybody who is named, and what is said of the patient.
 class People {
  public:
-  void add(const Group& group, const Placed& placed, const std::string& iso) {
+  // `born`: what a date would be as one of birth.
+  void add(const Group& group, const Placed& placed, const std::string& born) {
     const auto key = key_before(*group.page, placed.tokens.first);
     switch (placed.category()) {
       case Category::person:
         add_name(group, placed);
         break;
       case Category::date:
-        if (birth.empty() && !iso.empty() && (key & bit(Is::birth_key)) != 0) {
-          birth = iso;
+        if (birth.empty() && !born.empty() && (key & bit(Is::birth_key)) != 0) {
+          birth = born;
           about.push_back(&placed);
         }
         break;
@@ -151,6 +137,20 @@ class People {
 
 }  // namespace
 
+Kinds key_before(const PageReading& page, std::size_t token) {
+  auto end = token;
+  while (end > 0 && token - end < 3 && page.tokens[end - 1].kind == TokenKind::punct) --end;
+  Kinds found = 0;
+  for (std::size_t n = 1; n <= kPhraseTokensMax && n <= end; ++n) {
+    const auto first = end - n;
+    if (page.tokens[first].line != page.tokens[token].line && n > 1) break;
+    const auto key = phrase_of(std::span<const Token>(page.tokens).subspan(first, n));
+    const auto kinds = Terms::get().kinds_of(key) & kPersonKeys;
+    if (kinds != 0) found = kinds;  // The longest decides.
+  }
+  return found;
+}
+
 void FactWriter::write_people(std::span<const Group> groups) {
   People people;
   const PageReading* page = nullptr;
@@ -158,8 +158,10 @@ void FactWriter::write_people(std::span<const Group> groups) {
     if (group.page != page) people.read_sex(*group.page);
     page = group.page;
     for (const auto& placed : group.entities) {
-      people.add(group, placed,
-                 placed.category() == Category::date ? iso_of(placed) : std::string());
+      const auto born = placed.category() == Category::date
+                            ? birth_date(placed.entity->text, manner_.order, written_)
+                            : std::nullopt;
+      people.add(group, placed, born ? born->iso() : std::string());
     }
   }
   people.join_surnames();

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace millrace::extract {
 
@@ -15,8 +16,6 @@ using layout::clinical::Fact;
 using layout::clinical::FactType;
 
 namespace {
-
-constexpr double kDoubtful = 0.7;  // For a person to look at.
 
 bool begins(std::string_view fold) {
   return one_of(fold, {"since", "started", "start", "from", "seit", "ab", "beginn", "depuis",
@@ -45,6 +44,91 @@ std::string_view date_field(const Group& group, const Placed& date) {
 bool is_count(const Placed& dose) {
   const auto tokens = tokens_of(std::string_view(dose.entity->text));
   return read_quantity(tokens, 0, dose.entity->text, Decimal::point).unit.kind == UnitClass::count;
+}
+
+bool leads_from(std::string_view fold) {
+  return one_of(fold, {"from", "von", "vom", "de", "desde", "statt"});
+}
+
+bool leads_to(std::string_view fold) { return one_of(fold, {"to", "auf", "a", "au", "hasta"}); }
+
+std::string_view word_before(const Group& group, std::size_t token) {
+  const bool inside = group.passage != nullptr && token > group.passage->tokens.first;
+  return inside ? std::string_view(group.page->tokens[token - 1].fold) : std::string_view();
+}
+
+// "20 mg, max 80 mg per day": no dose but its limit.
+bool is_limit(const Group& group, std::size_t token) {
+  for (std::size_t back = 0; back < 3; ++back) {
+    if (token < back) return false;
+    if (one_of(word_before(group, token - back),
+               {"max", "maximum", "maximal", "exceed", "hochstens", "maximale", "maximo", "maxima",
+                "total", "insgesamt"}))
+      return true;
+  }
+  return false;
+}
+
+bool says_change(const Group& group, TokenRange range) {
+  for (auto at = range.first; at < range.end; ++at) {
+    if (Terms::get().has(group.page->tokens[at].key, Is::change)) return true;
+  }
+  return false;
+}
+
+// Which of the doses of one medicine is the one that is taken, and whether that is a guess.
+struct Dose {
+  const Placed* placed = nullptr;
+  bool doubtful = false;
+};
+
+Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
+  struct Strength {
+    const Placed* placed = nullptr;
+    Quantity quantity = {};
+  };
+  std::vector<Strength> strengths;
+  const Placed* first = nullptr;
+  for (const auto* part : cluster.parts) {
+    if (part->category() != Category::dose) continue;
+    if (first == nullptr) first = part;
+    const auto tokens = tokens_of(std::string_view(part->entity->text));
+    auto quantity = read_quantity(tokens, 0, part->entity->text, decimal);
+    const bool strength =
+        quantity.unit.kind == UnitClass::mass || quantity.unit.kind == UnitClass::activity;
+    if (strength && !is_limit(group, part->tokens.first))
+      strengths.push_back({.placed = part, .quantity = std::move(quantity)});
+  }
+  const auto is_old = [&](const Strength& one) {
+    return leads_from(word_before(group, one.placed->tokens.first));
+  };
+  // "Max 1200 mg per day" without any other dose.
+  if (strengths.empty())
+    return {.placed = first, .doubtful = first != nullptr && is_limit(group, first->tokens.first)};
+  if (strengths.size() == 1) {
+    // "Reduced from 40 mg": what it is now is not said.
+    const bool old = is_old(strengths.front()) && group.passage != nullptr &&
+                     says_change(group, group.passage->tokens);
+    return {.placed = strengths.front().placed, .doubtful = old};
+  }
+  const auto same = [&](const Strength& one) {
+    return one.quantity.value == strengths.front().quantity.value &&
+           one.quantity.unit.code == strengths.front().quantity.unit.code;
+  };
+  if (std::ranges::all_of(strengths, same)) return {.placed = strengths.front().placed};
+  // "Increased from 10 mg to 20 mg", "10 mg was increased to 20 mg"
+  const bool old = std::ranges::any_of(strengths, is_old);
+  const bool changed =
+      old || (group.passage != nullptr && says_change(group, group.passage->tokens));
+  const Strength* now = nullptr;
+  std::size_t count = 0;
+  for (const auto& one : strengths) {
+    if (!changed || !leads_to(word_before(group, one.placed->tokens.first))) continue;
+    now = &one;
+    ++count;
+  }
+  if (count > 0) return {.placed = now->placed, .doubtful = count > 1};
+  return {.placed = strengths.front().placed, .doubtful = true};
 }
 
 // A unit in a column of its own.
@@ -107,11 +191,19 @@ void FactWriter::write_medications(const Group& group) {
       const bool count = part->category() == Category::dose && is_count(*part);
       return std::pair(count, part->tokens.first);
     });
+    const auto dose = dose_of(group, cluster, manner_.decimal);
+    if (dose.placed != nullptr && set_quantity(fact.value, "dose", *dose.placed)) {
+      rest_on(fact, *dose.placed);
+      if (dose.doubtful) fact.conf = std::min(fact.conf, kDoubtful);
+    }
     for (const auto* part : cluster.parts) {
       switch (part->category()) {
         case Category::dose:
-          if (fact.value["dose"].is_null() && set_quantity(fact.value, "dose", *part))
+          // Where the dose could not be read, another one is for a person to look at.
+          if (fact.value["dose"].is_null() && set_quantity(fact.value, "dose", *part)) {
             rest_on(fact, *part);
+            fact.conf = std::min(fact.conf, kDoubtful);
+          }
           break;
         case Category::frequency:
         case Category::route:
@@ -212,11 +304,17 @@ void FactWriter::write_vitals(const Group& group) {
     if (name_last == tokens.begin()) continue;
     auto fact = fact_of(FactType::Observation, group, placed);
     fact.value["name"] = name_text(std::string_view(text).substr(0, (name_last - 1)->bytes.end));
-    const auto at = static_cast<std::size_t>(number - tokens.begin());
+    auto at = static_cast<std::size_t>(number - tokens.begin());
+    // "Weight rose from 80 kg to 85 kg"
+    if (leads_from((number - 1)->fold)) {
+      for (auto i = at + 2; i < tokens.size(); ++i) {
+        if (tokens[i].is_number() && leads_to(tokens[i - 1].fold)) at = i;
+      }
+    }
     const bool pressure =
         at + 2 < tokens.size() && tokens[at + 1].is("/") && tokens[at + 2].is_number();
     if (pressure) {
-      fact.value["text"] = name_text(std::string_view(text).substr(number->bytes.begin));
+      fact.value["text"] = name_text(std::string_view(text).substr(tokens[at].bytes.begin));
     } else {
       const auto quantity = read_quantity(tokens, at, text, manner_.decimal);
       if (quantity.tokens == 0 || quantity.misread) continue;

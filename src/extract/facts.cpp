@@ -22,6 +22,11 @@ bool is_neutral(Category category) {
          category == Category::dose || category == Category::route || category == Category::date;
 }
 
+Mentioned mentioned_by(FactType type) {
+  if (type == FactType::MedicationStatement) return Mentioned::medicine;
+  return type == FactType::AllergyIntolerance ? Mentioned::allergy : Mentioned::other;
+}
+
 }  // namespace
 
 std::string name_text(std::string_view text) {
@@ -74,10 +79,15 @@ void FactWriter::judge_fact(Fact& fact, const Group& group, const Placed& head) 
     if (is_neutral(placed.category())) neutral.push_back(placed.tokens);
   }
   const bool historical = group.page->section_of(*group.passage).historical;
-  const auto judged = judge(*group.page, *group.passage, head.tokens, others, neutral,
-                            group.section == "family_history", historical);
+  const auto judged = judge(*group.page, *group.passage, head.tokens,
+                            {.others = others,
+                             .neutral = neutral,
+                             .mentioned = mentioned_by(fact.type),
+                             .family = group.section == "family_history",
+                             .historical = historical});
   fact.subject = judged.subject;
   fact.assertion = judged.assertion;
+  if (judged.doubtful) fact.conf = std::min(fact.conf, kDoubtful);
   // "Gastroscopy ruled out an ulcer": what was found absent is not the examination.
   if (fact.type == FactType::Procedure && judged.denied_behind) {
     fact.assertion.polarity = layout::clinical::Polarity::affirmed;
@@ -99,7 +109,7 @@ void FactWriter::add(Fact fact) {
 }
 
 std::string FactWriter::iso_of(const Placed& placed) const {
-  const auto date = date_of(placed.entity->text, manner_.order);
+  const auto date = event_date(placed.entity->text, manner_.order, written_);
   return date ? date->iso() : std::string();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "extract/chart.h"
+#include "extract/document_date.h"
 #include "extract/link.h"
 #include "layout/clinical/extraction.h"
 
@@ -14,10 +15,13 @@
 
 namespace millrace::extract {
 
+inline constexpr double kDoubtful = 0.7;  // For a person to look at.
+
 class FactWriter {
  public:
-  FactWriter(const Manner& manner, const layout::clinical::PassLimits& limits)
-      : manner_(manner), limits_(limits) {}
+  FactWriter(const Manner& manner, const Written& written,
+             const layout::clinical::PassLimits& limits)
+      : manner_(manner), written_(written), limits_(limits) {}
 
   // Everything that one passage says.
   void write(const Group& group);
@@ -48,9 +52,13 @@ class FactWriter {
   bool set_range(json::Object& value, const Placed& placed) const;
 
   Manner manner_;
+  Written written_;
   layout::clinical::PassLimits limits_;
   layout::clinical::Extraction out_;
 };
+
+// What a key says right before a token, over colons and points, on its line: of persons only.
+Kinds key_before(const PageReading& page, std::size_t token);
 
 // The text of an entity as a name: on one line, without the dash of a divided word.
 std::string name_text(std::string_view text);

@@ -146,6 +146,10 @@ bool has_medicine(const Chart& chart, const Marks& marks) {
 }  // namespace
 
 void mark_medications(const Chart& chart, Marks& marks) {
+  // What is listed among allergies is not taken, unless it is said how often.
+  const bool taken =
+      std::ranges::any_of(chart.items, [](const Item& item) { return item.is(Piece::frequency); });
+  if (chart.section() == "allergies" && !taken) return;
   mark_list_item(chart, marks);
   mark_listed(chart, marks);
   mark_unknown(chart, marks);

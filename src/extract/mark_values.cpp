@@ -11,7 +11,7 @@ namespace {
 using layout::clinical::Category;
 
 constexpr std::size_t kNameItemsMax = 6;
-constexpr std::size_t kSkipMax = 6;
+constexpr std::size_t kSkipMax = 8;
 constexpr std::size_t kAfterMax = 8;
 
 bool is_connector(std::string_view fold) {
@@ -25,6 +25,17 @@ bool is_connector(std::string_view fold) {
                        "remained", "only",          "nur",       "un",      "una",
                        "une",      "einem",         "eine",      "ein",     "showed",
                        "au",       "approximately", "about",     "around",  "den"});
+}
+
+bool is_from(std::string_view fold) { return one_of(fold, {"from", "von", "de", "desde"}); }
+
+bool is_towards(std::string_view fold) { return one_of(fold, {"to", "auf", "a", "au", "hasta"}); }
+
+// Results that are words, as they stand in prose.
+bool is_result(std::string_view fold) {
+  return one_of(fold,
+                {"positive", "negative", "nonreactive", "non-reactive", "reactive", "positiv",
+                 "negativ", "positif", "negatif", "positivo", "positiva", "negativo", "negativa"});
 }
 
 // What the name before a value is, as items [first, end).
@@ -49,6 +60,7 @@ class ValueMarker {
       if (!value || !marks_.is_free(item.tokens)) continue;
       mark(i);
     }
+    for (std::size_t i = 0; i < items_.size(); ++i) mark_word(i);
   }
 
  private:
@@ -59,6 +71,11 @@ class ValueMarker {
     auto i = at;
     for (std::size_t n = 0; n < kSkipMax && i > 0; ++n) {
       const auto& item = items_[i - 1];
+      // "rose from 1.1 to 2.3": the value that was.
+      if (is_change_at(i)) {
+        i -= 3;
+        continue;
+      }
       if (chart_.sign(i - 1, ")")) {
         const auto open = opening(i - 1);
         if (open == i - 1) break;
@@ -69,14 +86,30 @@ class ValueMarker {
                         chart_.sign(i - 1, "(") || chart_.sign(i - 1, "-") ||
                         chart_.sign(i - 1, "|") || chart_.sign(i - 1, "~") ||
                         (chart_.sign(i - 1, ".") && section_ == "lab_results");
-      const bool word =
-          item.is(Piece::word) && is_connector(chart_.token(i - 1).fold) && !is_letter(i - 1);
+      const bool word = item.is(Piece::word) && !is_letter(i - 1) &&
+                        (is_connector(chart_.token(i - 1).fold) || is_course(i - 1));
       const bool form = item.is(Piece::form) && !is_release(chart_.token(i - 1).fold);
       const bool flag = item.is(Piece::flag);
       if (!sign && !word && !form && !flag && !item.is(Piece::route)) break;
       --i;
     }
     return i;
+  }
+
+  // "peaked", "stable", "has dropped": what became of a value, and no part of its name.
+  bool is_course(std::size_t i) const {
+    const auto kinds = Terms::get().kinds_of(chart_.token(i).key);
+    return (kinds & (bit(Is::change) | bit(Is::state))) != 0;
+  }
+
+  bool is_number(std::size_t i) const {
+    return i < items_.size() && (items_[i].is(Piece::quantity) || items_[i].is(Piece::pressure));
+  }
+
+  // "from 1.1 to" right before this item.
+  bool is_change_at(std::size_t i) const {
+    return i >= 3 && is_towards(chart_.token(i - 1).fold) && is_number(i - 2) &&
+           is_from(chart_.token(i - 3).fold);
   }
 
   // "XR", "retard": a part of the name, not a thing to take.
@@ -104,6 +137,10 @@ class ValueMarker {
     if (item.is(Piece::term)) return true;
     if (item.is(Piece::form)) return is_release(chart_.token(i).fold);
     if (item.is(Piece::word) && is_letter(i)) return true;
+    // "(max 2000 mg)": a limit, and no medicine of that name.
+    if (one_of(chart_.token(i).fold,
+               {"max", "maximum", "maximal", "maximale", "maximo", "maxima", "hochstens"}))
+      return false;
     return item.is(Piece::word) && !item.is(Is::common) && !item.is(Is::title) &&
            !item.is(Is::courtesy);
   }
@@ -185,6 +222,9 @@ class ValueMarker {
   }
 
   TokenRange tokens_of(const Name& name) const {
+    // "Mg 2.0": magnesium, though "mg" is a common word.
+    if (name.end == name.first + 1 && items_[name.first].is(Piece::term))
+      return items_[name.first].tokens;
     return trimmed(*chart_.page, {.first = items_[name.first].tokens.first,
                                   .end = items_[name.end - 1].tokens.end});
   }
@@ -297,6 +337,8 @@ class ValueMarker {
                       chart_.token(value + 1).glued && items_[value + 2].is(Piece::quantity) &&
                       chart_.token(value + 2).glued;
     if (torn) return;
+    // "from 1.1 to 2.3 mg/dL": the second one is what it is now.
+    if (is_number(value + 2) && is_change_at(value + 2)) return;
     const auto name = name_before(value);
     if (name.empty()) return;
     const bool vital =
@@ -308,6 +350,23 @@ class ValueMarker {
     } else if (is_lab(value, name)) {
       mark_lab(value, name);
     }
+  }
+
+  // "Leukocyte esterase positive", "HBsAg: negative"
+  void mark_word(std::size_t i) {
+    const auto& item = items_[i];
+    if (!item.is(Piece::term) || !item.is(Is::analyte) || item.is(Is::condition)) return;
+    auto value = i + 1;
+    if (value < items_.size() &&
+        (chart_.sign(value, ":") || chart_.sign(value, "=") ||
+         one_of(chart_.token(value).fold,
+                {"is", "was", "were", "are", "ist", "war", "est", "es", "fue", "remained"})))
+      ++value;
+    if (value >= items_.size() || !items_[value].is(Piece::word) ||
+        !is_result(chart_.token(value).fold) || !marks_.is_free(items_[value].tokens))
+      return;
+    if (!marks_.add(Category::lab_name, item.tokens, kListed)) return;
+    marks_.add(Category::lab_value, items_[value].tokens, kListed);
   }
 
   // A bare number is a vital sign only where it is said to be one: "Pulse: 72".

@@ -530,15 +530,59 @@ Decimal decimal_of(std::string_view language) {
   return language == "de" || language == "fr" || language == "es" ? Decimal::comma : Decimal::point;
 }
 
-DayMonth day_month_of(std::span<const PageReading> pages, std::string_view language) {
+namespace {
+
+// "MM/DD/YYYY", "JJ/MM/AAAA": what a form asks for.
+DayMonth form_at(std::span<const Token> tokens, std::size_t at) {
+  if (at + 2 >= tokens.size() || tokens[at + 1].kind != TokenKind::punct) return DayMonth::unknown;
+  const auto is_day = [](const Token& token) {
+    return token.is("dd") || token.is("jj") || token.is("tt");
+  };
+  if (is_day(tokens[at]) && tokens[at + 2].is("mm")) return DayMonth::day_first;
+  return tokens[at].is("mm") && is_day(tokens[at + 2]) ? DayMonth::month_first : DayMonth::unknown;
+}
+
+// English is written with either order; spelling and institutions say where.
+DayMonth likelier_order(std::span<const PageReading> pages, std::string_view language) {
+  if (language == "en-US") return DayMonth::month_first;
+  if (!language.empty() && language != "en") return DayMonth::day_first;
+  std::size_t british = 0;
+  std::size_t american = 0;
   for (const auto& page : pages) {
-    for (std::size_t at = 0; at < page.tokens.size(); ++at) {
-      if (!page.tokens[at].is_number()) continue;
-      const auto date = read_date(page.tokens, at, DayMonth::unknown);
-      if (date.tokens > 0 && date.shows != DayMonth::unknown) return date.shows;
+    for (const auto& token : page.tokens) {
+      if (!token.is_word()) continue;
+      british += one_of(token.fold, {"nhs", "gp", "haemoglobin", "anaemia", "oedema", "paediatric",
+                                     "paediatrics", "diarrhoea", "gynaecology", "haematology"})
+                     ? 1
+                     : 0;
+      american += one_of(token.fold, {"ssn", "pcp", "hemoglobin", "anemia", "edema", "pediatric",
+                                      "pediatrics", "diarrhea", "gynecology", "hematology"})
+                      ? 1
+                      : 0;
     }
   }
-  return language == "en" || language.empty() ? DayMonth::month_first : DayMonth::day_first;
+  return british > american ? DayMonth::day_first : DayMonth::month_first;
+}
+
+}  // namespace
+
+DateOrder date_order_of(std::span<const PageReading> pages, std::string_view language) {
+  DateOrder out;
+  bool disputed = false;
+  for (const auto& page : pages) {
+    for (std::size_t at = 0; at < page.tokens.size(); ++at) {
+      const auto shows = page.tokens[at].is_number()
+                             ? read_date(page.tokens, at, DayMonth::unknown).shows
+                             : form_at(page.tokens, at);
+      if (shows == DayMonth::unknown) continue;
+      disputed |= out.order != DayMonth::unknown && out.order != shows;
+      if (out.order == DayMonth::unknown) out.order = shows;
+    }
+  }
+  const bool english = language.empty() || language == "en" || language.starts_with("en-");
+  out.certain = !disputed && (out.order != DayMonth::unknown || !english);
+  if (out.order == DayMonth::unknown) out.order = likelier_order(pages, language);
+  return out;
 }
 
 }  // namespace millrace::extract

@@ -62,7 +62,13 @@ PageReading read_page(const layout::PageMap& page, std::string_view open_section
 // By their common words: "en", "de", "fr", "es"; empty when too little says so.
 std::string language_of(std::span<const PageReading> pages);
 Decimal decimal_of(std::string_view language);
-// What the dates of the pages prove, or what the language suggests.
-DayMonth day_month_of(std::span<const PageReading> pages, std::string_view language);
+// How the pages write "03/05/2024".
+struct DateOrder {
+  DayMonth order = DayMonth::unknown;
+  // A date with a part above 12 or a form to fill in ("DD/MM/YYYY") shows it, all of them agree, or
+  // the language has no other. Else it is what is likelier.
+  bool certain = false;
+};
+DateOrder date_order_of(std::span<const PageReading> pages, std::string_view language);
 
 }  // namespace millrace::extract

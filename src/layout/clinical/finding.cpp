@@ -23,6 +23,8 @@ constexpr auto kRules = std::to_array<Label<Rule>>({
     {Rule::number_not_in_evidence, "number_not_in_evidence"},
     {Rule::date_form, "date_form"},
     {Rule::date_not_in_evidence, "date_not_in_evidence"},
+    {Rule::ambiguous_date, "ambiguous_date"},
+    {Rule::date_after_document, "date_after_document"},
     {Rule::unit_unknown, "unit_unknown"},
     {Rule::range_inverted, "range_inverted"},
     {Rule::negation_ignored, "negation_ignored"},

@@ -30,6 +30,8 @@ enum class Rule {
   number_not_in_evidence,
   date_form,
   date_not_in_evidence,
+  ambiguous_date,       // Day and month may be the other way round.
+  date_after_document,  // Somebody was born after the document was written.
   unit_unknown,
   range_inverted,
   negation_ignored,

@@ -1,0 +1,19 @@
+// Denial: words that deny a whole list, as allergies are denied: "none", "no known …", "verneint".
+// Both passes read them the same way: what is marked so is told so.
+#pragma once
+
+#include "extract/token.h"
+
+#include <span>
+#include <string_view>
+
+namespace millrace::extract {
+
+// "No", "none", "denies", "NKDA"; folded.
+bool says_none(std::string_view fold);
+
+// Whether what stands before a word for allergies denies it: "no known drug allergies", but not "no
+// amoxicillin because of her allergy". `at` is that word, `first` where its sentence begins.
+bool denies_allergy(std::span<const Token> tokens, std::size_t first, std::size_t at);
+
+}  // namespace millrace::extract
