@@ -35,7 +35,12 @@ Result<Value> money(const FilterCallInput& input) {
   if (currency.size() != 3) {
     return fail(ErrorKind::invalid_argument, "argument 1 must be a currency such as EUR");
   }
-  return Value::text(format_money(value, currency, input.locale));
+  std::optional<int> decimals;
+  if (input.has(1) && !input.arguments[1]->is_null()) {
+    MR_TRY(const auto wanted, input.whole(1, 0, Decimal::kDecimals));
+    decimals = static_cast<int>(wanted);
+  }
+  return Value::text(format_money(value, currency, decimals, input.locale));
 }
 
 // 19 is 19 %: data has the number that people write.
@@ -84,7 +89,7 @@ Result<Value> totals(const FilterCallInput& input) {
 constexpr auto kFilters = std::to_array<Filter>({
     {"number", 0, 1, number},
     {"number_or_text", 0, 1, number_or_text},
-    {"money", 1, 1, money},
+    {"money", 1, 2, money},
     {"percent", 0, 1, percent},
     {"plus", 1, 1, plus},
     {"minus", 1, 1, minus},

@@ -27,6 +27,9 @@ TEST(Filters, Numbers) {
   EXPECT_EQ(filtered("m | money: 'EUR'", data, "de-AT"), "\u22121.234,50\u00A0€");
   EXPECT_EQ(filtered("n | money: 'JPY'", data), "¥1,234,568");
   EXPECT_EQ(filtered("n | money: 'SEK'", data), "SEK\u00A01,234,567.89");
+  EXPECT_EQ(filtered("n | money: 'KWD'", data), "KWD\u00A01,234,567.891");
+  EXPECT_EQ(filtered("n | money: 'JPY', 2", data), "¥1,234,567.89");
+  EXPECT_EQ(filtered("n | money: 'EUR', none", data), "€1,234,567.89") << "as if it were not given";
   EXPECT_EQ(filtered("19 | percent", data, "de"), "19\u00A0%");
   EXPECT_EQ(filtered("none | number", data), "");
   EXPECT_EQ(filtered("n | number_or_text: 2", data), "1,234,567.89");
@@ -81,6 +84,25 @@ TEST(Filters, InvoiceTotalsAreExact) {
   const auto wrong = invoice_totals(json_of(R"({"lines": [{"quantity": "x"}]})"));
   ASSERT_FALSE(wrong.has_value());
   EXPECT_EQ(wrong.error().message, "/lines/0/quantity: must be a number");
+}
+
+// Sums of what is printed: with the decimals of the currency, unless the invoice says how many.
+TEST(Filters, InvoiceTotalsHaveTheDecimalsOfTheirCurrency) {
+  const auto totals = [](std::string_view more, std::string_view lines) {
+    const auto sums = invoice_totals(json_of(fmt::format(R"({{{} "lines": {}}})", more, lines)));
+    EXPECT_TRUE(sums.has_value());
+    if (!sums) return std::string();
+    return fmt::format("{} {} {} {}", to_json(sums->at("net")), to_json(sums->at("tax")),
+                       to_json(sums->at("gross")), to_json(sums->at("decimals")));
+  };
+  const auto* yen =
+      R"([{"unit_price": 105, "tax_percent": 8}, {"unit_price": 104, "tax_percent": 10}])";
+  EXPECT_EQ(totals(R"("currency": "JPY",)", yen), "209 18 227 0");
+  EXPECT_EQ(totals(R"("currency": "JPY", "decimals": 1,)", yen), "209 18.8 227.8 1");
+  const auto* fils = R"([{"unit_price": 1.234, "tax_percent": 5}])";
+  EXPECT_EQ(totals(R"("currency": "KWD",)", fils), "1.234 0.062 1.296 3");
+  EXPECT_EQ(totals(R"("currency": "KWD", "decimals": 2,)", fils), "1.23 0.06 1.29 2");
+  EXPECT_EQ(totals("", fils), "1.23 0.06 1.29 2");
 }
 
 TEST(Markdown, BlocksAndSpans) {

@@ -1,6 +1,7 @@
 #include "template/invoice_totals.h"
 
 #include "template/decimal.h"
+#include "template/locale.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -35,6 +36,20 @@ class Line {
   std::size_t index_;
 };
 
+// Sums add up only with the decimals that they are printed with.
+int decimals_for(const json::Object& invoice) {
+  const auto* wanted = invoice.if_contains("decimals");
+  if (wanted != nullptr && wanted->is_number()) {
+    boost::system::error_code inexact;
+    const auto number = wanted->to_number<std::int64_t>(inexact);
+    if (!inexact) return static_cast<int>(std::clamp<std::int64_t>(number, 0, Decimal::kDecimals));
+  }
+  const auto* currency = invoice.if_contains("currency");
+  return decimals_of(currency != nullptr && currency->is_string()
+                         ? std::string_view(currency->get_string())
+                         : std::string_view());
+}
+
 }  // namespace
 
 Result<json::Value> invoice_totals(const json::Value& invoice) {
@@ -43,10 +58,7 @@ Result<json::Value> invoice_totals(const json::Value& invoice) {
   if (lines == nullptr || !lines->is_array()) {
     return fail(ErrorKind::invalid_argument, "must be an object with a list \"lines\"");
   }
-  const auto* wanted = object->if_contains("decimals");
-  const auto decimals = wanted != nullptr && wanted->is_int64()
-                            ? static_cast<int>(std::clamp<std::int64_t>(wanted->get_int64(), 0, 6))
-                            : 2;
+  const auto decimals = decimals_for(*object);
   const auto hundred = Decimal::whole(100);
   std::vector<Rate> rates;
   Decimal net;
@@ -80,11 +92,9 @@ Result<json::Value> invoice_totals(const json::Value& invoice) {
                                  {"net", rate.net.to_value()},
                                  {"tax", amount.to_value()}});
   }
-  return json::Object{{"lines", std::move(out)},
-                      {"net", net.to_value()},
-                      {"taxes", std::move(taxes)},
-                      {"tax", tax.to_value()},
-                      {"gross", (net + tax).to_value()}};
+  return json::Object{{"lines", std::move(out)},         {"net", net.to_value()},
+                      {"taxes", std::move(taxes)},       {"tax", tax.to_value()},
+                      {"gross", (net + tax).to_value()}, {"decimals", decimals}};
 }
 
 }  // namespace millrace::templates

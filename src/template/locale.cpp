@@ -81,20 +81,21 @@ struct Currency {
   int decimals;
 };
 
-constexpr auto kCurrencies = std::to_array<Currency>({{"EUR", "€", 2},
-                                                      {"USD", "$", 2},
-                                                      {"GBP", "£", 2},
-                                                      {"JPY", "¥", 0},
-                                                      {"CNY", "CN¥", 2},
-                                                      {"INR", "₹", 2},
-                                                      {"KRW", "₩", 0},
-                                                      {"ILS", "₪", 2},
-                                                      {"CLP", "CLP", 0},
-                                                      {"ISK", "ISK", 0},
-                                                      {"VND", "₫", 0},
-                                                      {"KWD", "KWD", 3},
-                                                      {"BHD", "BHD", 3},
-                                                      {"TND", "TND", 3}});
+constexpr int kUsualDecimals = 2;
+
+// Those with a sign, and those of ISO 4217 with other than two decimals.
+constexpr auto kCurrencies = std::to_array<Currency>(
+    {{"EUR", "€", 2},   {"USD", "$", 2},   {"GBP", "£", 2},   {"JPY", "¥", 0},   {"CNY", "CN¥", 2},
+     {"INR", "₹", 2},   {"KRW", "₩", 0},   {"ILS", "₪", 2},   {"VND", "₫", 0},   {"BIF", "BIF", 0},
+     {"CLP", "CLP", 0}, {"DJF", "DJF", 0}, {"GNF", "GNF", 0}, {"ISK", "ISK", 0}, {"KMF", "KMF", 0},
+     {"PYG", "PYG", 0}, {"RWF", "RWF", 0}, {"UGX", "UGX", 0}, {"VUV", "VUV", 0}, {"XAF", "XAF", 0},
+     {"XOF", "XOF", 0}, {"XPF", "XPF", 0}, {"BHD", "BHD", 3}, {"IQD", "IQD", 3}, {"JOD", "JOD", 3},
+     {"KWD", "KWD", 3}, {"LYD", "LYD", 3}, {"OMR", "OMR", 3}, {"TND", "TND", 3}});
+
+const Currency* find_currency(std::string_view code) {
+  const auto* known = std::ranges::find(kCurrencies, code, &Currency::code);
+  return known == kCurrencies.end() ? nullptr : known;
+}
 
 struct Date {
   int year = 0, month = 0, day = 0;  // 0: not said.
@@ -208,11 +209,16 @@ std::string format_number(const Decimal& number, std::optional<int> decimals,
   return out;
 }
 
-std::string format_money(const Decimal& amount, std::string_view currency, const Locale& locale) {
-  const auto* known = std::ranges::find(kCurrencies, currency, &Currency::code);
-  const bool is_known = known != kCurrencies.end();
-  const auto sign = is_known ? known->sign : currency;
-  auto number = format_number(amount, is_known ? known->decimals : 2, locale);
+int decimals_of(std::string_view currency) {
+  const auto* known = find_currency(currency);
+  return known == nullptr ? kUsualDecimals : known->decimals;
+}
+
+std::string format_money(const Decimal& amount, std::string_view currency,
+                         std::optional<int> decimals, const Locale& locale) {
+  const auto* known = find_currency(currency);
+  const auto sign = known == nullptr ? currency : known->sign;
+  auto number = format_number(amount, decimals.value_or(decimals_of(currency)), locale);
   if (!locale.currency_first) return fmt::format("{}\u00A0{}", number, sign);
   constexpr std::string_view kMinus = "\u2212";
   const bool negative = number.starts_with(kMinus);

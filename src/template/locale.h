@@ -35,8 +35,11 @@ bool is_language_tag(std::string_view tag);
 
 // Without `decimals` as many as the number has.
 std::string format_number(const Decimal& number, std::optional<int> decimals, const Locale& locale);
-// `currency` is an ISO 4217 code; a sign where one is known.
-std::string format_money(const Decimal& amount, std::string_view currency, const Locale& locale);
+// `currency` is an ISO 4217 code; a sign where one is known. Without `decimals` as many as the
+// currency has.
+std::string format_money(const Decimal& amount, std::string_view currency,
+                         std::optional<int> decimals, const Locale& locale);
+int decimals_of(std::string_view currency);
 // "2024", "2024-02", "2024-02-29" or a time in RFC 3339, as far as it goes; nothing when `text` is
 // no date.
 std::optional<std::string> format_date(std::string_view text, DateStyle style,

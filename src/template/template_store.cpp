@@ -12,6 +12,7 @@ namespace millrace::templates {
 namespace {
 
 constexpr std::size_t kTemplatesMax = 1000;
+constexpr std::size_t kNameMax = 63;
 
 std::map<std::string, TemplateFiles> shipped() {
   std::map<std::string, TemplateFiles> folders;
@@ -45,9 +46,12 @@ Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::pat
 }  // namespace
 
 bool is_template_name(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= 100 && is_letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return is_letter(c) || c == '-'; });
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto may_follow = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !name.empty() && name.size() <= kNameMax && is_letter(name.front()) &&
+         std::ranges::all_of(name, may_follow);
 }
 
 Result<TemplateFiles> read_template_folder(const std::filesystem::path& folder) {
@@ -91,7 +95,10 @@ void TemplateStore::add(const std::string& name, TemplateFiles files) {
   std::erase_if(problems_, [&](const TemplateProblem& problem) { return problem.name == name; });
   templates_.erase(name);
   if (!is_template_name(name)) {
-    problems_.push_back({name, fmt::format("{}: a template's name has a-z, 0-9 and '-'", name)});
+    problems_.push_back(
+        {name, fmt::format("{}: a template's name begins with a-z and has at most {} of a-z, 0-9 "
+                           "and '-'",
+                           name, kNameMax)});
     return;
   }
   auto loaded = Template::load(name, std::move(files));

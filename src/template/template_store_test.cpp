@@ -5,9 +5,11 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace millrace::templates {
 namespace {
@@ -141,6 +143,80 @@ TEST(Render, LongAndForeignData) {
   }
 }
 
+// What a schema does not require may be missing: no separator and no word stands for it alone.
+TEST(Render, WhatIsMissingLeavesNothingBehind) {
+  for (const std::string_view name : {"minimal", "modern"}) {
+    const auto page = shipped().find(name);
+    const auto dates = [&](std::string_view job) {
+      const auto html = render(
+          *page,
+          json_of(fmt::format(R"({{"profile": {{"name": "A"}}, "experience": [{}]}})", job)));
+      EXPECT_TRUE(html.has_value());
+      const std::string_view when = "<p class=\"when\">";
+      const auto from = html ? html->html.find(when) : std::string::npos;
+      if (from == std::string::npos) return std::string();
+      const auto begin = from + when.size();
+      return html->html.substr(begin, html->html.find("</p>", begin) - begin);
+    };
+    EXPECT_EQ(dates(R"({"position": "p"})"), "") << name;
+    EXPECT_EQ(dates(R"({"position": "p", "start": "2020-02"})"), "Feb 2020 – Present") << name;
+    EXPECT_EQ(dates(R"({"position": "p", "end": "2021-03"})"), "Mar 2021") << name;
+    EXPECT_EQ(dates(R"({"position": "p", "start": "2020-02", "end": "2021-03"})"),
+              "Feb 2020 – Mar 2021")
+        << name;
+  }
+  const auto report = shipped().find("report");
+  const auto printed = [&](std::string_view more) {
+    const auto html =
+        render(*report,
+               json_of(fmt::format(R"({{"title": "t", "sections": [{{"title": "s"}}]{}}})", more)));
+    EXPECT_TRUE(html.has_value());
+    return html ? html->html : std::string();
+  };
+  EXPECT_THAT(printed(R"(, "version": "1.2")"), HasSubstr("<p class=\"imprint\">1.2</p>"));
+  EXPECT_THAT(printed(R"(, "date": "2026-03-04", "version": "1.2")"),
+              HasSubstr("<p class=\"imprint\">March 4, 2026 · 1.2</p>"));
+  // A section is in the contents where it is printed.
+  for (const auto* more :
+       {"", R"(, "summary": "x")", R"(, "figures": [{"value": "1", "label": "l"}])"}) {
+    const auto html = printed(more);
+    EXPECT_EQ(html.contains("id=\"summary\""), html.contains("href=\"#summary\"")) << more;
+    EXPECT_EQ(html.contains("id=\"summary\""), *more != '\0') << more;
+  }
+}
+
+// What an invoice prints adds up, in currencies without two decimals as well.
+TEST(Render, InvoicesAreSummedWithTheDecimalsThatTheyPrint) {
+  const auto invoice = shipped().find("invoice");
+  ASSERT_TRUE(invoice.has_value());
+  const auto with_lines = [&](std::string_view currency, std::string_view lines) {
+    auto data = invoice->sample().as_object();
+    data["language"] = "en";
+    data["currency"] = currency;
+    data["lines"] = json_of(lines);
+    return data;
+  };
+  const auto sums = [&](const json::Object& data) {
+    const auto html = render(*invoice, data);
+    EXPECT_TRUE(html.has_value());
+    return html ? html->html.substr(html->html.find("<div class=\"sums\">")) : std::string();
+  };
+  const auto yen = sums(with_lines("JPY", R"([
+      {"description": "a", "unit_price": 105, "tax_percent": 8},
+      {"description": "b", "unit_price": 104, "tax_percent": 10}])"));
+  for (const auto* amount : {">¥209<", ">¥8<", ">¥10<", ">¥227<"}) {
+    EXPECT_THAT(yen, HasSubstr(amount));
+  }
+  auto data = with_lines("KWD", R"([{"description": "a", "unit_price": 1.234, "tax_percent": 5}])");
+  for (const auto* amount : {">KWD\u00A01.234<", ">KWD\u00A00.062<", ">KWD\u00A01.296<"}) {
+    EXPECT_THAT(sums(data), HasSubstr(amount));
+  }
+  data["decimals"] = 2;
+  for (const auto* amount : {">KWD\u00A01.23<", ">KWD\u00A00.06<", ">KWD\u00A01.29<"}) {
+    EXPECT_THAT(sums(data), HasSubstr(amount));
+  }
+}
+
 TEST(TemplateStore, HasWhatShips) {
   for (const auto& problem : shipped().problems()) ADD_FAILURE() << problem.message;
   std::vector<std::string> names;
@@ -171,6 +247,35 @@ TEST(TemplateStore, AFolderOnDiskReplacesWhatShips) {
   std::filesystem::create_symlink("/etc/hostname", root / "minimal" / "_x.html");
   EXPECT_THAT(TemplateStore::load({root})->find("minimal").error().message,
               HasSubstr("must be a regular file"));
+  std::filesystem::remove_all(root);
+}
+
+// A name that no document can ask for is told when it is loaded, not when somebody orders it.
+TEST(TemplateStore, ANameIsOneThatDocumentsCanHave) {
+  const auto root = std::filesystem::path(testing::TempDir()) / "template_names_test";
+  std::filesystem::remove_all(root);
+  const std::vector<std::string> good{"a", "own-2", std::string(63, 'x')};
+  const std::vector<std::string> bad{"1st", "my_own", "Own", "-x", "ä", std::string(64, 'x')};
+  for (const auto* names : {&good, &bad}) {
+    for (const auto& name : *names) {
+      std::filesystem::create_directories(root / name);
+      for (auto [file, text] : small_folder()) {
+        if (file == "template.toml") text.replace(text.find("tiny"), 4, name);
+        ASSERT_TRUE(write_file_atomically(root / name / file, text).has_value());
+      }
+    }
+  }
+  const auto store = TemplateStore::load({root});
+  ASSERT_TRUE(store.has_value());
+  for (const auto& name : good) EXPECT_TRUE(store->find(name).has_value()) << name;
+  EXPECT_EQ(store->problems().size(), bad.size());
+  for (const auto& name : bad) {
+    EXPECT_FALSE(is_template_name(name)) << name;
+    const auto found = store->find(name);
+    ASSERT_FALSE(found.has_value()) << name;
+    EXPECT_EQ(found.error().message,
+              name + ": a template's name begins with a-z and has at most 63 of a-z, 0-9 and '-'");
+  }
   std::filesystem::remove_all(root);
 }
 
