@@ -58,7 +58,7 @@ begin
         ('create_profile', 'ASC'), ('create_profile_row', 'ASC'), ('list_profiles', 'ARSC'), ('rename_profile', 'ASC'), ('delete_profile', 'ASC'),
         ('get_file', 'ARSC'), ('list_files', 'ARSC'), ('put_shell_files', 'ASC'), ('update_shell_files', 'ASC'), ('delete_shell_files', 'ASC'),
         ('get_object', 'ARSC'), ('list_objects', 'ARSC'), ('list_buckets', 'ARSC'), ('remove_objects', 'ASC'),
-        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('count_downloads', 'ASC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'), ('export_preview', 'ARSC'),
+        ('create_export_history', 'WAS'), ('update_export_history', 'ASC'), ('delete_export_history', 'ASC'), ('count_download', 'ASC'), ('count_downloads', 'ASC'), ('find_download', 'ARSC'), ('check_storage_quota', 'ARSC'), ('export_files', 'ARSC'), ('export_batch_jobs', 'ARSC'), ('export_preview', 'ARSC'),
         ('put_export_document', 'ASC'), ('get_export_document', 'ARSC'), ('list_export_documents', 'ARSC'), ('delete_export_document', 'ASC'),
         ('version_of', 'ARSC'), ('require_version', 'ASC'), ('begin_request', 'ASC'), ('finish_request', 'ASC'), ('keep_effect', 'ASC'), ('release_request', 'ASC'), ('rest_single', 'ARSC'), ('rest_bounded', 'ARSC'),
         -- The server by itself, after it has made sure who asks. Whoever may say which content was stored could read all content: no client may.

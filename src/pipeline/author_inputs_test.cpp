@@ -92,6 +92,7 @@ class AuthorInputs : public testing::Test {
                                .pipelines = set_,
                                .threads = pool_.get_executor(),
                                .clock = clock_,
+                               .random = random_,
                                .log = Logger::silent()});
     auto checked = parse_pipeline(kLetters);
     for (const auto& problem : checked.problems) ADD_FAILURE() << problem.text("p.toml");

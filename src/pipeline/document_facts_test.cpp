@@ -12,6 +12,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace millrace::pipeline {
 namespace {
@@ -232,6 +234,66 @@ TEST(DocumentFacts, FactsThatShareEvidenceKeepTheirOwnRoutesInEveryOutput) {
   const auto local = extract::narrate(facts.extraction, facts.routed);
   EXPECT_EQ(local.sentences.size(), 2U);
   EXPECT_EQ(local.uncertain, clinical::facts_with(facts.routed, Route::review));
+}
+
+// -- from the page to the Bundle --
+
+json::Array resources_of(const std::vector<std::string>& lines, std::string_view type) {
+  const auto facts = join_pages(numbered({page_of(lines)}));
+  const output::EvidenceTable evidence;
+  output::DocumentInfo info{.document_id = "6f1f4f0e-7d5c-4f0a-9f5e-2f1d3c4b5a69"};
+  info.source.sha256 = std::string(64, 'a');
+  info.processed_at = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::hours(1));
+  const auto bundle = output::fhir_bundle({.info = info,
+                                           .extraction = facts.extraction,
+                                           .evidence = evidence,
+                                           .routed = facts.routed,
+                                           .agents = {"local@1"}});
+  EXPECT_TRUE(bundle) << bundle.error().message;
+  json::Array found;
+  const auto read = parse_json_object(bundle->bundle);
+  for (const auto& entry : read->at("entry").as_array()) {
+    const auto& resource = entry.at("resource");
+    if (resource.at("resourceType").as_string() == type) found.push_back(resource);
+  }
+  return found;
+}
+
+TEST(Fhir, ADenialOfAllergiesHasItsCodeInFourLanguages) {
+  for (const auto& [line, code] : std::vector<std::pair<std::string, std::string>>{
+           {"Allergies: NKDA", "409137002"},
+           {"Allergies: NKA", "716186003"},
+           {"Allergies: No known allergies", "716186003"},
+           {"Allergies: No known drug allergies", "409137002"},
+           {"Allergies: No known food allergies", "429625007"},
+           {"Allergies: No known environmental allergies", "428607008"},
+           {"Allergies: none known", "716186003"},
+           {"Allergien: Keine bekannten Allergien", "716186003"},
+           {"Allergies : Aucune allergie connue", "716186003"},
+           {"Alergias: Sin alergias conocidas", "716186003"}}) {
+    const auto found = resources_of({line}, "AllergyIntolerance");
+    ASSERT_EQ(found.size(), 1U) << line;
+    const auto& one = found.front();
+    EXPECT_EQ(one.at_pointer("/code/coding/0/code").as_string(), code) << line;
+    EXPECT_EQ(one.at_pointer("/clinicalStatus/coding/0/code"), "active") << line;
+  }
+}
+
+TEST(Fhir, ADenialOfOneAllergyIsNoneOfAll) {
+  const auto latex = resources_of({"Allergies: No known latex allergies"}, "AllergyIntolerance");
+  ASSERT_EQ(latex.size(), 1U);
+  EXPECT_EQ(latex.front().at_pointer("/code/coding/0/code").as_string(), "1003774007");
+  for (const auto& one :
+       resources_of({"Allergies: No known penicillin allergies"}, "AllergyIntolerance")) {
+    EXPECT_FALSE(one.at("code").as_object().contains("coding")) << to_json(one);
+    EXPECT_EQ(one.at_pointer("/verificationStatus/coding/0/code").as_string(), "refuted");
+  }
+}
+
+TEST(Fhir, APatientIsNotBornInTheFuture) {
+  const auto found = resources_of({"Patient: Ada Quill", "DOB: 03/12/38"}, "Patient");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().at("birthDate"), "1938-03-12");
 }
 
 TEST(DocumentFacts, NoPagesSayNothing) {

@@ -13,6 +13,7 @@
 #include <expected>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millrace::pipeline {
@@ -41,10 +42,14 @@ awaitable<std::expected<PassAnswers, PassEnd>> ask_model(
     StageJob& job, const ModelService& service, std::vector<layout::clinical::PassRequest> requests,
     TakeAnswer take);
 
-// The model of the stage; null for `local`. blocked when it is not configured here.
+// The model of the stage; null for `local`. blocked when it is not configured here, or when neither
+// the stage nor the settings say which model to ask.
 std::expected<const ModelService*, Outcome> model_of(const StageJob& job);
+std::string no_model(std::string_view provider);  // "no model is named: set anthropic.model"
+// Whom the stage asks, as limits name it: "openai:gpt-4o-mini".
+std::string asked_name(const StageJob& job, const ModelService& service);
 
 // provider, model, tokens and cost, for the result's meta.
-void note_answers(json::Object& meta, const ModelService& service, const PassAnswers& answers);
+void note_answers(json::Object& meta, std::string provider, const PassAnswers& answers);
 
 }  // namespace millrace::pipeline

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/task.h"
 #include "blob/blob_store.h"
 #include "pipeline/children.h"
@@ -33,8 +34,8 @@ struct RemoteParsers;
 // A model that pipeline files may name as provider.
 struct ModelService {
   provider::ChatProvider* chat = nullptr;
-  std::string provider;  // As limits name it: "openai:gpt-4o-mini".
-  std::string model;
+  std::string provider;  // "openai"; limits name it with the model: "openai:gpt-4o-mini".
+  std::string model;     // Of stages that name none; empty: those are not asked.
   provider::PriceTable prices = {};
   int max_output_tokens = 8'192;
 };
@@ -64,6 +65,7 @@ struct Services {
   const PipelineSet& pipelines;
   Executor threads;  // For what computes longer than a moment.
   Clock& clock;
+  Random& random;
   Logger log;
   store::IngestStore* ingest = nullptr;  // Of the stages from parse to publish.
   std::map<std::string, ModelService, std::less<>> models = {};

@@ -58,6 +58,12 @@ Task<MemoryBudget::Share> take_memory(StageJob& job, std::uint64_t bytes) {
   co_return co_await job.services.memory->take(bytes, job.context->token());
 }
 
+std::optional<Outcome> stopped_by_quarantine(const StageJob& job) {
+  if (!job.work.quarantined) return std::nullopt;
+  return Outcome::permanent("quarantined",
+                            "this content has crashed its reader three times before");
+}
+
 std::uint64_t result_bytes(const StageJob& job, RunKind kind) {
   const auto result = result_of(job, kind);
   return result ? static_cast<std::uint64_t>((*result)->content.size_bytes) : 0;
@@ -169,6 +175,14 @@ std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
   return sha256_hex(text);
 }
 
+const store::StageResult* made_already(const Pipeline& pipeline, const Stage& stage,
+                                       const store::DocumentWork& work) {
+  if (!work.page || work.page->state == "failed" || stage.each != Each::page) return nullptr;
+  const auto found = work.results.find(stage.name);
+  if (found == work.results.end()) return nullptr;
+  return found->second.reuse_key == reuse_key(pipeline, stage, work) ? &found->second : nullptr;
+}
+
 json::Object Pack::add(std::string_view piece) {
   json::Object part;
   part["offset"] = bytes.size();
@@ -217,6 +231,7 @@ StageJob job_of_page(const StageJob& job, const store::DocumentWork::GroupPage& 
   one.work.page = page.page;
   one.work.results = page.results;
   one.work.previous = page.previous;
+  one.work.quarantined = page.quarantined;
   one.work.group.clear();
   return one;
 }

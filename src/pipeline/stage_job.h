@@ -7,6 +7,7 @@
 #include "worker/job_context.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,6 +43,9 @@ Task<sandbox::TaskResult> run_child(StageJob& job, sandbox::TaskSpec task);
 // So much of the memory for pages, as long as the share is kept; it must outlive what it is for.
 // Waiting for it is not running. `cancelled` when the job is.
 Task<MemoryBudget::Share> take_memory(StageJob& job, std::uint64_t bytes);
+// How a job ends whose content has crashed its readers before: nothing is started for it. Nothing:
+// it may be read.
+std::optional<Outcome> stopped_by_quarantine(const StageJob& job);
 // Of the result of that stage for the job's page; 0 without one.
 std::uint64_t result_bytes(const StageJob& job, RunKind kind);
 // What a reader may answer of so much text, before anybody knows how much it is: a word takes 130
@@ -62,6 +66,10 @@ Result<const store::StageResult*> result_of(const StageJob& job, RunKind kind);
 // What the result of this page depends on, as millrace.reuse_keys computes it.
 std::string reuse_key(const Pipeline& pipeline, const Stage& stage,
                       const store::DocumentWork& work);
+// What the stage has made of this page already, of the same that it would read now: by another run,
+// before somebody started the job again. Null: there is none, or the page was given up.
+const store::StageResult* made_already(const Pipeline& pipeline, const Stage& stage,
+                                       const store::DocumentWork& work);
 
 // What a stage made of a page, not yet stored.
 struct PageMade {

@@ -15,11 +15,12 @@ namespace millrace::pipeline {
 namespace {
 
 // Raised when the code of a stage makes something else of the same input.
-constexpr int kScanRevision = 2;
+constexpr int kScanRevision = 3;
 constexpr int kReadRevision = 3;
 constexpr int kSpatialRevision = 1;
 constexpr int kPassRevision = 3;
-constexpr int kIngestRevision = 1;
+constexpr int kExtractRevision = 4;  // Of its own: the answers of models to other passes stand.
+constexpr int kIngestRevision = 2;
 
 std::size_t place_of(const Pipeline& pipeline, std::string_view stage) {
   const auto found = std::ranges::find(pipeline.stages, stage, &Stage::name);
@@ -114,10 +115,12 @@ std::string stage_version(const Stage& stage) {
       return fmt::format("{}/{}", fingerprint, kSpatialRevision);
     case RunKind::detect:
     case RunKind::extract:
-    case RunKind::narrate:
+    case RunKind::narrate: {
+      const int revision = stage.kind == RunKind::extract ? kExtractRevision : kPassRevision;
       return stage.provider == kLocalProvider
-                 ? fmt::format("{}/{}/{}", fingerprint, kPassRevision, extract::version())
-                 : fmt::format("{}/{}", fingerprint, kPassRevision);
+                 ? fmt::format("{}/{}/{}", fingerprint, revision, extract::version())
+                 : fmt::format("{}/{}", fingerprint, revision);
+    }
     case RunKind::parse:
     case RunKind::validate:
     case RunKind::chunk:

@@ -152,5 +152,22 @@ TEST(ReuseKey, DependsOnWhatTheStageReadsAndOnNothingElse) {
   EXPECT_EQ(key("fast_queue_ocr", elsewhere), key("fast_queue_ocr", work_of('a')));
 }
 
+TEST(ReuseKey, WhatWasMadeOfTheSameIsNotMadeAgainUnlessThePageWasGivenUp) {
+  const auto pipeline = guardian();
+  const auto& stage = *pipeline.find("ai_queue_pass1");
+  auto work = work_of('a');
+  work.page->state = "pending";
+  EXPECT_EQ(made_already(pipeline, stage, work), nullptr);
+  work.results[stage.name] = {.reuse_key = reuse_key(pipeline, stage, work)};
+  EXPECT_EQ(made_already(pipeline, stage, work), &work.results[stage.name]);
+  auto other = work;
+  other.results["fast_queue_spatial"].content.sha256 = std::string(64, '9');
+  EXPECT_EQ(made_already(pipeline, stage, other), nullptr) << "it would read other words now";
+  work.page->state = "failed";
+  EXPECT_EQ(made_already(pipeline, stage, work), nullptr);
+  work.page.reset();
+  EXPECT_EQ(made_already(pipeline, stage, work), nullptr) << "a job that begins the stage";
+}
+
 }  // namespace
 }  // namespace millrace::pipeline

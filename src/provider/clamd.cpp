@@ -81,6 +81,7 @@ class Talk {
       const asio::local::stream_protocol::endpoint endpoint(options_.socket_path);
       std::tie(error) = co_await socket_.async_connect(endpoint, kAsTuple);
     }
+    connected_ = !error;
     if (!error) co_return std::nullopt;
     co_return failed(Kind::retry, "connection", fmt::format("no connection: {}", error.message()));
   }
@@ -102,6 +103,9 @@ class Talk {
     boost::system::error_code error;
     return socket_.available(error) > 0 || error;
   }
+
+  // It was there, whatever it did then.
+  bool is_connected() const { return connected_; }
 
   // Up to the NUL that ends it, or the end of the connection.
   awaitable<Answer<std::string>> reply() {
@@ -144,6 +148,7 @@ class Talk {
   const ClamdOptions& options_;
   Socket socket_;
   asio::steady_timer timer_;
+  bool connected_ = false;
   Steady::time_point deadline_ = Steady::now() + options_.connect_timeout;
 };
 
@@ -191,7 +196,12 @@ awaitable<Answer<T>> within_limits(awaitable<Answer<T>> work, Talk* talk, Cancel
   if (cancel.cancelled()) {
     co_return std::unexpected(failed(Kind::cancelled, "cancelled", cancel.reason()));
   }
-  co_return std::unexpected(failed(Kind::retry, "timeout", "no progress within the time allowed"));
+  if (!talk->is_connected()) {
+    co_return std::unexpected(
+        failed(Kind::retry, "connect_timeout", "no connection within the time allowed"));
+  }
+  co_return std::unexpected(
+      failed(Kind::retry, "scan_timeout", "no progress within the time allowed"));
 }
 
 awaitable<Answer<ScanVerdict>> scan_here(ClamdOptions options, ByteSource source,

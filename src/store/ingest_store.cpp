@@ -101,10 +101,12 @@ class PgIngestStore final : public IngestStore {
     co_return chunks;
   }
 
-  Task<int> reuse_vectors(Held held, Uuid generation) override {
-    MR_CO_TRY(auto rows,
-              co_await call(MR_POINT("reuse_vectors"), "select millrace.reuse_vectors($1, $2, $3)",
-                            pg::params(held.job, held.token, generation)));
+  Task<int> reuse_vectors(Held held, Uuid generation, ChunkRange range) override {
+    MR_CO_TRY(auto rows, co_await call(MR_POINT("reuse_vectors"),
+                                       "select millrace.reuse_vectors($1, $2, $3, p_after => $4, "
+                                       "p_through => $5)",
+                                       pg::params(held.job, held.token, generation, range.after,
+                                                  range.through)));
     co_return rows[0].i32(0);
   }
 

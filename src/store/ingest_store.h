@@ -76,6 +76,12 @@ struct CapacityGrant {
   std::chrono::milliseconds retry{0};
 };
 
+// Of a generation: those behind `after`, up to `through`.
+struct ChunkRange {
+  int after = -1;
+  int through = 0;
+};
+
 class IngestStore {
  public:
   virtual ~IngestStore() = default;
@@ -89,8 +95,8 @@ class IngestStore {
   virtual Task<void> put_chunks(Held held, Uuid generation, json::Array chunks) = 0;
   // In order, behind `after`; -1: from the first one.
   virtual Task<std::vector<PendingChunk>> pending_chunks(Uuid generation, int after, int limit) = 0;
-  // How many were taken over; 0: no more.
-  virtual Task<int> reuse_vectors(Held held, Uuid generation) = 0;
+  // How many chunks of the range got the vector of an equal text; at most a thousand.
+  virtual Task<int> reuse_vectors(Held held, Uuid generation, ChunkRange range) = 0;
   // invalid_argument with MR045 when they do not fit.
   virtual Task<void> put_vectors(Held held, Uuid generation, VectorBatch batch,
                                  std::optional<CallSettled> call) = 0;

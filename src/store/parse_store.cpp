@@ -53,10 +53,13 @@ class PgParseStore final : public ParseStore {
  public:
   explicit PgParseStore(pg::Pool& pool) : pool_(pool) {}
 
-  Task<std::optional<ParseState>> find_parse(HeldJob held) override {
+  Task<std::optional<ParseState>> find_parse(HeldJob held, ParseWanted wanted) override {
+    auto params = pg::params(held.job, held.token);
+    params.add_json(json::Object{{"parser", std::move(wanted.parser)},
+                                 {"request_sha256", std::move(wanted.request_sha256)}});
     MR_CO_TRY(const auto text,
-              co_await ask(MR_POINT("find_parse"), "select millrace.ask_parse($1, $2)",
-                           pg::params(held.job, held.token)));
+              co_await ask(MR_POINT("find_parse"), "select millrace.ask_parse($1, $2, $3)",
+                           std::move(params)));
     if (text.empty()) co_return std::nullopt;
     MR_CO_TRY(auto state, read_state(text));
     co_return std::move(state);

@@ -32,6 +32,12 @@ struct ParseState {
   std::optional<ContentRef> content = {};
 };
 
+// What a parse must have been asked for to be taken over from a run before.
+struct ParseWanted {
+  std::string parser;
+  std::string request_sha256;  // Hexadecimal, as its call is put on record.
+};
+
 struct NewParse {
   std::string parser;
   std::string capability_sha256;  // Hexadecimal.
@@ -49,8 +55,9 @@ class ParseStore {
  public:
   virtual ~ParseStore() = default;
 
-  // Nothing: none was asked for in this run of the document.
-  virtual Task<std::optional<ParseState>> find_parse(HeldJob held) = 0;
+  // Nothing: none was asked for in this run of the document, and none that is wanted arrived for a
+  // run before.
+  virtual Task<std::optional<ParseState>> find_parse(HeldJob held, ParseWanted wanted) = 0;
   virtual Task<ParseState> ask_parse(HeldJob held, NewParse parse) = 0;
   virtual Task<ParseState> note_asked(HeldJob held, std::string remote_id) = 0;
   virtual Task<ParseState> note_failed(HeldJob held, std::string reason) = 0;

@@ -267,6 +267,23 @@ TEST_F(DocumentsCli, ARetryBeginsAnewOnce) {
   EXPECT_EQ(run({"documents", "retry", "0190a000-0000-7000-8000-00000000ffff"}).code, 3);
 }
 
+TEST_F(DocumentsCli, d06_ARetryOfWhatIsInQuarantineSaysWhatToDo) {
+  const auto id = completed({});
+  const auto sha256 = blob::sha256(kLetter).hex();
+  script(id).quarantine(sha256);
+  const auto people = run({"documents", "retry", id});
+  EXPECT_EQ(people.code, 4);
+  EXPECT_THAT(people.out, HasSubstr("quarantined"));
+  EXPECT_THAT(people.err, HasSubstr("millrace documents release " + sha256));
+  const auto programs = run({"documents", "retry", id, "--json"});
+  EXPECT_EQ(programs.code, 4);
+  const auto row = programs.json().as_array().at(0).as_object();
+  EXPECT_EQ(row.at("answer").as_string(), "quarantined");
+  EXPECT_THAT(std::string(row.at("hint").as_string()), HasSubstr(sha256));
+  EXPECT_EQ(run({"documents", "release", sha256}).code, 0);
+  EXPECT_EQ(run({"documents", "retry", id}).code, 0);
+}
+
 TEST_F(DocumentsCli, QuarantineIsListedAndReleased) {
   const auto id = add("letter.pdf", kLetter);
   const std::string sha256(64, 'f');

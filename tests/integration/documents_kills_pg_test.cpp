@@ -172,6 +172,35 @@ TEST_F(KilledDocuments, f08_ADeathAroundAPaidCallIsPaidForAsItIsOnRecord) {
   expect_sound();
 }
 
+// The connection is cut when a call has just been begun, and nobody knows: it is said again, and is
+// one call, on the account and at the limits.
+TEST_F(KilledDocuments, f08_ACallWhoseBeginningWasInDoubtIsOneCall) {
+  const auto counted = [&] {
+    return std::stoll(
+        value("select coalesce(sum(b.requests), 0) from millrace.provider_bucket b join "
+              "millrace.api_rate_limits a using (provider_id) where b.time_window = 'hour' and "
+              "a.provider_name = 'openai'"));
+  };
+  std::int64_t usual = 0;  // At the limits, for a document whose calls are begun at once.
+  for (const std::string point : {"", "begin_call.after_send", "begin_call.after"}) {
+    const auto before = counted();
+    const auto asked = requests();
+    auto env = paid_env();
+    if (!point.empty()) env["MILLRACE_FAULT"] = point + "=drop";
+    worker_ = std::make_unique<DocumentWorker>(world(), env);
+    const auto id = upload(made_pdf({letter("Doubt " + point, "Metformin")}), "letter.pdf", "paid");
+    ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
+    expect_whole(id, 1, point);
+    EXPECT_EQ(calls(id), fmt::format("answered {}", requests() - asked)) << point;
+    if (point.empty()) usual = counted() - before;
+    EXPECT_EQ(counted() - before, usual) << point;
+    worker_.reset();
+  }
+  expect_nothing_twice();
+  expect_sound_money();
+  expect_sound();
+}
+
 // A page of several questions: whoever dies between them, or before the last answer is on record,
 // has lost that one at most.
 TEST_F(KilledDocuments, f08_ADeathAmongTheQuestionsOfAPageLosesOneAnswerAtMost) {

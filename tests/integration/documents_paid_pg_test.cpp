@@ -106,6 +106,37 @@ TEST_F(PaidPages, AnAnswerThatCannotBeUsedEndsItsPageForAPersonAndIsNotAskedForA
   expect_money_adds_up();
 }
 
+// The page was done by the run that a person began; then somebody starts all dead letters again.
+TEST_F(PaidPages, f08_ADeadLetterWhosePageWasDoneSinceIsNotAskedForWhenItIsRedriven) {
+  script(R"({"do": "bad_text"})");
+  const auto id = upload(made_pdf({letter("Redriven", "Metformin")}), "letter.pdf", "paid");
+  ASSERT_EQ(ended(id), "failed") << to_json(document(id));
+  const auto dead = value(
+      "select h.job_id from millrace.job_history h join millrace.job_fact j using (job_id) where "
+      "h.status = 'failed' and j.payload ->> 'shell_file_id' = $1",
+      pg::params(id));
+  retry(id);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  const auto asked = requests();
+  const auto facts = output(id, "facts");
+  EXPECT_EQ(value("select count(*) from millrace.redrive_jobs(jsonb_build_object('job_ids', "
+                  "jsonb_build_array($1::text)))",
+                  pg::params(dead)),
+            "1");
+  EXPECT_TRUE(eventually([&] {
+    return value(
+               "select count(*) from millrace.job_history where job_id = $1::uuid and status = "
+               "'completed'",
+               pg::params(dead)) == "1";
+  }));
+  EXPECT_EQ(requests(), asked);
+  EXPECT_EQ(state(id), "completed");
+  EXPECT_EQ(document(id).at("run"), 2);
+  EXPECT_EQ(output(id, "facts"), facts);
+  expect_money_adds_up();
+  expect_sound();
+}
+
 TEST_F(PaidPages, ADocumentWithAPageForReviewIsPartialAndShowsTheEvidence) {
   script(R"({"do": "bad_text"})");
   const auto id = upload(
@@ -262,6 +293,31 @@ TEST_F(OtherModels, AModelWithoutAPriceIsNotAskedAndTheDocumentSaysSo) {
             "0");
 }
 
+// A service has no model of its own: until somebody names one, nobody is asked.
+TEST_F(OtherModels, AStageForWhichNobodyNamesAModelIsNotAsked) {
+  pipelines_.write("unnamed.toml", pipeline_like_paid("unnamed", "provider = \"anthropic\""));
+  const std::map<std::string, std::string> env = {{"ANTHROPIC_API_KEY", "k"},
+                                                  {"MILLRACE_ANTHROPIC_BASE_URL", stand_in_->url()},
+                                                  {"MILLRACE_ANTHROPIC_ALLOW_HTTP", "true"}};
+  serve(env);
+  const auto id = upload(made_pdf({letter("Unnamed", "Metformin")}), "letter.pdf", "unnamed");
+  ASSERT_TRUE(eventually([&] { return document(id).at("waiting").is_object(); }))
+      << to_json(document(id));
+  EXPECT_THAT(std::string(document(id).at("waiting").at("reason").as_string()),
+              HasSubstr("set anthropic.model"));
+  EXPECT_EQ(requests(), 0);
+  EXPECT_EQ(value("select count(*) from millrace.api_rate_limits where api_endpoint = ''"), "0");
+  auto named = env;
+  named["MILLRACE_ANTHROPIC_MODEL"] = "stand-in";
+  serve(named);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(value("select distinct provider || ' ' || model from millrace.provider_call where "
+                  "tenant_id = $1::uuid",
+                  pg::params(who_.tenant.to_string())),
+            "anthropic:stand-in stand-in");
+  EXPECT_EQ(meta(id, "paid_pass1", "provider"), "anthropic:stand-in");
+}
+
 // One name of a stage, two pipelines: the limits of whom a job asks count, and nobody else's.
 TEST_F(OtherModels, l17_StagesOfOneNameCountAgainstTheProvidersOfTheirOwnPipelines) {
   pipelines_.write("free.toml", pipeline_like_paid("z_free", "provider = \"local\""));
@@ -286,6 +342,132 @@ TEST_F(OtherModels, l17_StagesOfOneNameCountAgainstTheProvidersOfTheirOwnPipelin
       "where provider_name = 'openai' and api_endpoint = 'stand-in' returning 1");
   const auto free = upload(made_pdf({letter("Free", "Metformin")}), "letter.pdf", "z_free");
   EXPECT_EQ(ended(free), "completed") << to_json(document(free));
+}
+
+// Pages that a service reads, from pictures.
+class SeenPages : public PaidPages {
+ protected:
+  void SetUp() override {
+    PaidPages::SetUp();
+    pipelines_.write("seen.toml", kSeen);
+    heal();
+  }
+
+  static constexpr const char* kSeen = R"(
+name = "seen"
+version = "1.0.0"
+
+[[queue]]
+name = "seen"
+max_attempts = 3
+backoff_base = "100ms"
+backoff_cap = "1s"
+
+[[stage]]
+name = "seen_scan"
+run = "scan"
+queue = "seen"
+
+[[stage]]
+name = "seen_read"
+run = "ocr"
+provider = "google"
+queue = "seen"
+options = { mode = "ocr" }
+)";
+
+  std::map<std::string, std::string> seen_env() const {
+    auto env = paid_env();
+    env["GOOGLE_CLOUD_API_KEY"] = "k";
+    env["MILLRACE_GOOGLE_VISION_URL"] = stand_in_->url();
+    env["MILLRACE_GOOGLE_ALLOW_HTTP"] = "true";
+    env["MILLRACE_GOOGLE_PRICE_PAGE"] = "0.0015";
+    return env;
+  }
+  void heal() {
+    worker_.reset();
+    worker_ = std::make_unique<DocumentWorker>(world(), seen_env());
+  }
+  json::Object reading_of(const std::string& id) {
+    const auto manifest = must(parse_json_object(output(id, "manifest")));
+    for (const auto& stage : manifest.at("stages").as_array()) {
+      if (stage.at("name") == "seen_read") return stage.as_object();
+    }
+    return {};
+  }
+};
+
+TEST_F(SeenPages, WhatAServiceReadIsInTheBooksOfTheDocument) {
+  const auto id = upload(made_scans({{.shade = 230}, {.shade = 231}}), "scan.pdf", "seen");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(requests(), 2);
+  EXPECT_THAT(output(id, "text"), HasSubstr("Metformin 500 mg twice daily"));
+  const auto stage = reading_of(id);
+  EXPECT_EQ(stage.at("provider"), "google:vision-api");
+  EXPECT_EQ(stage.at("model"), "vision");
+  EXPECT_EQ(stage.at("cost_micros"), 3000);
+  EXPECT_EQ(value("select string_agg(distinct state || ' ' || cost_micros, ', ') from "
+                  "millrace.provider_call where tenant_id = $1::uuid",
+                  pg::params(who_.tenant.to_string())),
+            "answered 1500");
+  expect_money_adds_up();
+  expect_sound();
+}
+
+TEST_F(SeenPages, f08_ADeathAfterAPictureWasPaidForBuysNoOther) {
+  const auto usual = upload(made_scans({{.shade = 240}}), "scan.pdf", "seen");
+  ASSERT_EQ(ended(usual), "completed") << to_json(document(usual));
+  int shade = 240;
+  for (const auto& [point, lost] :
+       {std::pair("keep_answer.before", 1), std::pair("keep_answer.after_send", 0),
+        std::pair("keep_answer.after", 0)}) {
+    worker_.reset();
+    const auto before = requests();
+    const auto id = upload(made_scans({{.shade = ++shade}}), "scan.pdf", "seen");
+    auto env = seen_env();
+    env["MILLRACE_FAULT"] = fmt::format("{}=kill@1", point);
+    {
+      DocumentWorker victim(world(), env);
+      EXPECT_TRUE(victim.dies()) << point << " was not reached";
+    }
+    heal();
+    ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
+    EXPECT_EQ(requests() - before, 1 + lost) << point;
+    EXPECT_EQ(output(id, "text"), output(usual, "text")) << point;
+    EXPECT_EQ(meta(id, "seen_read", "cost_micros"), "1500") << point;
+    EXPECT_EQ(reading_of(id).at("provider"), "google:vision-api");
+  }
+  EXPECT_EQ(asked_again(), "0");
+  expect_money_adds_up();
+  expect_sound();
+}
+
+TEST_F(SeenPages, WhatAServiceSawThatIsNoPageIsForReview) {
+  script(R"({"do": "bad_text"})");
+  const auto id = upload(made_scans({{.shade = 220}, {.shade = 221}}), "scan.pdf", "seen");
+  ASSERT_EQ(ended(id), "partial") << to_json(document(id));
+  EXPECT_EQ(requests(), 2);
+  EXPECT_EQ(attempts(id), "permanent 1");
+  json::Object review;
+  for (const auto& page : pages_of(id)) {
+    if (page.at("state") != "failed") continue;
+    EXPECT_EQ(page.at("failed_reason"), "invalid_answer");
+    review = page.at("review").as_object();
+  }
+  ASSERT_FALSE(review.empty());
+  EXPECT_EQ(review.at("stage"), "seen_read");
+  EXPECT_EQ(review.at("model"), "vision");
+  EXPECT_THAT(std::string(review.at("answer").as_string()), HasSubstr("Certainly!"));
+  EXPECT_EQ(value("select state || ' ' || error || ' ' || cost_micros from millrace.provider_call "
+                  "where call_id = $1::uuid",
+                  pg::params(review.at("call_id").as_string())),
+            "answered invalid_answer 1500");
+  retry(id);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_EQ(requests(), 3);
+  for (const auto& page : pages_of(id)) EXPECT_TRUE(page.at("review").is_null());
+  expect_money_adds_up();
+  expect_sound();
 }
 
 }  // namespace

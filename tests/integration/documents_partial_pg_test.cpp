@@ -73,6 +73,48 @@ TEST_F(PartialDocuments, APageThatIsNotReadLeavesTheOthersWhicheverItIs) {
   expect_sound();
 }
 
+// Jobs that wait already when one of their pages turns out to be poison: alone, and in a group.
+TEST_F(PartialDocuments, d06_APageThatWaitsIsNotReadOnceItIsInQuarantine) {
+  const TempFolder pipelines;
+  pipelines.write("held.toml", pipeline_of("held", ""));
+  const DocumentWorker worker(world(), {{"MILLRACE_PIPELINE_DIR", pipelines.path().string()}});
+  const auto bad = letter("Held", "Warfarin");
+  const auto alone = upload(made_pdf({bad}), "alone.pdf", "held");
+  ASSERT_EQ(ended(alone), "completed") << to_json(document(alone));
+  const auto dark = upload(made_scans({{.shade = 205}}), "dark.pdf", "held");
+  ASSERT_EQ(ended(dark), "completed") << to_json(document(dark));
+  value("select millrace.pause_queue('held_read')");
+  // What is known already is not read a second time; these have pages that nobody knows.
+  value("delete from millrace.page_result where file_id in ($1::uuid, $2::uuid) returning 1",
+        pg::params(alone, dark));
+  std::vector<PdfPage> letters(8, bad);
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (i != 1) letters[i] = letter(fmt::format("Held {}", i), "Metformin");
+  }
+  const auto grouped = upload(made_pdf(letters), "a.pdf", "held");
+  const auto scanned = upload(made_scans({{.shade = 206}, {.shade = 205}}), "b.pdf", "held");
+  for (const auto& id : {grouped, scanned}) {
+    ASSERT_TRUE(eventually([&] { return stage(id) == "held_read"; })) << to_json(document(id));
+  }
+  ASSERT_EQ(
+      value("select count(*) from millrace.job_fact where payload ->> 'shell_file_id' = $1 and "
+            "payload -> 'pages' = '[1, 2]'",
+            pg::params(grouped)),
+      "1");
+  quarantine(alone);
+  quarantine(dark);
+  value("select millrace.resume_queue('held_read')");
+  for (const auto& id : {grouped, scanned}) {
+    EXPECT_EQ(ended(id), "partial") << to_json(document(id));
+    EXPECT_EQ(value("select string_agg(page || ' ' || failed_reason, ', ') from millrace.page "
+                    "where file_id = $1::uuid and state = 'failed'",
+                    pg::params(id)),
+              "2 quarantined");
+    EXPECT_THAT(output(id, "text"), testing::Not(HasSubstr("Warfarin")));
+  }
+  EXPECT_THAT(output(grouped, "text"), HasSubstr("Held 0"));
+}
+
 // Two words of a copier on a picture are no text of the page.
 TEST_F(PartialDocuments, AScanWithAStampIsNoSearchablePdfBeforeItIsRead) {
   const TempFolder pipelines;

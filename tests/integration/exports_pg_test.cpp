@@ -197,6 +197,35 @@ TEST_F(MadeExports, a_template_that_no_worker_has_is_waited_for_without_a_charge
   worker_ = std::make_unique<ExportWorkerProgram>(world());
 }
 
+// A worker that has printed and whose browsers start no more gives its exports to others at once,
+// and says why; it is no fault of theirs.
+TEST_F(MadeExports, browsers_that_stop_starting_cost_no_attempt) {
+  worker_.reset();
+  const auto scratch = folder_.path() / "scratch";
+  const auto aside = folder_.path() / "aside";
+  const auto warm = order(keep("Warm", resume("Ada")));
+  {
+    const ExportWorkerProgram ill(world(), {{"MILLRACE_EXPORT_SCRATCH_DIR", scratch.string()},
+                                            {"MILLRACE_EXPORT_BROWSERS", "1"}});
+    ASSERT_EQ(ended(warm), "completed");
+    fs::rename(scratch, aside);
+    ill.signal_browsers(SIGKILL);
+    ASSERT_TRUE(eventually([&] { return ill.err().contains("browser_not_started"); }));
+    const auto job = order(keep("CV", resume("Grace")));
+    ASSERT_TRUE(eventually([&] { return error_type(job) != "(none)"; }));
+    EXPECT_EQ(value("select outcome || ' ' || charged || ' ' || (error ->> 'message' ~ '^no "
+                    "browser: .*No such file or directory') from millrace.attempt where job_id = "
+                    "$1::uuid order by attempt_seq limit 1",
+                    pg::params(job)),
+              "throttled false true")
+        << value("select error::text from millrace.attempt where job_id = $1::uuid",
+                 pg::params(job));
+    EXPECT_EQ(status(job), "pending");
+    fs::rename(aside, scratch);
+  }
+  worker_ = std::make_unique<ExportWorkerProgram>(world());
+}
+
 TEST_F(MadeExports, a_file_over_the_quota_is_not_stored) {
   config("export.quota_bytes", "4096");
   const auto job = order(keep("CV", resume("Ada")));

@@ -182,6 +182,17 @@ TEST_F(IngestedDocuments, AFileWithoutTextFailsAndSaysSo) {
   EXPECT_EQ(upload_job(id, "status"), "failed_parse");
 }
 
+// A page has a mark whatever is on it: that is no text, and nothing is paid for it.
+TEST_F(IngestedDocuments, ADocumentOfBlankPagesFailsAndSaysSo) {
+  const auto id = ingest(made_pdf({{}, {}}), "blank.pdf");
+  EXPECT_EQ(ended(id), "failed") << to_json(document(id));
+  EXPECT_EQ(upload_job(id, "status"), "failed_parse");
+  EXPECT_THAT(upload_job(id, "last_error"), HasSubstr("no_text"));
+  EXPECT_EQ(
+      value("select count(*) from millrace.generation where file_id = $1::uuid", pg::params(id)),
+      "0");
+}
+
 TEST_F(IngestedDocuments, AFileThatIsNoDocumentIsRejected) {
   const auto id = ingest(std::string("\x7f"
                                      "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
@@ -213,7 +224,7 @@ TEST_F(IngestedDocuments, b25_ALargeTextIsCutInBatches) {
   EXPECT_GT(count("select count(*) from millrace.document_chunks where document_id = $1::uuid",
                   pg::params(id)),
             1'999);
-  // B-15: no batch above 256.
+  // B-13: as many as were cut; how large batches are: ingest_kills_pg_test, b15_*.
   EXPECT_EQ(value("select chunks_total - (select count(*) from millrace.document_chunks c where "
                   "c.generation_id = "
                   "g.generation_id) from millrace.generation g where file_id = $1::uuid",

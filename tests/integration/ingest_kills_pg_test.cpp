@@ -97,13 +97,56 @@ TEST_F(KilledIngest, b15_UndisturbedEveryTextIsPaidForOnce) {
   expect_sound_money();
 }
 
+// B-15, F08: batches of up to 256, and of equal texts one is paid for, wherever they stand.
+TEST_F(KilledIngest, b15_EqualTextsOfADocumentArePaidForOnce) {
+  worker_.reset();
+  std::string pipeline(kPaidIngest);
+  pipeline.replace(pipeline.find("2.0.0"), 5, "2.1.0");
+  pipeline.replace(pipeline.find("batch_max = 4"), 13, "batch_max = 256");
+  pipelines_.write("ingest.toml", pipeline);
+  value(
+      "select millrace.set_limit('openai', 'stand-in-embed', '{\"tokens_per_minute\": -1, "
+      "\"tokens_per_hour\": -1}')");
+  heal();
+  const auto section = [](int number) {
+    return fmt::format(
+        "# Gate {0}\n\nWater enters the race at gate {0}. The miller opens gate {0} in the "
+        "morning, "
+        "closes it at night, and counts the paddles of wheel {0} before he goes home.\n\n",
+        number);
+  };
+  std::string text;
+  for (int i = 1; i < 299; ++i) text += section(i);
+  text += section(1) + section(299);
+  const auto id = ingest(text);
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  EXPECT_EQ(count("select count(*) from millrace.document_chunks where document_id = $1::uuid",
+                  pg::params(id)),
+            300);
+  std::uint64_t largest = 0;
+  const auto asked = stand_in_->ask("GET", "/control/requests");
+  for (const auto& one : asked.at("requests").as_array()) {
+    largest = std::max(largest, one.at("inputs").to_number<std::uint64_t>());
+  }
+  EXPECT_EQ(largest, 256U);
+  EXPECT_EQ(figure("calls"), 2);
+  EXPECT_EQ(figure("texts_paid"), 299);
+  EXPECT_EQ(figure("times_max"), 1);
+  EXPECT_EQ(document(id).at("summary").at("embeddings").at("taken_over"), 1);
+  expect_sound_money();
+}
+
 // V-24, B-03: whatever call to the database a death strikes, before it, behind it, or between its
 // end and the answer.
 TEST_F(KilledIngest, v24_ADeathAtAnyPointOfAnyStageCostsNoChunk) {
   worker_.reset();
   std::map<std::string, std::string> ids;  // By point.
-  for (const auto& point : points_of("src/store/ingest_store.cpp")) {
-    if (point.starts_with("find_parsed")) continue;  // Of imported jobs.
+  auto points = points_of("src/store/ingest_store.cpp");
+  points.insert(points.end(), {"begin_call.before", "begin_call.after_send", "begin_call.after"});
+  for (const auto& point : points) {
+    if (point.starts_with("find_parsed")) continue;    // Of imported jobs.
+    if (point.starts_with("take_capacity")) continue;  // Of calls that cost nothing.
     ids[point] = ingest(made_markdown(fmt::format("Mill {}", ids.size()), 4), "report.md");
     kill_at(point + "=kill");
   }
@@ -201,6 +244,33 @@ TEST_F(KilledIngest, g12_AnswersThatDoNotFitAreRefusedAndAskedForAgain) {
   ASSERT_EQ(ended(id), "completed") << to_json(document(id));
   expect_published(id);
   EXPECT_EQ(stand_in_->ask("GET", "/control/state").at("script_left"), 0);
+}
+
+// L-04: tokens of an answer that cannot be used are settled with its call, and not with the job as
+// well.
+TEST_F(KilledIngest, l04_TheTokensOfARefusedAnswerCountOnce) {
+  const auto counted = [&] {
+    return count(
+        "select coalesce(sum(b.tokens), 0) from millrace.provider_bucket b join "
+        "millrace.api_rate_limits a using (provider_id) where b.time_window = 'hour' and "
+        "a.api_endpoint = 'stand-in-embed'");
+  };
+  const auto before = counted();
+  stand_in_->ask("POST", "/control/script",
+                 R"({"steps": [{"do": "wrong_dimension", "service": "embeddings", "times": 2}]})");
+  const auto id = ingest(made_markdown("Refused Mill", 3));
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  const auto took = count(
+      "select sum(c.input_tokens) from millrace.provider_call c join millrace.job_fact j using "
+      "(job_id) where j.payload ->> 'shell_file_id' = $1",
+      pg::params(id));
+  EXPECT_EQ(count("select count(*) from millrace.provider_call c join millrace.job_fact j using "
+                  "(job_id) where j.payload ->> 'shell_file_id' = $1 and c.state = 'failed'",
+                  pg::params(id)),
+            2);
+  // And the one that the claim of the last delivery took.
+  EXPECT_EQ(counted() - before, took + 1);
+  expect_sound_money();
 }
 
 // A service that takes less than it says: the batch is cut until it fits, at no cost and without

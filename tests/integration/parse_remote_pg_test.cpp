@@ -236,6 +236,18 @@ TEST_F(RemoteParses, PagesThatFailedMakeTheDocumentPartial) {
   EXPECT_EQ(parsed(id), "<!-- page 1 -->\n\none\n\n<!-- page 3 -->\n\nthree\n");
 }
 
+// Pages that are parsed and blank are charged, and are no document.
+TEST_F(RemoteParses, PagesWithoutTextFailTheDocument) {
+  parsers().push({.text = " \f\n"});
+  const auto id = upload("x", "cloud");
+  ASSERT_EQ(ended(id), "failed");
+  EXPECT_THAT(request(id, "reason"), HasSubstr("no page of the document has a text"));
+  EXPECT_EQ(calls(id), "answered 6000");
+  parsers().push({.text = "<!-- page 1 -->\n"});
+  const auto delivered = upload("x", "hook");
+  ASSERT_EQ(ended(delivered), "failed");
+}
+
 TEST_F(RemoteParses, AParseThatFailedFailsTheDocumentWithItsReason) {  // H05
   parsers().push({.end = End::failed, .error = "the file is encrypted"});
   const auto id = upload("x", "cloud");
@@ -329,6 +341,23 @@ TEST_F(RemoteParses, b02_AParserThatNeverDeliversIsGivenUpAtTheDeadline) {
   EXPECT_EQ(request(id, "state"), "failed");
   // It may still have done it.
   EXPECT_EQ(calls(id), "unknown ?");
+}
+
+// It came after the deadline, and is paid for: whoever begins the document anew has it.
+TEST_F(RemoteParses, f08_TextThatCameTooLateIsThatOfTheDocumentBegunAnew) {
+  parsers().push({.takes = 8'000ms, .text = "late, and paid for"});
+  const auto before = parsers().parses();
+  const auto id = upload("x", "hook");
+  ASSERT_EQ(ended(id), "failed");
+  ASSERT_TRUE(eventually([&] { return request(id, "state") == "arrived"; }));
+  ASSERT_EQ(api().post("/api/v1/documents/" + id + "/retry", who_.token, "").status / 100, 2);
+  ASSERT_EQ(ended(id), "completed");
+  EXPECT_EQ(parsed(id), "late, and paid for");
+  EXPECT_EQ(parsers().parses(), before + 1);
+  EXPECT_EQ(value("select count(*) from millrace.provider_call c join millrace.job_fact j using "
+                  "(job_id) where j.payload ->> 'shell_file_id' = $1",
+                  pg::params(id)),
+            "1");
 }
 
 TEST_F(RemoteParses, DeliveriesThatAreForgedLeaveTheJobWaiting) {

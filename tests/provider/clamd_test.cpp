@@ -319,19 +319,39 @@ TEST_F(ClamdTrouble, NobodyThereIsTriedAgain) {
   EXPECT_EQ(verdict.error().kind, Kind::retry);
 }
 
+// A host that does not answer at all: its queue of connections is full, and nobody takes them.
+TEST_F(ClamdTrouble, AHostThatDoesNotAnswerIsNotReached) {
+  asio::ip::tcp::acceptor full(io, {asio::ip::address_v4::loopback(), 0});
+  full.listen(0);
+  std::vector<asio::ip::tcp::socket> waiting;
+  for (int i = 0; i < 4; ++i) {
+    auto& socket = waiting.emplace_back(io);
+    socket.open(asio::ip::tcp::v4());
+    socket.non_blocking(true);
+    boost::system::error_code ignored;
+    socket.connect(full.local_endpoint(), ignored);
+  }
+  const Clamd clamd(
+      {.socket_path = "", .port = full.local_endpoint().port(), .connect_timeout = 100ms});
+  const auto verdict = run_blocking(io, clamd.scan(bytes_of("x"), {}));
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, Kind::retry);
+  EXPECT_EQ(verdict.error().error_type, "connect_timeout");
+}
+
 TEST_F(ClamdTrouble, SilenceIsNoVerdict) {
   FakeClamd fake(io, Does::stall);
   const auto verdict = scan(fake.port());
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().kind, Kind::retry);
-  EXPECT_EQ(verdict.error().error_type, "timeout");
+  EXPECT_EQ(verdict.error().error_type, "scan_timeout");
 }
 
 TEST_F(ClamdTrouble, ADaemonThatTakesNothingIsGivenUp) {
   FakeClamd fake(io, Does::never_read);
   const auto verdict = scan(fake.port(), std::string(64u << 20, 'x'));
   ASSERT_FALSE(verdict);
-  EXPECT_EQ(verdict.error().error_type, "timeout");
+  EXPECT_EQ(verdict.error().error_type, "scan_timeout");
 }
 
 TEST_F(ClamdTrouble, TheWholeScanHasATime) {
@@ -341,7 +361,7 @@ TEST_F(ClamdTrouble, TheWholeScanHasATime) {
       {.socket_path = "", .port = fake.port(), .idle_timeout = 20s, .total_timeout = total});
   const auto verdict = run_blocking(io, clamd.scan(bytes_of("x"), {}));
   ASSERT_FALSE(verdict);
-  EXPECT_EQ(verdict.error().error_type, "timeout");
+  EXPECT_EQ(verdict.error().error_type, "scan_timeout");
 }
 
 TEST_F(ClamdTrouble, AConnectionThatEndsIsNoVerdict) {

@@ -48,7 +48,7 @@ enum class Action {
   inner_error,       // 200 with an error in it; of Vision for one image.
   wrong_json,        // 200 with a body that is no JSON.
   wrong_shape,       // 200 with JSON of another form.
-  bad_text,          // 200: what the model says is no JSON.
+  bad_text,          // 200: what the model says is no JSON; of a picture, no annotation.
   invented,          // 200: what the model says is not in the question.
   echo,              // 400 with a message that repeats key and question.
   short_answer,      // 200: one vector is missing.

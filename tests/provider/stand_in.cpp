@@ -19,6 +19,7 @@ constexpr std::size_t kBodiesKept = 300;
 
 bool is_saying(Action action) {
   switch (action) {
+    case Action::bad_text:
     case Action::refusal:
     case Action::length:
     case Action::content_filter:

@@ -145,6 +145,9 @@ class VisionSide final : public Side {
     json::Array responses;
     for (const auto& image : question.images) responses.push_back(annotation(seen_in(image)));
     if (saying.action == Action::wrong_shape) responses.clear();
+    if (saying.action == Action::bad_text) {
+      responses.front() = json::Object{{"fullTextAnnotation", saying.text}};
+    }
     if (saying.action == Action::inner_error) {
       responses.front() =
           json::Object{{"error", json::Object{{"code", 14}, {"message", "Try again."}}}};

@@ -161,6 +161,22 @@ TEST_F(ApiDocuments, ARetryBeginsANewRunAndASecondOneIsRefused) {
   EXPECT_EQ(get(path(id, "/outputs/text")).status, 200) << "of the run before";
 }
 
+TEST_F(ApiDocuments, d06_ADocumentInQuarantineIsNotBegunAnewAndSaysHowItCanBe) {
+  const auto id = partial();
+  const auto sha256 = text_of(get(path(id)), "sha256");
+  script(id).quarantine(sha256);
+  const auto refused = post(path(id, "/retry"));
+  EXPECT_EQ(refused.status, 409) << refused.body;
+  EXPECT_EQ(text_of(refused, "code"), "document_busy");
+  EXPECT_THAT(refused.body, HasSubstr("is in quarantine"));
+  EXPECT_THAT(refused.body, HasSubstr("millrace documents release " + sha256));
+  EXPECT_EQ(text_of(get(path(id)), "state"), "partial");
+  EXPECT_EQ(get(path(id, "/facts")).json().at("items").as_array().size(), 1U);
+  const auto release = "/api/v1/quarantine/" + sha256 + "/release";
+  EXPECT_EQ(api().post(release, staff(Role::operator_), "").status, 200);
+  EXPECT_EQ(post(path(id, "/retry")).status, 202);
+}
+
 TEST_F(ApiDocuments, APictureIsDrawnWhenSomebodyAsks) {
   const auto id = partial();
   upload(kPicture, "page.png");

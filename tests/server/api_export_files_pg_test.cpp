@@ -139,14 +139,81 @@ TEST_F(ApiExportFiles, WhatHasExpiredIsNowhereHandedOut) {
   EXPECT_EQ(gone.at("status"), json::Value("completed"));
   EXPECT_TRUE(gone.at("resultUrl").is_null());
   EXPECT_EQ(world().get("/api/v1/export/download/" + history, token_).status, 410);
-  const auto files = world().get(batch + "/files", token_);
+  // X-16: it is no whole batch any more.
+  for (const auto* what : {"/files", "/download"}) {
+    const auto partial = world().get(batch + what, token_);
+    EXPECT_EQ(partial.status, 409) << what << " " << partial.body;
+    EXPECT_EQ(partial.json().at("message"), json::Value("Batch partially complete"));
+    EXPECT_EQ(partial.json().at("details"),
+              (json::Object{{"completedCount", 1},
+                            {"totalCount", 2},
+                            {"completedJobs", json::Array{data.at("jobs").at(1).at("jobId")}}}));
+  }
+  const auto files = world().get(batch + "/files?partial=true", token_);
   EXPECT_EQ(files.json().at("data").at("files").as_array().size(), 1U) << files.body;
-  EXPECT_EQ(world().get(batch + "/download", token_).status, 200);
+  EXPECT_EQ(world().get(batch + "/download?partial=true", token_).status, 200);
   expire(data.at("jobs").at(1));
   EXPECT_EQ(world().get(batch + "/files", token_).status, 404);
   const auto zip = world().get(batch + "/download", token_);
   EXPECT_EQ(zip.status, 404);
   EXPECT_EQ(zip.json().at("message"), json::Value("Batch not found or incomplete"));  // X-15
+}
+
+// X-16: a batch whose jobs are all done, and one of whose files was deleted since.
+TEST_F(ApiExportFiles, x16_ABatchWithoutOneOfItsFilesIsAPartOfOne) {
+  const auto made = post("/api/v1/export/batch",
+                         fmt::format(R"({{"documentIds":["{}","{}"]}})", document(), document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto data = made.json().at("data");
+  const auto batch = "/api/v1/export/batch/" + std::string(data.at("batchId").as_string());
+  std::vector<std::pair<std::string, std::string>> exports;  // Jobs, and what the history has.
+  for (const auto* name : {"kept.pdf", "deleted.pdf"}) {
+    const auto held = claim();
+    const auto path = store(name, std::string("%PDF-1.7 ") + name);
+    complete(held, path);
+    exports.emplace_back(held.first, write_history(held.first, path));
+  }
+  EXPECT_EQ(world().get(batch + "/download", token_).status, 200);
+  EXPECT_EQ(world().get(batch + "/files", token_).status, 200);
+  ASSERT_EQ(world()
+                .ask({.method = "DELETE",
+                      .path = "/api/v1/export/history/" + exports.at(1).second,
+                      .token = token_})
+                .status,
+            200);
+  EXPECT_EQ(world().get(batch, token_).json().at("data").at("completedCount"), json::Value(2));
+  for (const auto* what : {"/download", "/files"}) {
+    const auto partial = world().get(batch + what, token_);
+    EXPECT_EQ(partial.status, 409) << what << " " << partial.body;
+    EXPECT_EQ(partial.json().at("details").at("completedJobs"),
+              (json::Array{json::Value(exports.at(0).first)}));
+    EXPECT_EQ(world().get(batch + what + "?partial=true", token_).status, 200) << what;
+  }
+}
+
+// X-14, X-18: who asks for the head of an archive gets it, and nothing is read: not even what is
+// not there.
+TEST_F(ApiExportFiles, x18_TheHeadOfAnArchiveReadsNoFile) {
+  const auto made =
+      post("/api/v1/export/batch", fmt::format(R"({{"documentIds":["{}"]}})", document()));
+  ASSERT_EQ(made.status, 202) << made.body;
+  const auto batch = std::string(made.json().at("data").at("batchId").as_string());
+  const auto path = store("lost.pdf", "%PDF-1.7 lost");
+  complete(claim(), path);
+  must(
+      sql_.query("update millrace.blob_object b set store_key = 'sha256/00/' || repeat('0', 64) "
+                 "from millrace.storage_object o where o.name = $1 and o.tenant_id = b.tenant_id "
+                 "and o.sha256 = b.sha256",
+                 pg::params(path)));
+  const auto head = ApiWorld::bytes_of(
+      {.method = "HEAD", .path = "/api/v1/export/batch/" + batch + "/download", .token = token_});
+  WireClient client(world().address());
+  const auto heard = client.ask(head, {.head_only = true});
+  EXPECT_EQ(heard.status, 200);
+  EXPECT_EQ(heard.header("content-type"), "application/zip");
+  // The connection is not cut, as that of who was promised bytes would be.
+  ASSERT_TRUE(client.open());
+  EXPECT_EQ(client.ask(head, {.head_only = true}).status, 200);
 }
 
 // X-07: a link that is made shortly before its file expires ends with it, wherever it is made; and

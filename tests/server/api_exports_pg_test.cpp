@@ -260,6 +260,17 @@ TEST_F(ApiExports, HistoryIsListedDownloadedAndDeleted) {  // H-09, H-11, X-18, 
                            pg::params(which)))[0]
         .i64(0);
   };
+  // Who only looks at the head is told the same, and has downloaded nothing.
+  const auto looked = [&](const std::string& which, const std::string& token) {
+    return world().ask(
+        {.method = "HEAD", .path = "/api/v1/export/download/" + which, .token = token});
+  };
+  EXPECT_EQ(looked(id, token_).status, 302);
+  EXPECT_NE(looked(id, token_).header("location"), "");
+  EXPECT_EQ(looked(id, world().key(Role::reader)).status, 302);
+  EXPECT_EQ(looked(expired, token_).status, 410);
+  EXPECT_EQ(looked(missing, token_).status, 404);
+  EXPECT_EQ(looked(id, world().jwt(Role::authenticated, tenant_, world().new_user())).status, 404);
   EXPECT_EQ(counted(id), 1);
   EXPECT_EQ(counted(expired), 0);
   EXPECT_EQ(counted(missing), 0) << "nobody has got anything";

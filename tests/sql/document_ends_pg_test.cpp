@@ -133,6 +133,116 @@ TEST_F(Ends, ARunThatFailsKeepsWhatItMadeItself) {
   EXPECT_EQ(handed_out(file, "manifest") + " " + handed_out(file, "pdf"), "(null) pdf");
 }
 
+// --- Content in quarantine ---
+
+// The writer has crashed three times, and nobody has looked at the file since: what was read, and
+// paid for, is there when it is released.
+TEST_F(Ends, d06_ADocumentInQuarantineKeepsWhatWasPaidForAndIsBegunAnewWhenReleased) {
+  const auto file = scanned({"one", "two"});
+  for (int i = 0; i < 2; ++i) {
+    expect_settled(settle_page(take(kOcr), "words", fmt::format("[{}]", kFact)));
+  }
+  keep(sql);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(worker.settle(
+                  take(kOutputs), "retry",
+                  R"({"crash": true, "error": {"error_type": "reader_crashed", "message": "m"}})"),
+              "settled");
+    pass(sql, "5 minutes");
+    keep(sql);
+  }
+  EXPECT_EQ(document(file, "state"), "failed");
+  const auto sha256 =
+      sql.value("select encode(sha256, 'hex') from millrace.shell_files where id = $1::uuid",
+                pg::params(file));
+  ServerSession api{database};
+  const auto error = api.refused("select millrace.retry_document($1::uuid)", pg::params(file));
+  EXPECT_EQ(error.sqlstate, "MR042");
+  EXPECT_EQ(error.detail, "quarantined");
+  EXPECT_NE(error.message.find(sha256), std::string::npos) << error.message;
+  EXPECT_NE(error.hint.find("millrace documents release " + sha256), std::string::npos)
+      << error.hint;
+  EXPECT_EQ(document(file, "state") + " " + holds(file),
+            "failed 0 outputs, 2 facts, 2 pages, 3 results");
+  EXPECT_EQ(api.number("select millrace.release_quarantine($1)", pg::params(sha256)), 1);
+  expect_settled(settle_scan(retried(file), {"one", "two"}));
+  EXPECT_EQ(waiting(kOcr), 0) << "nothing is read, or paid for, again";
+  end();
+  EXPECT_EQ(document(file, "state"), "completed");
+}
+
+class QuarantinedLater : public Ends {
+ protected:
+  // The job of the second run of a document that had been completed.
+  Delivery begun_anew() {
+    file_ = completed();
+    const auto job = retried(file_);
+    sql.run(
+        "insert into millrace.paid_answer (file_id, page, stage, question_sha256, tenant_id, "
+        "job_id, generation, call_id, model, response_id, answer, input_tokens, output_tokens, "
+        "cost_micros, kept_at) select file_id, 1, 'ai_queue_pass1', sha256('q'), tenant_id, "
+        "millrace.new_id(), 1, millrace.new_id(), 'm', 'r', 'paid', 1, 1, 1, millrace.now() from "
+        "millrace.document where file_id = $1::uuid",
+        pg::params(file_));
+    return job;
+  }
+  void expect_nothing_lost() {
+    EXPECT_EQ(document(file_, "state"), "rejected");
+    EXPECT_EQ(holds(file_), "2 outputs, 2 facts, 2 pages, 3 results");
+    EXPECT_EQ(document(file_, "kind") + " " + document(file_, "page_count"), "pdf 2");
+    EXPECT_EQ(sql.number("select count(*) from millrace.paid_answer"), 1);
+    EXPECT_EQ(cleared(file_, "outputs"), "(none)");
+    expect_settled(settle_scan(retried(file_), {"one", "two"}));
+    EXPECT_EQ(waiting(kOcr), 0);
+    end();
+    EXPECT_EQ(document(file_, "state"), "completed");
+  }
+
+  std::string file_;
+};
+
+TEST_F(QuarantinedLater, d06_AFileThatTheScanRefusesForThatAloneLosesNothing) {
+  const auto job = begun_anew();
+  expect_settled(settle(job, "select millrace.settle_scan($1::uuid, $2::jsonb, null)",
+                        pg::params(job.id, scan_of({}, "refused", "quarantined"))));
+  expect_nothing_lost();
+}
+
+TEST_F(QuarantinedLater, d06_NorDoesOneThatItsParserRefuses) {
+  expect_settled(settle_stage(begun_anew(),
+                              R"({"rejected": [{"rule": "quarantined", "severity": "refuse"}]})"));
+  expect_nothing_lost();
+}
+
+TEST_F(Ends, WhyAFileWasRefusedIsPastOnceItIsRead) {
+  const auto file = completed();
+  expect_settled(settle_stage(retried(file),
+                              R"({"rejected": [{"rule": "quarantined", "severity": "refuse"}]})"));
+  EXPECT_THAT(document(file, "findings"), testing::HasSubstr("quarantined"));
+  expect_settled(settle_stage(
+      retried(file),
+      R"({"describes": {"kind": "pdf", "mime": "application/pdf", "page_count": 2}})"));
+  EXPECT_EQ(document(file, "state") + " " + document(file, "findings"), "completed []");
+}
+
+// A reason beside it is a reason.
+TEST_F(Ends, AFileThatIsRefusedForAnotherReasonTooLosesAll) {
+  const auto file = completed();
+  expect_settled(
+      settle_stage(retried(file), R"({"rejected": [{"rule": "quarantined", "severity": "refuse"},
+                                      {"rule": "virus", "severity": "refuse"}]})"));
+  EXPECT_EQ(holds(file), "0 outputs, 0 facts, 0 pages, 0 results");
+}
+
+TEST_F(Ends, AFileInQuarantineThatWasNeverReadIsRefusedAndHasNoPages) {
+  const auto file = upload("hostile");
+  const auto job = take(kScan);
+  begin(job);
+  expect_settled(settle(job, "select millrace.settle_scan($1::uuid, $2::jsonb, null)",
+                        pg::params(job.id, scan_of({}, "refused", "quarantined"))));
+  EXPECT_EQ(document(file, "state") + " " + document(file, "page_count"), "rejected 0");
+}
+
 // --- What crashes the drawer ---
 
 TEST_F(Ends, APageThatCrashedItsDrawerThreeTimesIsQuarantinedAndTheDocumentIsNot) {

@@ -39,7 +39,7 @@ TEST_F(Errors, g05_every_failed_delivery_is_on_record_with_its_fields) {
   stop_clock(sql);
   const auto job = take(kOcr);
   pass(sql, "1500 milliseconds");
-  fail(job, "retry", "connection_reset", "gone");
+  fail(job, "retry", "connection_lost", "gone");
   for (const auto* field : {"job_type", "error_type", "error_message", "retry_count",
                             "next_retry_at", "worker_id", "duration_ms", "timestamp"}) {
     EXPECT_NE(error_field(file, fmt::format("{{current_error,{}}}", field)), "(null)") << field;
@@ -75,21 +75,87 @@ TEST_F(Errors, g05_every_failed_delivery_is_on_record_with_its_fields) {
               "millrace.shell_files"));
 }
 
-// G-06: the words of the source.
+// G-06: the words of the source, for codes as workers send them (provider/exchange.cpp,
+// provider/classify.cpp, provider/clamd.cpp, worker/handlers/http_outcome.cpp,
+// pipeline/task_outcome.cpp), by what the stage does and whom it asks.
 TEST_F(Errors, g06_failures_are_told_in_the_words_of_the_source) {
-  const auto word = [&](std::string_view type, std::string_view outcome, std::string_view error) {
+  const auto word = [&](std::string_view stage, std::string_view error,
+                        std::string_view outcome = "retry") {
     return sql.value(
-        "select millrace.error_class($1, $2, jsonb_build_object('error_type', $3::text))",
-        pg::params(type, outcome, error));
+        "select millrace.failure_class($1::jsonb, $2, jsonb_build_object('error_type', $3::text))",
+        pg::params(stage, outcome, error));
   };
-  EXPECT_EQ(word("fast_queue_ocr", "retry", "reader_crashed"), "ocr_failure");
-  EXPECT_EQ(word("fast_queue_ocr", "retry", "connection_failed"), "network_error");
-  EXPECT_EQ(word("ai_queue_pass1", "retry", "call_timeout"), "ai_timeout");
-  EXPECT_EQ(word("ai_queue_pass1", "retry", "timed_out"), "ai_timeout");
-  EXPECT_EQ(word("ai_queue_pass2", "permanent", "invalid_answer"), "api_error");
-  EXPECT_EQ(word("ai_queue_pass2", "retry", "network_error"), "network_error");
-  EXPECT_EQ(word("ai_queue_pass2", "lost", ""), "worker_timeout");
-  EXPECT_EQ(sql.value("select millrace.error_class('ai_queue_pass1', 'retry', null)"), "api_error");
+  constexpr auto* kRead = R"({"run": "ocr", "provider": "local"})";
+  constexpr auto* kVision = R"({"run": "ocr", "provider": "google"})";
+  constexpr auto* kSecurity = R"({"run": "scan", "provider": "none"})";
+  constexpr auto* kModel = R"({"run": "detect", "provider": "openai"})";
+  constexpr auto* kRules = R"({"run": "extract", "provider": "local"})";
+  constexpr auto* kVectors = R"({"run": "embed", "provider": "openai"})";
+  constexpr auto* kParser = R"({"run": "parse", "provider": "llamaparse"})";
+  constexpr auto* kProgram = R"({"run": "exec:./label.py", "provider": "none"})";
+  constexpr auto* kAsking = R"({"run": "exec:./ask.py", "provider": "anthropic"})";
+  constexpr auto* kAddress = R"({"run": "https://archive.example/letters", "provider": "none"})";
+
+  // Nobody was reached, or was lost on the way, whoever it was: a model, Vision, clamd, an address.
+  for (const auto* code : {"connection", "connection_lost", "connect_timeout"}) {
+    for (const auto* stage : {kModel, kVectors, kVision, kSecurity, kParser}) {
+      EXPECT_EQ(word(stage, code), "network_error") << stage << code;
+    }
+  }
+  EXPECT_EQ(word(kAddress, "not_reached"), "network_error");
+  EXPECT_EQ(word(kAddress, "no_answer"), "network_error");
+
+  EXPECT_EQ(word(kModel, "timeout"), "ai_timeout");
+  EXPECT_EQ(word(kVectors, "timeout"), "ai_timeout");
+  EXPECT_EQ(word(kRules, "timeout"), "ai_timeout");
+  EXPECT_EQ(word(kAsking, "timeout"), "ai_timeout");
+
+  for (const auto* code : {"server_error", "unavailable", "timeout", "bad_answer", "bad_request"}) {
+    EXPECT_EQ(word(kVision, code), "api_error") << code;
+    EXPECT_EQ(word(kParser, code), "api_error") << code;
+  }
+  for (const auto* code : {"server_error", "invalid_answer", "content_filter", "truncated"}) {
+    EXPECT_EQ(word(kModel, code, "permanent"), "api_error") << code;
+  }
+  EXPECT_EQ(word(kAddress, "http_503"), "api_error");
+  EXPECT_EQ(word(kSecurity, "scan_error"), "api_error");
+  EXPECT_EQ(word(kSecurity, "scan_timeout"), "api_error");
+  EXPECT_EQ(word(kParser, "parse_deadline", "permanent"), "api_error");
+
+  for (const auto* code : {"reader_crashed", "reader_timed_out", "document_refused"}) {
+    EXPECT_EQ(word(kRead, code), "ocr_failure") << code;
+    EXPECT_EQ(word(kSecurity, code), "ocr_failure") << code;
+  }
+  EXPECT_EQ(word(kProgram, "exit_code"), "ocr_failure");
+  for (const auto* stage : {kProgram, kRead, kSecurity}) {
+    EXPECT_EQ(word(stage, "timeout"), "ocr_failure") << stage;  // Its own time was up.
+  }
+
+  EXPECT_EQ(word(kModel, "worker_timeout", "lost"), "worker_timeout");
+  // What is no stage, or has failed before its document was begun.
+  EXPECT_EQ(sql.value("select millrace.failure_class(null, 'retry', null)"), "ocr_failure");
+  EXPECT_EQ(sql.value("select millrace.failure_class('{}', 'lost', null)"), "worker_timeout");
+}
+
+// By the pipeline that the document is bound to, not by how the stage is called.
+TEST_F(Errors, g06_a_stage_is_judged_by_what_it_does_and_not_by_its_name) {
+  const auto told = [&](std::string_view run, std::string_view provider, std::string_view code) {
+    const auto file = scanned({fmt::format("{} {} {}", run, provider, code)});
+    sql.run(
+        "update millrace.pipeline_version set definition = jsonb_build_object('stage', "
+        "jsonb_build_array(jsonb_build_object('name', 'fast_queue_ocr', 'run', $1::text, "
+        "'provider', $2::text)))",
+        pg::params(run, provider));
+    fail(take(kOcr), "permanent", code);
+    keep(sql);
+    EXPECT_EQ(error_field(file, "{current_error,code}"), code);
+    return error_field(file, "{current_error,error_type}");
+  };
+  EXPECT_EQ(told("detect", "openai", "timeout"), "ai_timeout");
+  EXPECT_EQ(told("detect", "openai", "server_error"), "api_error");
+  EXPECT_EQ(told("ocr", "google", "server_error"), "api_error");
+  EXPECT_EQ(told("ocr", "google", "connection"), "network_error");
+  EXPECT_EQ(told("ocr", "local", "reader_failed"), "ocr_failure");
 }
 
 TEST_F(Errors, g06_a_lost_worker_is_a_worker_timeout) {

@@ -118,6 +118,34 @@ TEST_F(DocumentGroups, TellTheWorkerOfEachPage) {
   EXPECT_EQ(sql.value("select $1::jsonb ->> 'page' is null", pg::params(work)), "t");
 }
 
+// The job was made before one of its pages turned out to be poison elsewhere.
+TEST_F(DocumentGroups, d06_TellTheWorkerWhichOfThemAreInQuarantine) {
+  const auto file = with_text({50, 50, 50, 50, 50, 50, 50, 50, 50});
+  sql.run(
+      "insert into millrace.quarantine (tenant_id, sha256, what, stage, reason, quarantined_at) "
+      "values ($1::uuid, decode($2, 'hex'), 'page', 'fast_queue_ocr', 'reader_crashed', "
+      "millrace.now())",
+      pg::params(kTenant, hash("shows 1")));
+  const auto told = [&](const Delivery& job) {
+    return sql.value(
+        "select string_agg((g #>> '{page,page}') || ' ' || (g ->> 'quarantined'), ', ') from "
+        "jsonb_array_elements(millrace.document_work($1::uuid) -> 'group') g",
+        pg::params(job.id));
+  };
+  const auto job = take(kOcr);
+  EXPECT_EQ(told(job), "1 false, 2 true, 3 false");
+  EXPECT_EQ(told(take(kOcr)), "4 false, 5 false, 6 false");
+  expect_settled(settle_group(job, {1, 3}, "{2}"));
+  EXPECT_EQ(jobs_of(file), "1+2+3, 2, 4+5+6, 7+8+9");
+  const auto last = take(kOcr);
+  EXPECT_EQ(told(last), "7 false, 8 false, 9 false");
+  const auto alone = take(kOcr);
+  EXPECT_EQ(payload(alone, "page"), "2");
+  EXPECT_EQ(
+      sql.value("select millrace.document_work($1::uuid) ->> 'quarantined'", pg::params(alone.id)),
+      "true");
+}
+
 TEST_F(DocumentGroups, GivePagesTheyCouldNotDoJobsOfTheirOwn) {
   const auto file = with_text({50, 50, 50, 50, 50, 50, 50, 50, 50});
   expect_settled(settle_group(take(kOcr), {1, 3}, "{2}"));

@@ -170,6 +170,82 @@ TEST_F(Documents, APageFailsTheWholeDocumentWhereThePipelineSaysSo) {
   }
 }
 
+// Two stages for pages, of which either may be the one that says on_page_failure = "fail".
+class TwoStages : public DocumentTest {
+ protected:
+  static constexpr std::string_view kPass = "ai_queue_pass1";
+  static constexpr std::string_view kReadPlan =
+      R"({"stage": "fast_queue_ocr", "each": "page", "version": "v1", "inputs": ["content"],
+          "job": {"queue": "fast_queue", "max_attempts": 2},
+          "next": {"job_type": "ai_queue_pass1", "queue": "ai_queue"}})";
+  static constexpr std::string_view kPassPlan =
+      R"({"stage": "ai_queue_pass1", "each": "page", "version": "v1", "inputs": ["fast_queue_ocr"],
+          "job": {"queue": "ai_queue", "max_attempts": 2},
+          "next": {"job_type": "document_outputs"}})";
+
+  // Of three pages, of which the first is lost while it is read; its next stage begins, or not.
+  std::string read_without_the_first(std::string_view closing) {
+    const auto file = scanned({"one", "two", "three"}, kReadPlan);
+    fail_page(take(kOcr));
+    read_pages();
+    expect_settled(settle_stage(take(kPass),
+                                fmt::format(R"({{"closes": "fast_queue_ocr"{}}})", closing),
+                                std::string(kPassPlan)));
+    return file;
+  }
+  void pass_page() {
+    const auto job = take(kPass);
+    expect_settled(settle(
+        job,
+        "select millrace.settle_page($1::uuid, $2::jsonb, '{\"job_type\": \"document_outputs\"}')",
+        pg::params(
+            job.id,
+            fmt::format(
+                R"({{"page": {}, "stage": "{}", "reuse_key": "{}", "blob": {}, "meta": {{}}}})",
+                payload(job, "page"), kPass, hash("key"), stored(sql, "entities")))));
+  }
+  void end_strictly() {
+    keep(sql);
+    expect_settled(
+        settle_stage(take(kOutputs), R"({"closes": "ai_queue_pass1", "fail_on_page": true})"));
+  }
+};
+
+TEST_F(TwoStages, APageThatAForgivingStageLostDoesNotFailAtAStrictOne) {
+  const auto file = read_without_the_first("");
+  for (int i = 0; i < 2; ++i) pass_page();
+  end_strictly();
+  EXPECT_EQ(document(file, "state"), "partial");
+  EXPECT_EQ(pages(file), "1 failed fast_queue_ocr document_refused, 2 completed, 3 completed");
+  EXPECT_EQ(error_field(file, "{current_error,code}"), "document_refused");
+}
+
+TEST_F(TwoStages, APageThatAStrictStageLostFailsTheDocumentAndIsNamedWithIt) {
+  const auto file = read_without_the_first("");
+  pass_page();
+  const auto job = take(kPass);
+  EXPECT_EQ(payload(job, "page"), "3");
+  fail_page(job);
+  end_strictly();
+  EXPECT_EQ(document(file, "state") + " " + status_of(file), "failed failed");
+  EXPECT_EQ(error_field(file, "{current_error,error_message}"),
+            "page 3 failed in stage ai_queue_pass1 (document_refused), of which no page may be "
+            "missing");
+  EXPECT_EQ(error_field(file, "{current_error,page}") + " " +
+                error_field(file, "{current_error,job_type}") + " " +
+                error_field(file, "{current_error,code}"),
+            "3 ai_queue_pass1 page_failed");
+}
+
+TEST_F(TwoStages, AStrictStageEndsTheDocumentBeforeTheNextBegins) {
+  const auto file = read_without_the_first(R"(, "fail_on_page": true)");
+  EXPECT_EQ(document(file, "state"), "failed");
+  EXPECT_EQ(waiting(kPass), 0);
+  EXPECT_EQ(error_field(file, "{current_error,error_message}"),
+            "page 1 failed in stage fast_queue_ocr (document_refused), of which no page may be "
+            "missing");
+}
+
 TEST_F(Documents, APageWhoseJobWasCancelledIsGivenUpToo) {
   const auto file = scanned({"one", "two"});
   sql.run(
@@ -485,6 +561,34 @@ TEST_F(Quarantine, d06_a_page_that_crashed_its_reader_three_times_is_refused_unt
   EXPECT_EQ(quarantined(), "");
   const auto released = scanned({"hostile", "newer"}, kPatientPlan);
   EXPECT_EQ(pages(released), "1 pending, 2 pending");
+}
+
+// Equal pages of a document wait beside each other, in jobs that were made before one of them was
+// poison.
+TEST_F(Quarantine, d06_an_equal_page_that_waits_already_is_told_so) {
+  const auto file = scanned({"hostile", "hostile"}, kPatientPlan);
+  const auto is_refused = [&](const Delivery& job) {
+    return sql.value("select millrace.document_work($1::uuid) ->> 'quarantined'",
+                     pg::params(job.id));
+  };
+  int crashes = 0;
+  for (; quarantined().empty(); ++crashes) {
+    ASSERT_LT(crashes, 6);
+    const auto job = take(kOcr);
+    EXPECT_EQ(is_refused(job), "false");
+    crash(job);
+  }
+  EXPECT_LT(crashes, 6);
+  const auto other = take(kOcr);
+  EXPECT_EQ(is_refused(other), "true");
+  fail_page(other, "permanent", R"({"error": {"error_type": "quarantined", "message": "m"}})");
+  keep(sql);
+  end();
+  EXPECT_EQ(document(file, "state"), "failed");
+  EXPECT_EQ(sql.value("select string_agg(failed_reason, ' ' order by failed_reason) from "
+                      "millrace.page where file_id = $1::uuid",
+                      pg::params(file)),
+            "quarantined reader_crashed");
 }
 
 TEST_F(Quarantine, d06_a_file_that_crashed_its_scan_three_times_is_failed_and_refused_next_time) {

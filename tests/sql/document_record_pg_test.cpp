@@ -44,6 +44,29 @@ class Record : public DocumentTest {
             fmt::format(R"({{"kind": "image", "page": {}, "file_name": "p.png", "blob": {}}})",
                         page, stored(sql, fmt::format("pixels of {}", page))))));
   }
+  // What a stage for the whole document makes of its pages, as parts of one content.
+  std::string mapped(const std::vector<std::string>& texts, std::string_view read = "words") {
+    std::string all;
+    for (const auto& text : texts) all += text;
+    std::string items;
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      items += fmt::format(
+          R"({}{{"page": {}, "stage": "map", "reuse_key": "{}", "blob": {},
+               "part": {{"offset": {}, "size_bytes": {}, "sha256": "{}"}}}})",
+          i == 0 ? "" : ", ", i + 1, hash(read), stored(sql, all), offset, texts[i].size(),
+          hash(texts[i]));
+      offset += texts[i].size();
+    }
+    return fmt::format(R"(, "results": [{}], "pages_of": "map")", items);
+  }
+  // "1 run 1 0+4, 2 run 2 4+6"
+  std::string maps(const std::string& file) {
+    return sql.value(
+        "select string_agg(format('%s run %s %s+%s', page, run, part_offset, size_bytes), ', ' "
+        "order by page) from millrace.page_result where file_id = $1::uuid and stage = 'map'",
+        pg::params(file));
+  }
   void begin_anew(const std::string& file, const std::vector<std::string>& pages) {
     ServerSession api{database};
     api.run("select millrace.retry_document($1::uuid)", pg::params(file));
@@ -145,6 +168,43 @@ TEST_F(Record, APictureOfAPageThatSaysSomethingElseNowIsGone) {
   // Whoever asks gets a new one.
   draw(file, 1);
   EXPECT_EQ(outputs(file), "image 1, image 2");
+}
+
+// A stage for the whole document writes all its pages in every run.
+TEST_F(Record, APageThatIsWrittenAgainAsItWasKeepsItsPictureAndItsTime) {
+  const auto file = scanned({"one", "two"});
+  read_pages();
+  const auto job = take(kOutputs);
+  expect_settled(
+      settle_stage(job, R"({"closes": "fast_queue_ocr")" + mapped({"left", "right"}) + "}"));
+  const auto first = times(file, job);
+  wait("1 s");
+  draw(file, 1);
+  draw(file, 2);
+  wait("1 min");
+  begin_anew(file, {"one", "two"});
+  end(mapped({"left", "right"}));
+  EXPECT_EQ(outputs(file), "image 1, image 2");
+  EXPECT_EQ(maps(file), "1 run 1 0+4, 2 run 1 4+5");
+  EXPECT_EQ(at(times(file, job), "{stages,map,started_ms}"), at(first, "{stages,map,started_ms}"));
+  EXPECT_EQ(at(times(file, job), "{stages,map,ended_ms}"), at(first, "{stages,map,ended_ms}"));
+
+  // Where it lies may change; what it says must not.
+  wait("1 min");
+  begin_anew(file, {"one", "two"});
+  end(mapped({"left", "wrong!"}));
+  EXPECT_EQ(outputs(file), "image 1");
+  EXPECT_EQ(maps(file), "1 run 1 0+4, 2 run 3 4+6");
+  EXPECT_EQ(
+      sql.value("select count(distinct sha256) from millrace.page_result where stage = 'map'"),
+      "1");
+
+  // The same, made of something else.
+  wait("1 min");
+  begin_anew(file, {"one", "two"});
+  end(mapped({"left", "wrong!"}, "other words"));
+  EXPECT_EQ(outputs(file), "");
+  EXPECT_EQ(maps(file), "1 run 4 0+4, 2 run 4 4+6");
 }
 
 TEST_F(Record, PicturesOfWhatStandsAreKept) {

@@ -101,6 +101,8 @@ TEST_F(ExportDocuments, what_cannot_be_kept_is_refused_by_member_and_rule) {
       {R"({"title": "a", "data": []})", "data must be"},
       {R"({"title": "a", "data": {}, "templateSlug": "../etc"})", "templateSlug"},
       {R"({"title": "a", "data": {}, "templateSlug": null})", "templateSlug"},
+      {R"({"title": "a", "data": {}, "templateSlug": "my_own"})", "templateSlug"},
+      {R"({"title": "a", "data": {}, "templateSlug": "1st"})", "templateSlug"},
       {R"({"title": "a", "data": {}, "owner": 1})", "'owner' is no member"},
   };
   for (const auto& [document, rule] : wrong) {
@@ -166,8 +168,12 @@ TEST_F(ExportDocuments, strangers_neither_see_nor_change_them) {
 }
 
 TEST_F(ExportDocuments, lists_are_newest_first_page_by_page_and_without_data) {
+  stop_clock(sql);
   std::vector<std::string> made;
-  for (int i = 0; i < 5; ++i) made.push_back(make(fmt::format("CV {}", i)));
+  for (int i = 0; i < 5; ++i) {
+    made.push_back(make(fmt::format("CV {}", i)));
+    pass(sql, "1 second");  // Those of one millisecond have no order.
+  }
   const auto list = [&](std::optional<std::string> after) {
     return server.value(
         "select jsonb_agg(d ->> 'title')::text || coalesce(string_agg(d ->> 'data', ''), '') from "
@@ -248,6 +254,7 @@ TEST_F(ExportDocuments, options_are_checked_and_have_the_defaults_of_the_source)
       {R"({"margins": {"inner": 1}})", "'inner' is no margin"},
       {R"({"margins": 1})", "options.margins must be an object"},
       {R"({"templateSlug": "A B"})", "options.templateSlug"},
+      {R"({"templateSlug": "my_own"})", "options.templateSlug"},
       {R"({"language": "deutsch!"})", "options.language"},
       {R"({"scripts": true})", "'scripts' is no option"},
       {R"({"preview": "yes"})", "options.preview must be true or false"},

@@ -316,6 +316,13 @@ TEST_F(Exports, x18_downloads_are_counted_atomically) {
   EXPECT_EQ(ada.value("select millrace.count_download($1) ->> 'download_count'", pg::params(id)),
             "3");
   EXPECT_EQ(bob.refused("select millrace.count_download($1)", pg::params(id)).sqlstate, "MR031");
+  // Who only asks counts nothing, and sees no more than who fetches.
+  EXPECT_EQ(ada.value("select d ->> 'download_count' || ' ' || (d ->> 'expired') from "
+                      "millrace.find_download($1) d",
+                      pg::params(id)),
+            "3 false");
+  EXPECT_EQ(ada.value("select download_count from millrace.export_history"), "3");
+  EXPECT_EQ(bob.refused("select millrace.find_download($1)", pg::params(id)).sqlstate, "MR031");
   EXPECT_EQ(bob.number("select count(*) from millrace.update_export_history(array[$1::uuid], "
                        "'{\"download_count\": 1}')",
                        pg::params(id)),
@@ -328,6 +335,7 @@ TEST_F(Exports, x18_downloads_are_counted_atomically) {
       "42501");
   pass(sql, "8 days");
   EXPECT_EQ(ada.value("select millrace.count_download($1) ->> 'expired'", pg::params(id)), "true");
+  EXPECT_EQ(ada.value("select millrace.find_download($1) ->> 'expired'", pg::params(id)), "true");
   EXPECT_EQ(ada.value("select download_count from millrace.export_history"), "3");
 }
 

@@ -490,6 +490,30 @@ TEST_F(Ingest, f08_vectors_of_equal_texts_of_the_tenant_are_taken_over) {
             "{1,1} {2,1}");
 }
 
+// Within a document too, for the part that is asked about; a text is looked up once.
+TEST_F(Ingest, f08_vectors_of_equal_texts_of_the_document_are_taken_over) {
+  const auto file = upload("text");
+  parse(file, "a b a c a b");
+  validate();
+  const auto generation = chunked(file, "a b a c a b");
+  const auto job = take("ingest_embed");
+  const auto reuse = [&](int after, std::optional<int> through) {
+    return sql.value(
+        "select millrace.reuse_vectors($1::uuid, $2::uuid, $3::uuid, p_after => $4::int, "
+        "p_through => $5::int)",
+        pg::params(job.id, job.token, generation, after, through));
+  };
+  EXPECT_EQ(reuse(-1, std::nullopt), "0");
+  sql.run(put_vectors_sql({chunk(file, 0), chunk(file, 1)}, {"{1,1}", "{2,1}"}),
+          pg::params(job.id, job.token, generation));
+  EXPECT_EQ(reuse(1, 3), "1");
+  EXPECT_EQ(buffered(generation), "a+ b+ a+ c a b");
+  EXPECT_EQ(reuse(-1, 3), "0");
+  EXPECT_EQ(reuse(3, std::nullopt), "2");
+  EXPECT_EQ(buffered(generation), "a+ b+ a+ c a+ b+");
+  EXPECT_EQ(progress(file, "embeds_done"), "5");
+}
+
 TEST_F(Ingest, i07_nothing_is_taken_over_from_another_tenant) {
   ingested("a b c");
   const auto file = upload("another", kBob, kOther);

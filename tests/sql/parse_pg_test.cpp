@@ -274,6 +274,18 @@ TEST_F(Parses, TextOfAnotherParserOrVersionIsNotThatOfTheDocumentBegunAnew) {
   EXPECT_EQ(find(job, "{state}"), "asked");
 }
 
+// Its own job had it, and could not read it: a document begun anew gets another.
+TEST_F(Parses, TextThatCouldNotBeReadIsAskedForAnew) {
+  const auto job = begun();
+  ask_paid(job);
+  EXPECT_EQ(receive(job, "w-1"), "processed");
+  EXPECT_EQ(worker.settle(job, "permanent", R"({"error": {"error_type": "content_missing"}})"),
+            "settled");
+  const auto next = again();
+  EXPECT_EQ(find(next, "{state}"), "(null)");
+  EXPECT_EQ(ask_paid(next, "content", "new"), "true");
+}
+
 // What has not come is asked for, and what has failed too.
 TEST_F(Parses, ADocumentBegunAnewAsksAnewWhereNothingHasCome) {
   const auto job = begun();

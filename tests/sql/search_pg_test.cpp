@@ -119,6 +119,38 @@ TEST_F(Search, AWordWithAMinusMustBeAbsentInEveryMode) {
   EXPECT_THAT(ask("well-allowed"), testing::AnyOf("cats 0, dogs 0", "dogs 0, cats 0"));
 }
 
+TEST_F(Search, AMinusBeforeANumberIsTheNumbers) {
+  put({.name = "cold", .text = "freezers are kept at -18 degrees", .vector = "{1, 0.1, 0, 0}"});
+  put({.name = "warm", .text = "soup is kept at 65 degrees", .vector = "{1, 0.2, 0, 0}"});
+  for (const auto* mode : {"text", "vector", "hybrid"}) {
+    EXPECT_EQ(ask("kept below -18 degrees", fmt::format("{}, p_mode => '{}'", kNear, mode)),
+              "cold 0, warm 0")
+        << mode;
+  }
+  const auto demands = [&](std::string_view query) {
+    return sql.value("select coalesce(millrace.search_demands('english', $1)::text, 'none')",
+                     pg::params(query));
+  };
+  EXPECT_EQ(demands("-18"), "none");
+  EXPECT_EQ(demands("between -.5 and -,5 or -2nd"), "none");
+  EXPECT_EQ(demands("below -18 -cats"), "!'cat'");
+  EXPECT_EQ(demands("frost -\"18\""), "!'18'");  // So a number can be kept out.
+  EXPECT_EQ(demands("frost -\"cold nights\" \"notice period\""),
+            "!( 'cold' <-> 'night' ) & 'notic' <-> 'period'");
+}
+
+// What demands that a word be absent does not ask for it as well, and the other way round.
+TEST_F(Search, AWordIsAskedForOrKeptOut) {
+  put({.name = "a", .text = "copies with rsync delete files"});
+  EXPECT_EQ(sql.value("select array_to_string(millrace.search_terms('english', $1), ' ')",
+                      pg::params("frost at -18 -cats -\"old dogs\" rsync --delete")),
+            "'frost' '18' 'rsync' 'delet'");
+  EXPECT_EQ(sql.value("select millrace.search_lexemes('english', $1)",
+                      pg::params("frost at -18 -cats -\"old dogs\"")),
+            "'18' | 'frost'");
+  EXPECT_EQ(ask("rsync --delete"), "a 0");
+}
+
 TEST_F(Search, HybridFindsWhatWordsMissAndWhatVectorsMiss) {
   put({.name = "words", .text = "the error code F12 means no flow", .vector = "{0, 0, 1, 0}"});
   put({.name = "meaning", .text = "an injury at the kitchen table", .vector = "{1, 0.1, 0, 0}"});

@@ -98,6 +98,7 @@ const std::map<std::string, std::vector<std::string>>& calls() {
       {"update_export_history", {R"(array['@export'::uuid], '{"download_count": 9}')"}},
       {"delete_export_history", {"array['@export'::uuid]"}},
       {"count_download", {"'@export'"}},
+      {"find_download", {"'@export'"}},
       {"count_downloads", {"array['@job'::uuid]"}},
       {"check_storage_quota", {"'@user'"}},
       {"export_files", {"array['@job'::uuid]"}},
@@ -448,9 +449,9 @@ TEST_F(TwoTenants, the_owner_gets_what_strangers_do_not) {
   ServerSession service{database, kTenant, "service_role"};
   for (const auto* call :
        {"select millrace.get_file('@file')", "select millrace.list_profiles()",
-        "select millrace.count_download('@export')", "select millrace.get_document('@file')",
-        "select millrace.list_documents()", "select millrace.list_pages('@file')",
-        "select millrace.list_facts('@file')"}) {
+        "select millrace.count_download('@export')", "select millrace.find_download('@export')",
+        "select millrace.get_document('@file')", "select millrace.list_documents()",
+        "select millrace.list_pages('@file')", "select millrace.list_facts('@file')"}) {
     EXPECT_NE(answer(ada, fill(call)).find(kSecret), std::string::npos) << call;
   }
   for (const auto* call :

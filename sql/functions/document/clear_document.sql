@@ -1,5 +1,5 @@
 -- millrace.clear_document: what a document that ends badly may not hand out any longer, with the transaction that ends it. A file that is refused has no outputs, pages, results, facts, paid answers or published chunks, whatever
--- an earlier run made of it: only the report of the job that refused it stays. One that failed has no outputs of earlier runs: they tell of a document that is no more; what is known of its pages stays for the next try.
+-- an earlier run made of it: only the report of the job that refused it stays; but where it is refused for being in quarantine alone, all stays: nothing was found in it. One that failed has no outputs of earlier runs: they tell of a document that is no more; what is known of its pages stays for the next try.
 create or replace function millrace.clear_document(p_document millrace.document, p_state text, p_job_id uuid) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -11,6 +11,9 @@ declare
   -- The first that this run has written. Where there is nothing, no output is of this run either.
   v_since timestamptz := (select min(r.created_at) from millrace.page_result r where r.file_id = p_document.file_id and r.run = p_document.run);
 begin
+  if p_state = 'rejected' and millrace.only_quarantined(p_document.findings) then
+    return;
+  end if;
   delete from millrace.document_output o where o.file_id = p_document.file_id and (p_state = 'rejected' or v_since is null or o.created_at < v_since);
   get diagnostics v_outputs = row_count;
   if p_state = 'rejected' then

@@ -1,5 +1,5 @@
 -- millrace.document_work: what a stage needs to know to do a job: the file and where its content is, the document, and for the job of a page that page with what earlier
--- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. `quarantined`: the file, or the page of the job. `limited_by`: whose limits the claim of the job counted against; null: nobody's. MR039 where the file is gone.
+-- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. `quarantined`: the file, or the page of the job; in `group` each page. `limited_by`: whose limits the claim of the job counted against; null: nobody's. MR039 where the file is gone.
 create or replace function millrace.document_work(p_job_id uuid) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -18,7 +18,9 @@ begin
       'whole', case when j.payload ? 'page' then millrace.results_json(f.id, 0) else '{}' end)
       || case when j.payload ? 'pages' then jsonb_build_object('group', (
            select jsonb_agg(jsonb_build_object('page', millrace.page_json(f.id, u.page), 'results', millrace.results_json(f.id, u.page),
-                              'previous', case when u.page > 1 then millrace.results_json(f.id, u.page - 1) else '{}' end) order by u.page)
+                              'previous', case when u.page > 1 then millrace.results_json(f.id, u.page - 1) else '{}' end,
+                              'quarantined', exists (select from millrace.quarantine q where q.tenant_id = f.tenant_id and q.released_at is null and (q.sha256 = f.sha256
+                                or q.sha256 = (select p.content_sha256 from millrace.page p where p.file_id = f.id and p.page = u.page)))) order by u.page)
              from (select e::integer as page from jsonb_array_elements_text(j.payload -> 'pages') e) u))
          else jsonb_build_object('page', millrace.page_json(f.id, (j.payload ->> 'page')::integer),
            'previous', case when (j.payload ->> 'page')::integer > 1 then millrace.results_json(f.id, (j.payload ->> 'page')::integer - 1) else '{}' end,

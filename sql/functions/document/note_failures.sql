@@ -18,7 +18,8 @@ begin
     order by d.file_id for no key update;
   for v_row in
     select n.job_id, n.outcome, n.error, n.worker_id, n.started_at, n.ended_at, n.due_at, n.delivery_count, t.job_type, f.id as file_id, f.tenant_id, f.sha256,
-           (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead, j.payload ? 'pages' as grouped
+           (j.payload ->> 'page')::integer as page, n.error ->> 'dead_letter_reason' as dead, j.payload ? 'pages' as grouped,
+           (select millrace.stage_definition(d.pipeline_hash, t.job_type) from millrace.document d where d.file_id = f.id) as stage
       from new_rows n join millrace.job_fact j on j.job_id = n.job_id and j.pipeline is not null and j.payload ? 'shell_file_id'
       join millrace.job_type t on t.type_id = j.type_id
       join millrace.shell_files f on f.id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and f.tenant_id = j.tenant_id
@@ -28,7 +29,7 @@ begin
     if v_row.job_type <> 'document_image' and (v_row.dead is not null or v_row.outcome not in ('throttled', 'blocked', 'cancelled', 'rescheduled')) then
       update millrace.shell_files f
          set updated_at = v_row.ended_at, processing_error = millrace.add_error(f.processing_error, jsonb_build_object(
-               'job_type', v_row.job_type, 'error_type', millrace.error_class(v_row.job_type, v_row.outcome, v_row.error),
+               'job_type', v_row.job_type, 'error_type', millrace.failure_class(v_row.stage, v_row.outcome, v_row.error),
                'error_message', left(coalesce(v_row.error ->> 'message', v_row.outcome), 1000), 'code', v_row.error ->> 'error_type',
                'retry_count', v_row.delivery_count, 'next_retry_at', case when v_row.dead is null then v_row.due_at end, 'worker_id', v_row.worker_id,
                'duration_ms', round(extract(epoch from v_row.ended_at - v_row.started_at) * 1000), 'timestamp', v_row.ended_at, 'page', v_row.page))

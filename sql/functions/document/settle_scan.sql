@@ -7,13 +7,16 @@ declare
   v_now timestamptz := millrace.now();
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_refused boolean := p_scan ->> 'verdict' = 'refused';
+  -- Then nobody has looked: what is known of the file stays.
+  v_unread boolean := v_refused and millrace.only_quarantined(p_scan -> 'findings');
 begin
   if not millrace.awaits_job(v_document, p_job_id) then
     return;
   end if;
   v_document := millrace.reopen_document(v_document);
   update millrace.document d
-     set kind = p_scan ->> 'kind', mime = p_scan ->> 'mime', findings = coalesce(p_scan -> 'findings', '[]'), page_count = jsonb_array_length(p_scan -> 'pages'), updated_at = v_now
+     set kind = coalesce(case when v_unread then d.kind end, p_scan ->> 'kind'), mime = coalesce(case when v_unread then d.mime end, p_scan ->> 'mime'), findings = coalesce(p_scan -> 'findings', '[]'),
+         page_count = coalesce(case when v_unread then d.page_count end, jsonb_array_length(p_scan -> 'pages')), updated_at = v_now
    where d.file_id = v_document.file_id returning d.* into v_document;
   perform millrace.put_result(v_document, jsonb_build_object('page', 0, 'stage', p_scan ->> 'stage', 'reuse_key', p_scan ->> 'reuse_key', 'blob', p_scan -> 'blob', 'meta', p_scan -> 'meta'), p_job_id);
   perform millrace.audit_for(v_document.tenant_id, 'document', v_document.file_id::text, case when v_refused then 'document_rejected' else 'document_scanned' end, null,

@@ -10,6 +10,7 @@ declare
   v_document millrace.document := millrace.lock_document(p_job_id);
   v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = v_document.file_id);
   v_failed integer;
+  v_lost millrace.page;
   v_lacks boolean;
 begin
   if not millrace.awaits_job(v_document, p_job_id) then
@@ -18,7 +19,9 @@ begin
   v_document := millrace.reopen_document(v_document);
   if p_item ? 'describes' then
     update millrace.document d
-       set kind = p_item #>> '{describes,kind}', mime = p_item #>> '{describes,mime}', page_count = (p_item #>> '{describes,page_count}')::integer, updated_at = v_now
+       set kind = p_item #>> '{describes,kind}', mime = p_item #>> '{describes,mime}', page_count = (p_item #>> '{describes,page_count}')::integer, updated_at = v_now,
+           -- It was read now: why it was refused before is past.
+           findings = coalesce((select jsonb_agg(i) from jsonb_array_elements(d.findings) i where i ->> 'severity' is distinct from 'refuse'), '[]')
      where d.file_id = v_document.file_id returning d.* into v_document;
   end if;
   if p_item ? 'rejected' then
@@ -47,12 +50,17 @@ begin
     -- On the record of the file, as the dead letter of a page is (millrace.note_failures).
     update millrace.shell_files f
        set processing_error = millrace.add_error(f.processing_error, jsonb_build_object('job_type', p_item #>> '{results,0,stage}',
-             'error_type', millrace.error_class(p_item #>> '{results,0,stage}', 'permanent', p_item #> '{results,0,meta,review}'),
+             'error_type', millrace.failure_class(millrace.stage_definition(v_document.pipeline_hash, p_item #>> '{results,0,stage}'), 'permanent', p_item #> '{results,0,meta,review}'),
              'error_message', left(p_item #>> '{results,0,meta,review,reason}', 1000), 'code', p_item #>> '{results,0,meta,review,error_type}', 'retry_count', 0, 'timestamp', v_now))
      where f.id = v_document.file_id;
   end if;
   select count(*) into v_failed from millrace.page p where p.file_id = v_document.file_id and p.state = 'failed';
-  if p_plan is not null and (v_failed = 0 or v_failed < v_document.page_count) and (v_failed = 0 or not coalesce((p_item ->> 'fail_on_page')::boolean, false)) then
+  -- What one stage says of its pages is no word about those that another has lost.
+  if coalesce((p_item ->> 'fail_on_page')::boolean, false) then
+    select p.* into v_lost from millrace.page p
+     where p.file_id = v_document.file_id and p.state = 'failed' and p.failed_stage = p_item ->> 'closes' order by p.page limit 1;
+  end if;
+  if p_plan is not null and (v_failed = 0 or v_failed < v_document.page_count) and v_lost.page is null then
     perform millrace.start_stage(v_document, p_plan, p_job_id);
     return;
   end if;
@@ -62,9 +70,17 @@ begin
     perform millrace.resume_document(v_document, (select v.first_job from millrace.pipeline_version v where v.hash = v_document.pipeline_hash), p_job_id);
     return;
   end if;
+  if v_lost.page is not null then
+    update millrace.shell_files f
+       set processing_error = millrace.add_error(f.processing_error, jsonb_build_object('job_type', v_lost.failed_stage,
+             'error_type', millrace.failure_class(millrace.stage_definition(v_document.pipeline_hash, v_lost.failed_stage), 'permanent', jsonb_build_object('error_type', v_lost.failed_reason)),
+             'error_message', format('page %s failed in stage %s (%s), of which no page may be missing', v_lost.page, v_lost.failed_stage, v_lost.failed_reason),
+             'code', 'page_failed', 'retry_count', 0, 'timestamp', v_now, 'page', v_lost.page))
+     where f.id = v_document.file_id;
+  end if;
   v_lacks := (jsonb_typeof(v_document.summary -> 'pages_failed') = 'array' and v_document.summary -> 'pages_failed' <> '[]')
              or exists (select from millrace.paid_answer a where a.file_id = v_document.file_id and a.page = 0 and a.refused is not null);
   perform millrace.end_document(v_document, case when v_failed = 0 then case when v_lacks then 'partial' else 'completed' end
-    when v_failed < v_document.page_count and not coalesce((p_item ->> 'fail_on_page')::boolean, false) then 'partial' else 'failed' end, p_job_id);
+    when v_failed < v_document.page_count and v_lost.page is null then 'partial' else 'failed' end, p_job_id);
 end;
 $$;

@@ -18,8 +18,8 @@ begin
     raise exception 'title must be a text of 1 to 512 bytes without control characters' using errcode = 'MR024';
   end if;
   template_slug := case when not p_document ? 'templateSlug' then 'minimal' when jsonb_typeof(p_document -> 'templateSlug') = 'string' then p_document ->> 'templateSlug' end;
-  if template_slug is null or template_slug !~ '^[a-z][a-z0-9_-]{0,62}$' then
-    raise exception 'templateSlug must begin with a small letter and have up to 63 small letters, digits, _ and -' using errcode = 'MR024';
+  if template_slug is null or template_slug !~ '^[a-z][a-z0-9-]{0,62}$' then
+    raise exception 'templateSlug must begin with a small letter and have up to 63 small letters, digits and -' using errcode = 'MR024';
   end if;
   data := p_document -> 'data';
   if jsonb_typeof(data) is distinct from 'object' then

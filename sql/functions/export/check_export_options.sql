@@ -26,8 +26,8 @@ begin
           raise exception 'options.colorMode must be color or grayscale' using errcode = 'MR024';
         end if;
       when 'templateSlug' then
-        if v_item.type <> 'string' or v_item.text !~ '^[a-z][a-z0-9_-]{0,62}$' then
-          raise exception 'options.templateSlug must begin with a small letter and have up to 63 small letters, digits, _ and -' using errcode = 'MR024';
+        if v_item.type <> 'string' or v_item.text !~ '^[a-z][a-z0-9-]{0,62}$' then
+          raise exception 'options.templateSlug must begin with a small letter and have up to 63 small letters, digits and -' using errcode = 'MR024';
         end if;
       when 'language' then
         if v_item.type <> 'string' or v_item.text !~ '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$' then

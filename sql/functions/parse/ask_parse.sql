@@ -1,4 +1,5 @@
--- millrace.ask_parse: the parse that a job of a document wants of somebody else, as it stands; without p_request only that, and null where none was asked for. With p_request (parser,
+-- millrace.ask_parse: the parse that a job of a document wants of somebody else, as it stands; without p_request only that, and null where none was asked for. With parser and request_sha256 (as the call for it
+-- would be put on record) what arrived for a run before counts as asked for (millrace.inherit_parse). With p_request (parser,
 -- capability_sha256, deadline_seconds, call_id) it is put on record before anything is sent, once for a run of the document: what is waited for, has arrived or failed is answered as it is. `ask` says
 -- that the caller is to ask now: the first time; again after an ask of which nobody knows what became of it, which is counted (F08: it may be charged twice, and is on record for that); and
 -- anew for a job that was redriven after its parse had failed. `previous_call_id` is the call of the ask before, whose end nobody knows. Fence: a delivery that holds its lease, of the job that the document waits for; else MR001.
@@ -14,7 +15,10 @@ declare
   v_previous uuid;
 begin
   select r.* into v_request from millrace.parse_request r where r.file_id = v_document.file_id and r.run = v_document.run for update;
-  if p_request is null then
+  if v_request.file_id is null and p_request ? 'request_sha256' then
+    v_request := millrace.inherit_parse(v_document, p_job_id, v_generation, p_request);
+  end if;
+  if p_request is null or not p_request ? 'capability_sha256' then
     return case when v_request.file_id is not null then millrace.parse_json(v_request) || jsonb_build_object('ask', v_request.state = 'asked' and v_request.remote_id is null) end;
   end if;
   if v_request.file_id is null then

@@ -1,5 +1,5 @@
 -- millrace.parse_awaits: whether what a parser says of this parse is still taken. That of a job that has not ended: while the parse is neither here nor known to have failed. That of a dead letter too, until it is redriven
--- or its document is begun anew, and its text (p_text) also after the parse was given up: it is paid for, and the redrive finds it. Of a job that was cancelled or is done: nothing (W-07).
+-- or its document is begun anew, and its text (p_text) also after the parse was given up: it is paid for, and the redrive, or the document begun anew (millrace.inherit_parse), finds it. Of a job that was cancelled or is done: nothing (W-07).
 create or replace function millrace.parse_awaits(p_request millrace.parse_request, p_text boolean) returns boolean
   language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -24,7 +24,7 @@ begin
     return jsonb_build_object('refused', 'limit',
       'retry_ms', greatest(50, ceil(extract(epoch from least(coalesce(v_room.retry_at, millrace.now() + interval '1 second'), millrace.now() + interval '10 minutes') - millrace.now()) * 1000)));
   end if;
-  v_call := millrace.reserve_call(millrace.current_tenant(), p_question || jsonb_build_object('stage', 'search', 'job_id', null, 'delivery_count', 1, 'estimated_tokens', v_cost));
+  v_call := millrace.reserve_call(millrace.current_tenant(), p_question - '{call_id,capacity}'::text[] || jsonb_build_object('stage', 'search', 'job_id', null, 'delivery_count', 1, 'estimated_tokens', v_cost));
   if not (v_call ->> 'allowed')::boolean then
     return jsonb_build_object('refused', 'budget');
   end if;

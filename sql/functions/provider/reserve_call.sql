@@ -1,5 +1,6 @@
 -- millrace.reserve_call: the intent of a call that costs money, and what it may cost, on record before anything is sent. Over the budget of the tenant for the provider, all its models together, and the day (UTC) nothing is
--- written and `allowed` is false. p_call: provider, model, stage, request_sha256, estimated_tokens, reserved_micros, delivery_count; of a job: job_id, generation.
+-- written and `allowed` is false. p_call: provider, model, stage, request_sha256, estimated_tokens, reserved_micros, delivery_count; of a job: job_id, generation, and where they are known call_id
+-- and capacity (millrace.begin_call).
 create or replace function millrace.reserve_call(p_tenant_id uuid, p_call jsonb) returns jsonb
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +10,7 @@ declare
   v_reserve bigint := (p_call ->> 'reserved_micros')::bigint;
   v_payee text := millrace.payee(p_call ->> 'provider');
   v_budget bigint;
-  v_id uuid := millrace.new_id();
+  v_id uuid := coalesce((p_call ->> 'call_id')::uuid, millrace.new_id());
 begin
   v_budget := coalesce((select b.micros_per_day from millrace.provider_budget b where b.tenant_id = p_tenant_id and b.provider = v_payee),
                        nullif(millrace.config_bigint('budget.micros_per_day', 0), 0));
@@ -20,9 +21,9 @@ begin
   if not found then
     return jsonb_build_object('allowed', false, 'budget_micros', v_budget, 'day', v_day);
   end if;
-  insert into millrace.provider_call (call_id, tenant_id, job_id, generation, delivery_count, stage, provider, model, request_sha256, day, reserved_micros, estimated_tokens, started_at)
+  insert into millrace.provider_call (call_id, tenant_id, job_id, generation, delivery_count, stage, provider, model, request_sha256, day, reserved_micros, estimated_tokens, capacity, started_at)
   values (v_id, p_tenant_id, (p_call ->> 'job_id')::uuid, coalesce((p_call ->> 'generation')::integer, 1), (p_call ->> 'delivery_count')::integer, p_call ->> 'stage',
-          p_call ->> 'provider', p_call ->> 'model', decode(p_call ->> 'request_sha256', 'hex'), v_day, v_reserve, (p_call ->> 'estimated_tokens')::bigint, v_now);
+          p_call ->> 'provider', p_call ->> 'model', decode(p_call ->> 'request_sha256', 'hex'), v_day, v_reserve, (p_call ->> 'estimated_tokens')::bigint, nullif(p_call -> 'capacity', 'null'), v_now);
   return jsonb_build_object('allowed', true, 'call_id', v_id);
 end;
 $$;

@@ -6,8 +6,8 @@ as $$
 declare
   v_demands tsquery;
 begin
-  select websearch_to_tsquery(p_config, string_agg(case when m[3] is null then m[1] else '-' end || '"' || millrace.spaced_text(coalesce(m[2], m[3])) || '"', ' ')) into v_demands
-    from regexp_matches(p_query, '(-?)"([^"]*)"|(?:^|\s)-([^\s"-][^\s"]*)', 'g') m;
+  select websearch_to_tsquery(p_config, string_agg(case when p.part like '-%' then '-' else '' end || '"' || millrace.spaced_text(translate(ltrim(p.part, '-'), '"', '')) || '"', ' ')) into v_demands
+    from (select regexp_replace(m[1], '^\s', '') as part from regexp_matches(p_query, '"[^"]*"|' || millrace.minus_pattern(), 'g') m) p;
   return case when numnode(v_demands) > 0 then v_demands end;
 end;
 $$;

@@ -3,5 +3,5 @@ create or replace function millrace.search_lexemes(p_config regconfig, p_query t
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
   select string_agg(millrace.quote_lexeme(l.lexeme)::text, ' | ')::tsquery
-    from unnest(to_tsvector(p_config, millrace.spaced_text(regexp_replace(p_query, '(^|\s)-("[^"]*"|[^\s"]+)', ' ', 'g')))) l;
+    from unnest(to_tsvector(p_config, millrace.spaced_text(regexp_replace(p_query, millrace.minus_pattern(), ' ', 'g')))) l;
 $$;

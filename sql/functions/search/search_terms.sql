@@ -4,7 +4,7 @@ create or replace function millrace.search_terms(p_config regconfig, p_query tex
   language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_positive text := regexp_replace(regexp_replace(p_query, '(^|\s)-("[^"]*"|[^\s"]+)', ' ', 'g'), '"', ' ', 'g');
+  v_positive text := regexp_replace(regexp_replace(p_query, millrace.minus_pattern(), ' ', 'g'), '"', ' ', 'g');
   v_solid constant text := '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF66-\uFF9D]';
   v_terms tsquery[];
 begin

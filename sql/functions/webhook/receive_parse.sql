@@ -1,5 +1,5 @@
 -- millrace.receive_parse: what a parser brought for a job, believed and stored already: p_result has blob (as in millrace.check_stored), or failed (a reason). Answers, in one transaction with all
--- that it means: 'processed': the first time and the job waited for it (W-08: row, event, wake-up), or is a dead letter whose redrive will find it; 'already': the id was seen, or the job does not wait any more
+-- that it means: 'processed': the first time and the job waited for it (W-08: row, event, wake-up), or is a dead letter whose redrive, or whose document begun anew, will find it; 'already': the id was seen, or the job does not wait any more
 -- (W-07, millrace.parse_awaits), as one that was cancelled; 'unknown': no such job ever asked (W-09). Content that loses is nobody's: the row decides which hash counts (G05). Lock order: the request, then the inbox, then the job.
 create or replace function millrace.receive_parse(p_source text, p_webhook_id text, p_job_id uuid, p_result jsonb) returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off

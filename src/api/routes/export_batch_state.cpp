@@ -95,14 +95,13 @@ std::vector<json::Object> completed_exports(const std::vector<json::Object>& job
   return out;
 }
 
-Reply export_partial_reply(const Call& call, const std::vector<json::Object>& jobs) {
-  const auto completed = completed_exports(jobs);
+Reply export_partial_reply(const Call& call, const std::vector<JobId>& there, std::size_t total) {
   json::Array ids;
-  for (const auto& job : completed) ids.emplace_back(text_at(job, "job_id"));
+  for (const auto& job : there) ids.emplace_back(job.to_string());
   return Reply::json(json::Object{{"status", 409},
                                   {"message", "Batch partially complete"},
-                                  {"details", json::Object{{"completedCount", completed.size()},
-                                                           {"totalCount", jobs.size()},
+                                  {"details", json::Object{{"completedCount", there.size()},
+                                                           {"totalCount", total},
                                                            {"completedJobs", std::move(ids)}}},
                                   {"code", "partial"},
                                   {"cid", call.request.correlation_id}},

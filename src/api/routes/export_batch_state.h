@@ -7,6 +7,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ std::vector<json::Object> completed_exports(const std::vector<json::Object>& job
 // The document's id is in the name of its job, as millrace.export_spec has it; null without one.
 json::Value exported_document(const json::Object& job);
 
-// the source's body, with a status that does not mean a range of bytes.
-Reply export_partial_reply(const Call& call, const std::vector<json::Object>& jobs);
+// the source's body, with a status that does not mean a range of bytes. `there`: the jobs
+// whose files can be had; of others they are still to come, or expired or deleted.
+Reply export_partial_reply(const Call& call, const std::vector<JobId>& there, std::size_t total);
 
 inline constexpr std::string_view kNoExportBatch = "Batch not found or incomplete";
 

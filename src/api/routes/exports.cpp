@@ -130,19 +130,27 @@ Task<Reply> open_file(Call& call, ExportServices services) {
   co_return co_await send_content(call, services.blobs, std::move(content));
 }
 
-Task<Reply> download(Call& call, ExportServices services) {
-  // Readers of the installation may look at every file, and count like everybody else.
+// who only looks at the head has downloaded nothing.
+Task<store::Download> take_download(Call& call, ExportServices services) {
   auto context = call.context();
+  if (call.request.method == "HEAD") {
+    co_return co_await services.files.find_download(std::move(context), id_of(call));
+  }
+  // Readers of the installation may look at every file, and count like everybody else.
   if (call.caller.role == identity::Role::reader) context = context.by_server();
-  auto counted = co_await services.files.count_download(std::move(context), id_of(call));
-  if (!counted) co_return fail(in_words(std::move(counted).error(), "Export not found"));
-  if (counted->expired) {
+  co_return co_await services.files.count_download(std::move(context), id_of(call));
+}
+
+Task<Reply> download(Call& call, ExportServices services) {
+  auto taken = co_await take_download(call, services);
+  if (!taken) co_return fail(in_words(std::move(taken).error(), "Export not found"));
+  if (taken->expired) {
     co_return problem_reply(
         {.fault = {.status = 410, .code = "gone", .detail = "Export expired and has been deleted"}},
         Form::envelope, call.request.correlation_id);
   }
-  auto url = co_await export_link(services, link_holder(call, services), counted->file_path,
-                                  counted->file_name);
+  auto url = co_await export_link(services, link_holder(call, services), taken->file_path,
+                                  taken->file_name);
   if (!url) co_return fail(in_words(std::move(url).error(), "File not found in storage"));
   co_return Reply::empty(302).with("Location", url->url).with("Cache-Control", "no-store");
 }

@@ -56,9 +56,6 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
   const auto batch = call.parameters.id<BatchId>("id");
   MR_CO_TRY(const auto jobs, co_await export_batch_jobs(call.context(), services, batch));
   const auto completed = completed_exports(jobs);
-  if (!completed.empty() && completed.size() < jobs.size() && !call.parameters.boolean("partial")) {
-    co_return export_partial_reply(call, jobs);
-  }
   std::vector<JobId> ids;
   for (const auto& job : completed) {
     MR_CO_TRY(const auto id, JobId::parse(text_at(job, "job_id")));
@@ -66,6 +63,7 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
   }
   MR_CO_TRY(const auto made, co_await services.exports.export_files(call.context(), ids));
   json::Array files;
+  std::vector<JobId> there;
   auto expires_in = kExportLinkTtl;  // Of the link that ends first.
   for (const auto& file : made) {
     auto link = co_await export_link(services, link_holder(call, services), file.path, file.name);
@@ -73,6 +71,7 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
       if (link.error().kind == ErrorKind::not_found) continue;  // Deleted since.
       co_return fail(std::move(link).error());
     }
+    there.push_back(file.job);
     expires_in = std::min(expires_in, link->ttl);
     json::Value document;
     for (const auto& job : completed) {
@@ -84,6 +83,9 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
                                  {"url", std::move(link->url)}});
   }
   if (files.empty()) co_return fail(ErrorKind::not_found, std::string(kNoExportBatch));
+  if (files.size() < jobs.size() && !call.parameters.boolean("partial")) {
+    co_return export_partial_reply(call, there, jobs.size());
+  }
   co_return Reply::json(json::Object{{"batchId", batch.to_string()},
                                      {"expiresIn", expires_in.count()},
                                      {"files", std::move(files)}})
@@ -94,7 +96,7 @@ Task<Reply> batch_files(Call& call, ExportServices services) {
 
 Parameter partial_parameter() {
   return {.name = "partial",
-          .description = "Also while some are not finished, or have failed.",
+          .description = "Also while some are not finished, have failed, or their file is gone.",
           .schema = R"({"type":"boolean"})"};
 }
 
@@ -122,7 +124,7 @@ std::vector<Operation> export_batch_operations(ExportServices services,
   listed.parameters = {id_parameter("The batch."), partial_parameter()};
   listed.answers = {
       {.status = 200, .description = "One for each file.", .schema = "ExportBatchFiles"},
-      {.status = 409, .description = "Some are not finished.", .schema = "ExportPartial"}};
+      {.status = 409, .description = "Some have no file.", .schema = "ExportPartial"}};
   listed.handler = export_handler(batch_files, services);
   out.push_back(std::move(listed));
   out.push_back(export_zip_operation(services, options));

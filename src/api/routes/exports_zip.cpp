@@ -88,19 +88,23 @@ Task<void> count(Call& call, ExportServices services, const std::vector<Packed>&
 Task<Reply> download_batch(Call& call, ExportServices services) {
   const auto batch = call.parameters.id<BatchId>("id");
   MR_CO_TRY(const auto jobs, co_await export_batch_jobs(call.context(), services, batch));
-  auto completed = completed_exports(jobs);
-  if (!completed.empty() && completed.size() < jobs.size() && !call.parameters.boolean("partial")) {
-    co_return export_partial_reply(call, jobs);
-  }
-  MR_CO_TRY(auto files, co_await files_of(call, services, std::move(completed)));
+  MR_CO_TRY(auto files, co_await files_of(call, services, completed_exports(jobs)));
   if (files.empty()) co_return fail(ErrorKind::not_found, std::string(kNoExportBatch));
-  if (call.request.method != "HEAD") {
-    MR_CO_TRY_VOID(co_await count(call, services, files));
+  if (files.size() < jobs.size() && !call.parameters.boolean("partial")) {
+    std::vector<JobId> there;
+    for (const auto& file : files) there.push_back(file.job);
+    co_return export_partial_reply(call, there, jobs.size());
   }
+  const bool head_only = call.request.method == "HEAD";
+  if (!head_only) MR_CO_TRY_VOID(co_await count(call, services, files));
   call.response.header("Content-Disposition",
                        fmt::format("attachment; filename=\"resumes-{}.zip\"", batch));
   call.response.header("Cache-Control", "private, no-store");
   MR_CO_TRY_VOID(co_await call.response.start(200, "application/zip"));
+  if (head_only) {
+    MR_CO_TRY_VOID(co_await call.response.finish());
+    co_return Reply::done();
+  }
   ZipWriter zip;
   for (auto& file : files) {
     MR_CO_TRY_VOID(
@@ -120,7 +124,7 @@ Operation export_zip_operation(ExportServices services, ExportRouteOptions optio
   fetched.parameters = {id_parameter("The batch."), partial_parameter()};
   fetched.answers = {
       {.status = 200, .description = "A ZIP file.", .content_type = "application/zip"},
-      {.status = 409, .description = "Some are not finished.", .schema = "ExportPartial"}};
+      {.status = 409, .description = "Some have no file.", .schema = "ExportPartial"}};
   fetched.time_max = options.time_max;
   fetched.handler = export_handler(download_batch, services);
   return fetched;

@@ -68,7 +68,10 @@ class FakeFiles final : public store::FileStore {
   Task<std::string> delete_shell_file(store::CallContext, Uuid, store::WantedVersions) override {
     return unused();
   }
-  Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {
+  Task<store::Download> count_download(store::CallContext, Uuid) override {
+    co_return fail(ErrorKind::internal, "not used");
+  }
+  Task<store::Download> find_download(store::CallContext, Uuid) override {
     co_return fail(ErrorKind::internal, "not used");
   }
   Task<std::string> list_export_history(store::CallContext, std::optional<Uuid>, int) override {

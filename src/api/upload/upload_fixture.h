@@ -454,7 +454,10 @@ class MemoryFiles final : public store::FileStore {
                                    std::vector<std::string>) override {
     co_return "[]";
   }
-  Task<store::CountedDownload> count_download(store::CallContext, Uuid) override {
+  Task<store::Download> count_download(store::CallContext, Uuid) override {
+    co_return unknown("MR031");
+  }
+  Task<store::Download> find_download(store::CallContext, Uuid) override {
     co_return unknown("MR031");
   }
   Task<std::string> list_export_history(store::CallContext, std::optional<Uuid>, int) override {

@@ -95,7 +95,13 @@ Result<int> run_retry(Context& context, const std::vector<std::string>& texts) {
       row["answer"] = "not_found";
       code = kExitNotFound;
     } else if (answer.error().kind == ErrorKind::conflict) {
-      row["answer"] = "busy";
+      const auto& error = answer.error();
+      row["answer"] = error.detail.empty() ? std::string("busy") : error.detail;
+      row["reason"] = error.message;
+      if (!error.hint.empty()) {
+        row["hint"] = error.hint;
+        context.note(fmt::format("{}; {}", error.message, error.hint));
+      }
       if (code == kExitOk) code = kExitConflict;
     } else {
       return fail(answer.error());

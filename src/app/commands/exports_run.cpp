@@ -36,6 +36,7 @@ struct RunArguments {
   std::optional<std::string> margins;
   std::optional<std::string> language;
   bool grayscale = false;
+  bool preview = false;
   std::optional<std::string> folder;
   std::optional<std::string> zip;
   std::optional<std::string> timeout;
@@ -100,7 +101,7 @@ class Run {
     if (!all) return kExitInterrupted;
     MR_TRY_VOID(fetch());
     const bool good =
-        std::ranges::all_of(all_, [](const Exported& one) { return one.status() == "completed"; });
+        std::ranges::all_of(all_, [](const Exported& one) { return !one.file.empty(); });
     return finish(good ? kExitOk : kExitJobFailed);
   }
 
@@ -167,6 +168,8 @@ Result<void> Run::open_place() {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return fail(cannot_write(folder_, error.value()));
+  // A folder that is there may take no files all the same.
+  MR_TRY_VOID(NewFile::create(folder_ / "export"));
   return {};
 }
 
@@ -177,6 +180,7 @@ Result<json::Object> Run::options() const {
   if (arguments_.language) options["language"] = *arguments_.language;
   if (arguments_.slug) options["templateSlug"] = *arguments_.slug;
   if (arguments_.grayscale) options["colorMode"] = "grayscale";
+  if (arguments_.preview) options["preview"] = true;
   if (arguments_.margins) {
     const auto read = parse_json(*arguments_.margins);
     const auto width = read ? *read : json::Value();
@@ -251,6 +255,7 @@ Result<void> Run::fetch() {
   }
   if (done.empty()) return {};
   MR_TRY(auto files, desk_.files(done));
+  if (files.empty()) return {};
   for (auto& file : files) {
     if (file.name.empty()) file.name = file.path.substr(file.path.rfind('/') + 1);
   }
@@ -317,6 +322,9 @@ Result<int> Run::finish(int code) const {
   }
   for (const auto& one : all_) {
     if (arguments_.no_wait) context_.print(fmt::format("{}  {}\n", one.job, printable(one.title)));
+    if (one.status() == "completed" && one.file.empty()) {
+      context_.note(fmt::format("{}: its file is gone, deleted or expired", printable(one.title)));
+    }
     if (one.file.empty() || arguments_.zip) continue;
     context_.print(fmt::format("{}  {}\n", one.file.string(), format_size(one.size_bytes)));
   }
@@ -368,6 +376,8 @@ void add_export_run(Command& exports) {
   command.option("--quality", "QUALITY", arguments->quality, "Of pictures (default: normal)")
       .choices({"draft", "normal", "high"});
   command.flag("--grayscale", arguments->grayscale, "Without colours");
+  command.flag("--preview", arguments->preview,
+               "Also a picture of the first page, which the API hands out");
   command.option("--language", "TAG", arguments->language,
                  "Of labels, dates and numbers, such as en or de");
   command.option("--out", "DIR", arguments->folder, "Where the PDFs go (default: here)").files();

@@ -118,8 +118,9 @@ std::vector<SettingSpec> document_specs() {
       {.section = "anthropic",
        .key = "model",
        .type = text,
-       .default_value = "claude-3",
-       .description = "Model of stages that name none; limits are those of anthropic:<model>"},
+       .default_value = "",
+       .description = "Model of stages that name none, else they are not asked; limits are those "
+                      "of anthropic:<model>"},
       {.section = "anthropic",
        .key = "max_output_tokens",
        .type = integer,

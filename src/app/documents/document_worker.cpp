@@ -6,6 +6,7 @@
 #include "app/documents/parser_parts.h"
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
+#include "pipeline/model_pass.h"
 #include "provider/anthropic_chat.h"
 #include "provider/openai_chat.h"
 #include "store/document_store.h"
@@ -38,9 +39,14 @@ Result<provider::PriceTable> chat_prices(const Settings& settings, const std::st
   provider::Price price;
   MR_TRY(price.input_per_million, price_of(settings, provider + ".price_input"));
   MR_TRY(price.output_per_million, price_of(settings, provider + ".price_output"));
-  prices.set(settings.text(provider + ".model"), price);
+  if (const auto& model = settings.text(provider + ".model"); !model.empty()) {
+    prices.set(model, price);
+  }
   return prices;
 }
+
+// What limits are of where neither stage nor settings name a model (L-03).
+constexpr std::string_view kAnyAnthropic = "claude-3";
 
 // As limits name the provider of a stage; empty for what costs nothing.
 std::string limited_provider(const Settings& settings, const pipeline::Stage& stage) {
@@ -50,11 +56,15 @@ std::string limited_provider(const Settings& settings, const pipeline::Stage& st
   if (stage.provider == "google") return "google:vision-api";
   const bool embeds = stage.kind == pipeline::RunKind::embed;
   if (embeds || stage.provider == "openai" || stage.provider == "anthropic") {
-    const auto* model = stage.options.if_contains("model");
-    return stage.provider + ":" +
-           (model != nullptr && model->is_string()
-                ? std::string(model->get_string())
-                : settings.text(stage.provider + (embeds ? ".embed_model" : ".model")));
+    const auto* named = stage.options.if_contains("model");
+    auto model = named != nullptr && named->is_string()
+                     ? std::string(named->get_string())
+                     : settings.text(stage.provider + (embeds ? ".embed_model" : ".model"));
+    // An author's stage asks whom it likes; for any other without a model nobody is asked.
+    if (model.empty() && stage.provider == "anthropic" && pipeline::is_authors(stage)) {
+      model = kAnyAnthropic;
+    }
+    return model.empty() ? std::string() : stage.provider + ":" + model;
   }
   return limited_parser(stage.provider);
 }
@@ -99,7 +109,7 @@ class DocumentWorker {
   Result<void> add_openai(Context& context, http::Client& client);
   Result<void> add_anthropic(Context& context, http::Client& client);
   Result<void> add_vision(Context& context, http::Client& client);
-  void warn_of_prices(Logger& log) const;
+  void warn_of_models(Logger& log) const;
 
   boost::asio::thread_pool threads_{2};
   pipeline::PipelineSet pipelines_;
@@ -138,7 +148,7 @@ Result<void> DocumentWorker::add_openai(Context& context, http::Client& client) 
   MR_TRY_VOID(provider::check_options(options));
   openai_ = std::make_unique<provider::OpenAiChat>(client, context.clock, std::move(options));
   pipeline::ModelService service{.chat = openai_.get(), .model = settings.text("openai.model")};
-  service.provider = "openai:" + service.model;
+  service.provider = "openai";
   MR_TRY(service.prices, chat_prices(settings, "openai"));
   service.max_output_tokens = static_cast<int>(settings.integer("openai.max_output_tokens"));
   services_->models["openai"] = std::move(service);
@@ -156,7 +166,7 @@ Result<void> DocumentWorker::add_anthropic(Context& context, http::Client& clien
   anthropic_ = std::make_unique<provider::AnthropicChat>(client, context.clock, std::move(options));
   pipeline::ModelService service{.chat = anthropic_.get(),
                                  .model = settings.text("anthropic.model")};
-  service.provider = "anthropic:" + service.model;
+  service.provider = "anthropic";
   MR_TRY(service.prices, chat_prices(settings, "anthropic"));
   service.max_output_tokens = static_cast<int>(settings.integer("anthropic.max_output_tokens"));
   services_->models["anthropic"] = std::move(service);
@@ -178,15 +188,24 @@ Result<void> DocumentWorker::add_vision(Context& context, http::Client& client) 
   return {};
 }
 
-// A call whose cost nobody knows is not made: whoever is waiting for it should have been told.
-void DocumentWorker::warn_of_prices(Logger& log) const {
+// A call that asks no model, or whose cost nobody knows, is not made: whoever is waiting for it
+// should have been told.
+void DocumentWorker::warn_of_models(Logger& log) const {
   for (const auto& loaded : pipelines_.all()) {
     for (const auto& stage : loaded.pipeline.stages) {
       const auto service = services_->models.find(stage.provider);
       const auto* model = stage.options.if_contains("model");
-      // What embeds says so itself, when it is opened.
-      if (stage.kind == pipeline::RunKind::embed || service == services_->models.end()) continue;
-      if (model == nullptr || !model->is_string()) continue;
+      // What embeds says so itself, when it is opened; an author's stage asks for what it likes.
+      if (stage.kind == pipeline::RunKind::embed || pipeline::is_authors(stage) ||
+          service == services_->models.end()) {
+        continue;
+      }
+      if (model == nullptr || !model->is_string()) {
+        if (!service->second.model.empty()) continue;
+        log.warn("pipeline", {{"warning", fmt::format("{}: stage {}: {}", loaded.file, stage.name,
+                                                      pipeline::no_model(stage.provider))}});
+        continue;
+      }
       const std::string name(model->get_string());
       if (service->second.prices.find(name) != nullptr) continue;
       log.warn("pipeline",
@@ -244,6 +263,7 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
                                              .pipelines = made->pipelines_,
                                              .threads = made->threads_.get_executor(),
                                              .clock = context.clock,
+                                             .random = context.random,
                                              .log = context.log,
                                              .ingest = made->ingest_.get()});
   MR_TRY(made->embeddings_,
@@ -264,7 +284,7 @@ Result<std::shared_ptr<DocumentWorker>> DocumentWorker::make(Context& context,
   MR_TRY_VOID(made->add_openai(context, parts.client));
   MR_TRY_VOID(made->add_anthropic(context, parts.client));
   MR_TRY_VOID(made->add_vision(context, parts.client));
-  made->warn_of_prices(context.log);
+  made->warn_of_models(context.log);
   MR_TRY(made->parsers_, ParserParts::make({.settings = settings,
                                             .client = parts.client,
                                             .pool = parts.pool,

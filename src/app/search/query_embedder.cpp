@@ -2,6 +2,7 @@
 
 #include "app/documents/embedding_services.h"
 #include "app/documents/pipelines.h"
+#include "app/search/question_form.h"
 #include "base/cancel.h"
 #include "base/either.h"
 #include "embed/text/utf8.h"
@@ -13,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,11 +97,16 @@ class PipelineEmbedder final : public api::QueryEmbedder {
     if (provider.paid()) {
       MR_CO_TRY(paid, co_await pay(caller, service, estimate, text));
     }
-    auto answer = co_await ask(provider, std::move(text));
+    auto answer = co_await ask(provider, {std::move(text)});
     if (answer && !answer->usage.reported) answer->usage = estimate;
     if (paid) co_await settle(std::move(caller), *paid, answer, estimate, service.price);
     if (!answer) co_return fail(kind_of(answer.error().kind), answer.error().message);
-    co_return store::SearchVector{.values = std::move(answer->vectors.at(0)),
+    auto values = std::move(answer->vectors.at(0));
+    if (!provider.paid()) {
+      MR_CO_TRY(const auto form, co_await form_of(provider));
+      values = form->taken_out_of(std::move(values));
+    }
+    co_return store::SearchVector{.values = std::move(values),
                                   .model = provider.info().model,
                                   .version = provider.info().version};
   }
@@ -133,11 +141,23 @@ class PipelineEmbedder final : public api::QueryEmbedder {
     std::unreachable();
   }
 
-  awaitable<Answer> ask(provider::EmbeddingProvider& provider, std::string text) {
+  // Made once, by the first question; by several that come at once, and then they are equal.
+  Task<std::shared_ptr<const QuestionForm>> form_of(provider::EmbeddingProvider& provider) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (form_ != nullptr) co_return form_;
+    }
+    const auto answer = co_await ask(provider, empty_questions());
+    if (!answer) co_return fail(kind_of(answer.error().kind), answer.error().message);
+    auto made = std::make_shared<const QuestionForm>(answer->vectors);
+    const std::lock_guard lock(mutex_);
+    if (form_ == nullptr) form_ = std::move(made);
+    co_return form_;
+  }
+
+  awaitable<Answer> ask(provider::EmbeddingProvider& provider, std::vector<std::string> texts) {
     CancelSource cancel;
     using namespace either;
-    std::vector<std::string> texts;
-    texts.push_back(std::move(text));
     auto ended =
         co_await (provider.embed(std::move(texts), cancel.token()) || clock_.sleep_for(kTimeMax));
     if (ended.index() == 0) co_return std::move(std::get<0>(ended));
@@ -185,6 +205,8 @@ class PipelineEmbedder final : public api::QueryEmbedder {
   std::string model_;
   std::string missing_;  // Why no question can be embedded; empty: they can.
   std::atomic<int> waiting_{0};
+  std::mutex mutex_;                          // Guards the following.
+  std::shared_ptr<const QuestionForm> form_;  // Of the model; nothing: not asked for yet.
   std::unique_ptr<EmbeddingServices> services_;
   std::map<std::string, pipeline::OpenEmbedding, std::less<>> openers_;
   boost::asio::thread_pool threads_{kThreads};  // Last: its work uses the others.

@@ -3,8 +3,13 @@
 #include "layout/code_points.h"
 #include "output/fhir/elements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace millrace::output::fhir {
 namespace {
@@ -17,36 +22,158 @@ constexpr std::string_view kVerification =
     "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification";
 constexpr std::string_view kSnomed = "http://snomed.info/sct";
 
-// How documents say that nothing is known.
-constexpr auto kNone = std::to_array<std::string_view>(
-    {"no known allergies", "no known allergy", "no allergies", "nka", "none", "none known", "nil",
-     "nil known", "keine", "keine bekannt", "keine allergien", "keine allergien bekannt", "aucune",
-     "aucune connue", "aucune allergie connue", "ninguna", "ninguna conocida"});
-constexpr auto kNoDrug =
-    std::to_array<std::string_view>({"nkda", "no known drug allergies", "no known drug allergy",
-                                     "no known medication allergies", "no drug allergies"});
-// Nothing in particular: negated, these say the same.
-constexpr auto kAny =
-    std::to_array<std::string_view>({"allergies", "allergy", "known allergies", "known allergy",
-                                     "any allergies", "any known allergies"});
-constexpr auto kAnyDrug = std::to_array<std::string_view>(
-    {"drug allergies", "drug allergy", "known drug allergies", "medication allergies",
-     "any drug allergies", "any known drug allergies"});
+// What documents say that there is nothing of, in the words of four languages. A word that is none
+// of these makes it an allergy like any other: "no other allergies" is no statement about all.
+enum class Word { unknown, none, known, link, allergy, intolerance, any, drug, food, place, latex };
 
-std::string plain_name(const clinical::Fact& fact) {
-  auto name = layout::to_lower(clean(fact.name()));
-  std::erase_if(name, [](char c) { return c == '.' || c == '(' || c == ')' || c == '!'; });
-  return name;
+Word word_of(std::string_view word) {
+  using Words = std::vector<std::string_view>;
+  static const std::vector<std::pair<Word, Words>> kWords = {
+      {Word::none,
+       {"no", "none", "nil", "denies", "without", "kein", "keine", "keinen", "keinerlei", "ohne",
+        "aucun", "aucune", "pas", "sans", "sin", "ninguna", "ninguno", "niega"}},
+      {Word::known,
+       {"known",    "any",      "anything",  "documented",   "recorded",      "reported",
+        "bekannt",  "bekannte", "bekannten", "dokumentiert", "dokumentierte", "dokumentierten",
+        "connu",    "connue",   "connues",   "connus",       "conocida",      "conocidas",
+        "conocido", "conocidos"}},
+      {Word::link,
+       {"to",  "of", "or", "and", "gegen", "auf", "von", "oder", "und", "à", "aux", "au", "de",
+        "des", "d",  "ou", "et",  "a",     "al",  "los", "las",  "o",   "u", "y",   "e"}},
+      {Word::allergy, {"allergy", "allergies", "allergie", "allergien", "alergia", "alergias"}},
+      {Word::intolerance,
+       {"intolerance", "intolerances", "unverträglichkeit", "unverträglichkeiten", "intolérance",
+        "intolérances", "intolerancia", "intolerancias"}},
+      {Word::any, {"nka"}},
+      {Word::drug,
+       {"nkda",
+        "drug",
+        "drugs",
+        "medication",
+        "medications",
+        "medicine",
+        "medicines",
+        "medikamente",
+        "medikamenten",
+        "arzneimittel",
+        "arzneimittelallergie",
+        "arzneimittelallergien",
+        "medikamentenallergie",
+        "medikamentenallergien",
+        "medikamentöse",
+        "medikamentösen",
+        "médicament",
+        "médicaments",
+        "medicaments",
+        "médicamenteuse",
+        "médicamenteuses",
+        "medicamenteuse",
+        "medicamenteuses",
+        "medicamento",
+        "medicamentos",
+        "medicamentosa",
+        "medicamentosas",
+        "fármacos",
+        "farmacos"}},
+      {Word::food,
+       {"nkfa", "food", "foods", "nahrungsmittel", "nahrungsmittelallergie",
+        "nahrungsmittelallergien", "lebensmittel", "lebensmittelallergie", "lebensmittelallergien",
+        "alimentaire", "alimentaires", "aliments", "alimentaria", "alimentarias", "alimentos"}},
+      {Word::place,
+       {"environmental", "umweltallergie", "umweltallergien", "environnementale",
+        "environnementales", "ambiental", "ambientales"}},
+      {Word::latex, {"latex", "látex", "latexallergie", "latexallergien"}},
+  };
+  for (const auto& [kind, words] : kWords) {
+    if (std::ranges::find(words, word) != words.end()) return kind;
+  }
+  return Word::unknown;
 }
 
-bool is_in(std::span<const std::string_view> words, std::string_view name) {
-  return std::ranges::find(words, name) != words.end();
+bool is_code(std::string_view word) { return word == "nka" || word == "nkda" || word == "nkfa"; }
+
+// An allergy of no kind in particular, or to nothing in particular.
+struct Nothing {
+  bool said = false;          // "No known allergies", "NKDA": the denial is in the words.
+  std::set<Word> kinds = {};  // Empty: of any kind.
+};
+
+// Nothing: it is about something.
+std::optional<Nothing> nothing_in(std::string_view name) {
+  Nothing found;
+  bool allergy = false;
+  bool intolerance = false;
+  auto rest = layout::to_lower(clean(name));
+  for (auto at = rest.find("\u2019"); at != rest.npos; at = rest.find("\u2019")) {
+    rest.replace(at, 3, " ");
+  }
+  std::ranges::replace_if(
+      rest, [](char c) { return std::string_view(".,;:()!/-'&").contains(c); }, ' ');
+  for (std::size_t begin = 0; begin < rest.size();) {
+    const auto end = std::min(rest.find(' ', begin), rest.size());
+    const auto text = std::string_view(rest).substr(begin, end - begin);
+    begin = end + 1;
+    if (text.empty()) continue;
+    const auto word = word_of(text);
+    switch (word) {
+      case Word::unknown:
+        return std::nullopt;
+      case Word::none:
+        found.said = true;
+        break;
+      case Word::allergy:
+        allergy = true;
+        break;
+      case Word::intolerance:
+        intolerance = true;
+        break;
+      case Word::known:
+      case Word::link:
+      case Word::any:
+        break;
+      case Word::drug:
+      case Word::food:
+      case Word::place:
+      case Word::latex:
+        found.kinds.insert(word);
+        break;
+    }
+    found.said |= is_code(text);
+    // The kind and the word are one: "Arzneimittelallergien".
+    allergy |= is_code(text) || text.contains("allergie");
+  }
+  // "Keine bekannt", under a heading that says of what.
+  const bool bare = found.said && found.kinds.empty() && !intolerance;
+  return allergy || bare ? std::optional(found) : std::nullopt;
 }
 
-json::Object none_known(bool drugs, std::string_view text) {
-  auto out = drugs ? coded(kSnomed, "409137002", "No known drug allergy")
-                   : coded(kSnomed, "716186003", "No known allergy");
-  out["text"] = clean(text);
+struct NoneKnown {
+  std::string_view code;
+  std::string_view display;
+};
+
+// Nothing: there is no code for several kinds at once.
+std::optional<NoneKnown> code_of(const std::set<Word>& kinds) {
+  if (kinds.size() > 1) return std::nullopt;
+  switch (kinds.empty() ? Word::any : *kinds.begin()) {
+    case Word::drug:
+      return NoneKnown{"409137002", "No known drug allergy"};
+    case Word::food:
+      return NoneKnown{"429625007", "No known food allergy"};
+    case Word::place:
+      return NoneKnown{"428607008", "No known environmental allergy"};
+    case Word::latex:
+      return NoneKnown{"1003774007", "No known Hevea brasiliensis latex allergy"};
+    default:
+      return NoneKnown{"716186003", "No known allergy"};
+  }
+}
+
+json::Object none_known(const Nothing& nothing, std::string_view name) {
+  const auto code = code_of(nothing.kinds);
+  if (!code) return text_concept(nothing.said ? std::string(name) : fmt::format("no {}", name));
+  auto out = coded(kSnomed, code->code, code->display);
+  out["text"] = nothing.said ? clean(name) : std::string(code->display);
   return out;
 }
 
@@ -78,19 +205,11 @@ void add_reaction(json::Object& out, const clinical::Fact& fact) {
 
 Projection allergy(const clinical::Fact& fact, const Links& links) {
   const bool negated = fact.assertion.polarity == clinical::Polarity::negated;
-  const auto name = plain_name(fact);
-  const bool none = is_in(kNone, name);
-  const bool no_drug = is_in(kNoDrug, name);
-  if (none || no_drug) {
-    // "Not: no known allergies" may mean either.
-    if (negated) return {.omitted = "a negation of no known allergies is ambiguous"};
+  const auto nothing = nothing_in(fact.name());
+  // What denies itself stays so, whether the denial was read into its polarity or not.
+  if (nothing && (nothing->said || negated)) {
     return {.resource =
-                allergy_of(links, none_known(no_drug, fact.name()), "active", "unconfirmed")};
-  }
-  const bool any_drug = is_in(kAnyDrug, name);
-  if (negated && (any_drug || is_in(kAny, name))) {
-    return {.resource = allergy_of(links, none_known(any_drug, "no known " + name), "active",
-                                   "unconfirmed")};
+                allergy_of(links, none_known(*nothing, fact.name()), "active", "unconfirmed")};
   }
   // An allergy that is history still holds until somebody says otherwise.
   auto out = allergy_of(links, concept_of(fact), negated ? "inactive" : "active",

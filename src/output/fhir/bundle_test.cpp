@@ -466,12 +466,65 @@ TEST_F(Fhir, NoKnownAllergiesIsAStatementOfItsOwn) {
     return fact("f1", FactType::AllergyIntolerance, {"e15"},
                 fmt::format(R"({{"substance":"{}"}})", substance));
   };
-  EXPECT_EQ(code_of(allergy("No known allergies")), "716186003");
-  EXPECT_EQ(code_of(allergy("NKDA")), "409137002");
-  EXPECT_EQ(code_of(negated(allergy("known drug allergies"))), "409137002");
-  EXPECT_EQ(code_of(negated(allergy("allergies"))), "716186003");
-  EXPECT_THAT(reasons(negated(allergy("NKA"))),
-              ElementsAre("a negation of no known allergies is ambiguous"));
+  // Whether somebody read the denial into the polarity, too, or not.
+  const std::vector<std::pair<std::string, std::string>> denials = {
+      {"No known allergies", "716186003"},
+      {"NKA", "716186003"},
+      {"NKDA", "409137002"},
+      {"N.K.D.A.", ""},  // Letters by themselves say nothing that is certain.
+      {"None known", "716186003"},
+      {"No known drug allergies", "409137002"},
+      {"No known food allergies", "429625007"},
+      {"No known environmental allergies", "428607008"},
+      {"No known latex allergy", "1003774007"},
+      {"Keine bekannten Allergien", "716186003"},
+      {"Keine bekannte Arzneimittelallergie", "409137002"},
+      {"Keine Allergien oder Unverträglichkeiten bekannt", "716186003"},
+      {"Aucune allergie connue", "716186003"},
+      {"Pas d\u2019allergie médicamenteuse connue", "409137002"},
+      {"Aucune allergie alimentaire", "429625007"},
+      {"Sin alergias conocidas", "716186003"},
+      {"Sin alergias medicamentosas conocidas", "409137002"}};
+  for (const auto& [words, code] : denials) {
+    EXPECT_EQ(code_of(allergy(words)), code) << words;
+    EXPECT_EQ(code_of(negated(allergy(words))), code) << words;
+  }
+  const auto text = only(negated(allergy("NKDA")), "AllergyIntolerance");
+  EXPECT_EQ(text_at(text, {"code", "text"}), "NKDA");
+  EXPECT_EQ(text_at(text, {"clinicalStatus", "coding", "code"}), "active");
+  EXPECT_EQ(text_at(text, {"verificationStatus", "coding", "code"}), "unconfirmed");
+}
+
+TEST_F(Fhir, ADeniedKindOfAllergyIsAStatementToo) {
+  const auto of = [&](std::string_view substance) {
+    return only(negated(fact("f1", FactType::AllergyIntolerance, {"e15"},
+                             fmt::format(R"({{"substance":"{}"}})", substance))),
+                "AllergyIntolerance");
+  };
+  const std::vector<std::pair<std::string, std::string>> denied = {
+      {"known drug allergies", "409137002"}, {"allergies", "716186003"},
+      {"bekannten Allergien", "716186003"},  {"alergias conocidas", "716186003"},
+      {"allergie connue", "716186003"},      {"known food allergies", "429625007"}};
+  for (const auto& [words, code] : denied) {
+    EXPECT_EQ(text_at(of(words), {"code", "coding", "code"}), code) << words;
+  }
+  EXPECT_EQ(text_at(of("known drug allergies"), {"code", "text"}), "No known drug allergy");
+  // For two kinds there is no code, and what is denied of some is not denied of all.
+  EXPECT_EQ(to_json(of("known drug or food allergies").at("code")),
+            R"({"text":"no known drug or food allergies"})");
+  for (const auto* words : {"other allergies", "known penicillin allergy", "latex"}) {
+    EXPECT_EQ(text_at(of(words), {"verificationStatus", "coding", "code"}), "refuted") << words;
+    EXPECT_EQ(to_json(of(words).at("code")), fmt::format(R"({{"text":"{}"}})", words));
+  }
+}
+
+TEST_F(Fhir, WhatIsAffirmedIsNoDenial) {
+  for (const auto* words : {"drug allergies", "food allergy", "allergies"}) {
+    const auto one = only(fact("f1", FactType::AllergyIntolerance, {"e15"},
+                               fmt::format(R"({{"substance":"{}"}})", words)),
+                          "AllergyIntolerance");
+    EXPECT_EQ(to_json(one.at("code")), fmt::format(R"({{"text":"{}"}})", words));
+  }
 }
 
 TEST_F(Fhir, AnAllergyOfThePastStillHolds) {

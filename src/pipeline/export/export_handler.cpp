@@ -11,7 +11,6 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,11 +18,8 @@
 namespace millrace::pipeline {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::string_view kPdfType = "application/pdf";
 constexpr std::string_view kPngType = "image/png";
-constexpr auto kElsewhere = 30s;  // Another worker may have it.
 
 // One export on its way.
 class Export {

@@ -20,6 +20,7 @@ Outcome failed_render(const Error& error) {
   const auto message =
       error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
   if (error.detail == render::fault::kTimedOut) return Outcome::retry(error.detail, message);
+  if (error.detail == render::fault::kNoBrowser) return Outcome::throttled(message, kElsewhere);
   const bool poisonous = error.detail == render::fault::kCrashed ||
                          error.detail == render::fault::kMemory ||
                          error.detail == render::fault::kFlooded;

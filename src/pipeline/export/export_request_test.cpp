@@ -130,6 +130,12 @@ TEST(ExportOutcome, SaysWhatEachFailureMeans) {  // X-25
     EXPECT_EQ(failed_render(render_error(fault, ErrorKind::invalid_argument)).kind,
               Kind::permanent);
   }
+  const auto elsewhere = failed_render({.kind = ErrorKind::unavailable,
+                                        .message = "no browser: the disk is full",
+                                        .detail = std::string(render::fault::kNoBrowser)});
+  EXPECT_EQ(elsewhere.kind, Kind::throttled) << "uncharged";
+  EXPECT_EQ(elsewhere.retry_after, kElsewhere);
+  EXPECT_THAT(elsewhere.error_json, HasSubstr("no browser: the disk is full"));
   EXPECT_EQ(failed_render({.kind = ErrorKind::unavailable, .message = "stopped"}).kind,
             Kind::throttled)
       << "our own surroundings cost no attempt";

@@ -67,10 +67,7 @@ std::optional<output::ManifestPictures> picture_recipe(const Pipeline& pipeline,
 
 Task<Outcome> run_image(StageJob job) {
   if (!job.work.page) co_return Outcome::permanent("no_page", "the document has no such page");
-  if (job.work.quarantined) {
-    co_return Outcome::permanent("quarantined",
-                                 "this content has crashed its reader three times before");
-  }
+  if (auto stopped = stopped_by_quarantine(job)) co_return *std::move(stopped);
   MR_CO_TRY(auto drawn, co_await steadily(*job.context, [&] { return boxes_of(job); }));
   json::Object request;
   request["op"] = "image";

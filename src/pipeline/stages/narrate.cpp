@@ -120,7 +120,7 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
     co_return std::unexpected(Outcome::permanent("too_many_facts", requests.error().message));
   }
   if (requests->empty()) {
-    note_answers(told.meta, **service, {});
+    note_answers(told.meta, asked_name(job, **service), {});
     co_return told;
   }
   std::vector<clinical::Narrative> parts;
@@ -138,12 +138,12 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
     // that, partial, and a person looks at what was answered.
     auto& ended = answers.error();
     told.tokens_of_claim = ended.outcome.actual_tokens;
-    told.meta["provider"] = (*service)->provider;
+    told.meta["provider"] = asked_name(job, **service);
     told.meta["review"] = ended.review;
     co_return told;
   }
   told.narrative = clinical::merge_narratives(std::move(parts));
-  note_answers(told.meta, **service, *answers);
+  note_answers(told.meta, asked_name(job, **service), *answers);
   co_return told;
 }
 

@@ -207,17 +207,73 @@ awaitable<std::expected<Picture, Outcome>> picture(StageJob& job) {
   co_return drawn;
 }
 
+constexpr std::string_view kVisionModel = "vision";
+// Answers are kept as the pages that they show, up to this size: no page that anybody prints has
+// more. The form is part of what they are found by.
+constexpr std::string_view kKeptForm = "page/1";
+constexpr std::size_t kKeptBytesMax = std::size_t{4} * 1024 * 1024;
+
+std::string vision_question(const StageJob& job, std::string_view picture) {
+  return sha256_hex(
+      fmt::format("{}\n{}\n{}", job.services.vision_provider, kKeptForm, sha256_hex(picture)));
+}
+
+Result<ReadPage> seen_page(std::string_view answer, const layout::VisionImage& size) {
+  MR_TRY(auto pages, layout::parse_vision(answer, std::span(&size, 1)));
+  if (pages.empty()) return fail(ErrorKind::invalid_argument, "the answer has no page");
+  MR_TRY(auto content, std::move(pages.front().content));
+  MR_TRY(auto raw, layout::clean(std::move(content)));
+  raw.info.page = kKeptPage;
+  MR_TRY(auto page, layout::arrange(std::move(raw)));
+  layout::find_forms(page);
+  auto meta = meta_of(page, "ocr");
+  return ReadPage{.page = std::move(page), .meta = std::move(meta)};
+}
+
+Result<ReadPage> kept_page(std::string_view text) {
+  MR_TRY(auto page, layout::parse_page_json(text));
+  page.info.page = kKeptPage;
+  auto meta = meta_of(page, "ocr");
+  return ReadPage{.page = std::move(page), .meta = std::move(meta)};
+}
+
+Task<Outcome> keep_seen(StageJob& job, ReadPage read, std::int64_t cost_micros) {
+  read.meta["provider"] = job.services.vision_provider;
+  read.meta["model"] = kVisionModel;
+  read.meta["cost_micros"] = cost_micros;
+  co_return co_await keep(job, std::move(read));
+}
+
+// What was paid for before, by whoever had this page; nothing: it is to be asked for.
+Task<std::optional<Outcome>> seen_before(StageJob& job, std::string_view question) {
+  const auto& claimed = job.context->job();
+  MR_CO_TRY(auto kept, co_await steadily(*job.context, [&] {
+              return job.services.store.kept_answers(claimed.id, claimed.generation);
+            }));
+  for (const auto& paid : kept) {
+    if (paid.question_sha256 != question) continue;
+    if (!paid.refused.empty()) co_return unusable_answer(job, paid).outcome;
+    auto read = co_await blob::on_disk(job.services.threads, [&] { return kept_page(paid.text); });
+    if (!read) break;  // Of another program.
+    MR_CO_TRY(auto outcome, co_await keep_seen(job, *std::move(read), paid.cost_micros));
+    co_return outcome;
+  }
+  co_return std::nullopt;
+}
+
 Task<Outcome> read_by_vision(StageJob& job) {
   auto image = co_await picture(job);
   if (!image) co_return std::move(image).error();
   const auto size = image->size;
-  const auto request_hash = sha256_hex(image->bytes);
-  auto permit =
-      co_await begin_paid_call(job, {.provider = job.services.vision_provider,
-                                     .model = "vision",
-                                     .request_sha256 = request_hash,
-                                     .estimated_tokens = 1,
-                                     .reserved_micros = job.services.vision_price.per_call});
+  const auto question = vision_question(job, image->bytes);
+  MR_CO_TRY(auto before, co_await seen_before(job, question));
+  if (before) co_return *std::move(before);
+  const auto& price = job.services.vision_price;
+  auto permit = co_await begin_paid_call(job, {.provider = job.services.vision_provider,
+                                               .model = std::string(kVisionModel),
+                                               .request_sha256 = question,
+                                               .estimated_tokens = 1,
+                                               .reserved_micros = price.per_call});
   if (!permit) co_return std::move(permit).error();
   provider::VisionRequest request{.correlation_id = job.context->job().correlation_id};
   if (job.stage->call_timeout) request.timeout = *job.stage->call_timeout;
@@ -226,37 +282,57 @@ Task<Outcome> read_by_vision(StageJob& job) {
   if (answer && !answer->images.empty() && !answer->images.front()) {
     answer = std::unexpected(answer->images.front().error());
   }
-  co_await end_paid_call(
-      job, permit->call,
-      call_end(answer ? nullptr : &answer.error(), {.capacity = std::move(permit->capacity)},
-               job.services.vision_price));
-  if (!answer) co_return provider::to_outcome(answer.error(), job.services.vision_provider);
+  auto end = call_end(answer ? nullptr : &answer.error(), {.capacity = std::move(permit->capacity)},
+                      price);
+  if (!answer) {
+    co_await end_paid_call(job, permit->call, std::move(end));
+    co_return provider::to_outcome(answer.error(), job.services.vision_provider);
+  }
+  store::PaidAnswer paid{.question_sha256 = question,
+                         .model = std::string(kVisionModel),
+                         .response_id = {},
+                         .text = {},
+                         .call = permit->call,
+                         .cost_micros = provider::cost_of({}, price)};
   const auto& body = *answer->images.front();
-  auto read = co_await blob::on_disk(job.services.threads, [&body, &size]() -> Result<ReadPage> {
-    MR_TRY(auto pages, layout::parse_vision(body, std::span(&size, 1)));
-    if (pages.empty()) return fail(ErrorKind::invalid_argument, "the answer has no page");
-    MR_TRY(auto content, std::move(pages.front().content));
-    MR_TRY(auto raw, layout::clean(std::move(content)));
-    raw.info.page = kKeptPage;
-    MR_TRY(auto page, layout::arrange(std::move(raw)));
-    layout::find_forms(page);
-    auto meta = meta_of(page, "ocr");
-    return ReadPage{.page = std::move(page), .meta = std::move(meta)};
+  auto read = co_await blob::on_disk(job.services.threads, [&]() -> Result<ReadPage> {
+    MR_TRY(auto seen, seen_page(body, size));
+    paid.text = layout::page_json(seen.page);
+    return seen;
   });
-  if (!read) co_return Outcome::permanent("invalid_answer", read.error().message);
-  co_return co_await keep(job, *std::move(read));
+  if (!read) {
+    paid.text = body;
+    paid = refused_answer(std::move(paid), read.error().message);
+  }
+  if (paid.text.size() > kKeptBytesMax) {
+    co_await end_paid_call(job, permit->call, std::move(end));
+  } else if (auto ended = co_await keep_paid_answer(job, paid, std::move(end))) {
+    co_return *std::move(ended);
+  }
+  if (!read) co_return unusable_answer(job, paid).outcome;
+  co_return co_await keep_seen(job, *std::move(read), paid.cost_micros);
 }
 
 }  // namespace
 
 Task<GroupMade> read_group(StageJob& job) {
+  GroupMade group;
+  std::vector<const store::DocumentWork::GroupPage*> wanted;
+  for (const auto& one : job.work.group) {
+    if (one.quarantined) {
+      group.left.push_back(one.page.page);  // Fails by itself.
+    } else {
+      wanted.push_back(&one);
+    }
+  }
+  if (wanted.empty()) co_return group;
   MR_CO_TRY(auto file, co_await steadily(*job.context, [&] {
               return job.services.contents.open(job.work.file.content);
             }));
   auto request = read_request(job, "auto");
   request.erase("page");
   json::Array pages;
-  for (const auto& one : job.work.group) pages.emplace_back(one.page.page);
+  for (const auto* one : wanted) pages.emplace_back(one->page.page);
   request["pages"] = std::move(pages);
   sandbox::TaskSpec task{.request = to_json(request), .limits = job.limits()};
   task.limits.output_max_bytes = group_bytes(job);
@@ -270,21 +346,21 @@ Task<GroupMade> read_group(StageJob& job) {
   MR_CO_TRY_VOID(co_await run_child(job, std::move(task)));
   auto made = co_await blob::on_disk(job.services.threads, [&] {
     const auto text = std::exchange(lines, {});
-    return checked_lines(text, job.work.group.size());
+    return checked_lines(text, wanted.size());
   });
-  GroupMade group;
   for (std::size_t i = 0; i < made.size(); ++i) {
-    const auto& page = job.work.group[i];
     if (made[i].bytes.empty()) {
-      group.left.push_back(page.page.page);
+      group.left.push_back(wanted[i]->page.page);
     } else {
-      group.done.push_back({.page = &page, .made = std::move(made[i])});
+      group.done.push_back({.page = wanted[i], .made = std::move(made[i])});
     }
   }
   co_return group;
 }
 
 Task<Outcome> run_ocr(StageJob job) {
+  // Equal pages wait beside each other: what killed the reader of one kills those of the others.
+  if (auto stopped = stopped_by_quarantine(job)) co_return *std::move(stopped);
   const bool outside = job.stage->provider != kLocalProvider && job.stage->provider != kNoProvider;
   if (!outside) co_return co_await read_locally(job, job.option("mode", "auto"));
   if (job.services.vision == nullptr) {

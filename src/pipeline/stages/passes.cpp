@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -95,7 +96,7 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
   auto answers = co_await ask_model(job, service, *std::move(requests), take);
   if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   Detected detected{.detection = clinical::merge_detections(std::move(parts))};
-  note_answers(detected.meta, service, *answers);
+  note_answers(detected.meta, asked_name(job, service), *answers);
   note_findings(detected.meta, findings);
   co_return detected;
 }
@@ -129,7 +130,7 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
   }
   Extracted extracted;
   if (requests->empty()) {
-    note_answers(extracted.meta, service, {});
+    note_answers(extracted.meta, asked_name(job, service), {});
     co_return extracted;
   }
   std::vector<clinical::Extraction> parts;
@@ -141,8 +142,17 @@ awaitable<std::expected<Extracted, Outcome>> extract_by_model(
   auto answers = co_await ask_model(job, service, *std::move(requests), take);
   if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   extracted.extraction = clinical::merge_extractions(std::move(parts));
-  note_answers(extracted.meta, service, *answers);
+  note_answers(extracted.meta, asked_name(job, service), *answers);
   co_return extracted;
+}
+
+// Nothing is told of a later year. Results are taken over by pages that are equal, and those are as
+// old.
+int year_taken_in(const StageJob& job) {
+  int year = 0;
+  const std::string_view text = job.work.file.created_at;
+  std::from_chars(text.data(), text.data() + std::min<std::size_t>(text.size(), 4), year);
+  return year;
 }
 
 clinical::RoutingRules rules_of(const StageJob& job) {
@@ -156,11 +166,15 @@ clinical::RoutingRules rules_of(const StageJob& job) {
 Task<PageAnswer> made_of(StageJob& job, const layout::SpatialMap& map,
                          const clinical::Detection& detection, Extracted extracted) {
   const auto rules = rules_of(job);
+  const auto year = year_taken_in(job);
   auto made = co_await blob::on_disk(job.services.threads, [&] {
     clinical::normalise_units(extracted.extraction);
-    const auto findings = clinical::validate_extraction(extracted.extraction, detection, map);
+    auto findings = clinical::validate_extraction(extracted.extraction, detection, map);
     auto kept = clinical::without_rejected(std::move(extracted.extraction), findings);
-    const auto again = clinical::validate_extraction(kept, detection, map);
+    auto again = clinical::validate_extraction(kept, detection, map);
+    const auto dates = extract::check_dates(kept, detection, map, year);
+    findings.insert(findings.end(), dates.begin(), dates.end());
+    again.insert(again.end(), dates.begin(), dates.end());
     const auto routed = clinical::route_facts(kept, detection, map, again, rules);
     extracted.meta["rejected"] = static_cast<std::int64_t>(
         std::ranges::count(findings, clinical::Severity::reject, &clinical::Finding::severity));
@@ -233,8 +247,9 @@ Task<PageAnswer> make_extraction(StageJob& job) {
     if (!asked) co_return std::move(asked).error();
     extracted = *std::move(asked);
   } else {
-    extracted.extraction = co_await blob::on_disk(job.services.threads,
-                                                  [&] { return extract::extract(detection, map); });
+    extracted.extraction = co_await blob::on_disk(job.services.threads, [&] {
+      return extract::extract(detection, map, {}, year_taken_in(job));
+    });
     extracted.meta["provider"] = extract::kProvider;
     extracted.meta["model"] = extract::kModel;
   }

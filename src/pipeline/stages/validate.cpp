@@ -4,6 +4,7 @@
 #include "base/json_members.h"
 #include "blob/disk.h"
 #include "chunk/normalise.h"
+#include "pipeline/shown_text.h"
 #include "pipeline/stage_job.h"
 #include "pipeline/steadily.h"
 
@@ -11,7 +12,6 @@
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,10 +26,6 @@ struct Normal {
   bool has_text = false;
 };
 
-bool shows_something(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) > ' '; });
-}
-
 Task<Normal> normalised(StageJob& job, store::ContentRef content) {
   MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
   MR_CO_TRY(auto reader, co_await job.services.blobs.open(key, {}));
@@ -37,25 +33,29 @@ Task<Normal> normalised(StageJob& job, store::ContentRef content) {
             co_await job.services.blobs.create({.content_type = "text/markdown"}));
   Normal normal;
   chunk::Normaliser normaliser;
+  ShownText shown;
   std::vector<std::byte> piece(kPieceBytes);
   for (bool more = true; more;) {
     MR_CO_TRY(const auto read, co_await reader->read(piece));
     more = read > 0;
     const std::string_view bytes(reinterpret_cast<const char*>(piece.data()), read);
-    const auto text = co_await blob::on_disk(job.services.threads, [&normaliser, bytes, more] {
+    const auto text = co_await blob::on_disk(job.services.threads, [&, bytes, more] {
       std::string out;
       if (more) {
         normaliser.feed(bytes, out);
+        shown.feed(out);
       } else {
         normaliser.finish(out);
+        shown.feed(out);
+        shown.finish();
       }
       return out;
     });
-    normal.has_text = normal.has_text || shows_something(text);
     if (!text.empty()) MR_CO_TRY_VOID(co_await writer->write(std::as_bytes(std::span(text))));
     if (job.context->cancelled())
       co_return fail(ErrorKind::cancelled, job.context->cancel_reason());
   }
+  normal.has_text = shown.found();
   if (!normal.has_text) {
     MR_CO_TRY_VOID(co_await writer->abort());
     co_return normal;

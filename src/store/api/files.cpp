@@ -40,6 +40,15 @@ Result<StoredObject> read_object(std::string text) {
   return stored;
 }
 
+Result<Download> read_download(std::string text) {
+  MR_TRY(const auto object, parse_json_object(text));
+  const auto* expired = object.if_contains("expired");
+  return Download{.file_path = text_member(object, "file_path"),
+                  .file_name = text_member(object, "file_name"),
+                  .expired = expired != nullptr && *expired == true,
+                  .json = std::move(text)};
+}
+
 class PgFileStore final : public FileStore {
  public:
   explicit PgFileStore(ApiSession& session) : session_(session) {}
@@ -116,17 +125,20 @@ class PgFileStore final : public FileStore {
          .name = "mr_api_remove_objects"});
   }
 
-  Task<CountedDownload> count_download(CallContext caller, Uuid history) override {
+  Task<Download> count_download(CallContext caller, Uuid history) override {
     MR_CO_TRY(auto text,
               co_await write(std::move(caller), {.sql = "select millrace.count_download($1)::text",
                                                  .params = pg::params(history),
                                                  .name = "mr_api_count_download"}));
-    MR_CO_TRY(const auto object, parse_json_object(text));
-    const auto* expired = object.if_contains("expired");
-    co_return CountedDownload{.file_path = text_member(object, "file_path"),
-                              .file_name = text_member(object, "file_name"),
-                              .expired = expired != nullptr && *expired == true,
-                              .json = std::move(text)};
+    co_return read_download(std::move(text));
+  }
+
+  Task<Download> find_download(CallContext caller, Uuid history) override {
+    MR_CO_TRY(auto text,
+              co_await read(std::move(caller), {.sql = "select millrace.find_download($1)::text",
+                                                .params = pg::params(history),
+                                                .name = "mr_api_find_download"}));
+    co_return read_download(std::move(text));
   }
 
   // Under row security: a user's own.

@@ -54,7 +54,7 @@ struct FileList {
 };
 
 // An export that is about to be downloaded.
-struct CountedDownload {
+struct Download {
   std::string file_path;  // In bucket exports.
   std::string file_name;
   bool expired = false;  // Then it was not counted.
@@ -85,7 +85,9 @@ class FileStore {
                                            std::vector<std::string> names) = 0;
 
   // Exports. MR031 where there is none.
-  virtual Task<CountedDownload> count_download(CallContext caller, Uuid history) = 0;
+  virtual Task<Download> count_download(CallContext caller, Uuid history) = 0;
+  // The same, and nothing is counted: for who only asks whether it is there.
+  virtual Task<Download> find_download(CallContext caller, Uuid history) = 0;
   virtual Task<std::string> list_export_history(CallContext caller, std::optional<Uuid> before,
                                                 int limit) = 0;
   virtual Task<std::string> delete_export_history(CallContext caller, std::vector<Uuid> ids) = 0;

@@ -10,14 +10,14 @@ export interface ExportBatchParams {
 export interface ExportBatchDownloadParams {
   /** The batch. */
   id: string;
-  /** Also while some are not finished, or have failed. */
+  /** Also while some are not finished, have failed, or their file is gone. */
   partial?: boolean;
 }
 
 export interface ExportBatchFilesParams {
   /** The batch. */
   id: string;
-  /** Also while some are not finished, or have failed. */
+  /** Also while some are not finished, have failed, or their file is gone. */
   partial?: boolean;
 }
 
