@@ -172,7 +172,6 @@
 -- function millrace.enqueue_stage(p_document millrace.document, p_spec jsonb, p_parent uuid) returns uuid volatile
 -- function millrace.ensure_job_types(p_types text[], p_queue text) returns integer volatile security definer
 -- function millrace.ensure_profile(p_tenant uuid, p_owner uuid) returns uuid volatile
--- function millrace.error_class(p_job_type text, p_outcome text, p_error jsonb) returns text immutable
 -- function millrace.error_text(p_error jsonb) returns text immutable
 -- function millrace.event_start(p_back integer) returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
 -- function millrace.event_tail() returns TABLE(xid xid8, seq bigint, late_xids xid8[]) stable security definer
@@ -202,10 +201,12 @@
 -- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
 -- function millrace.fail_job(p_job_id uuid, p_worker_id text, p_error jsonb, p_retryable boolean DEFAULT true, p_retry_after integer DEFAULT NULL::integer) returns boolean volatile security definer
 -- function millrace.fail_ready(p_rows millrace.ready[], p_reason text, p_error jsonb) returns void volatile
+-- function millrace.failure_class(p_stage jsonb, p_outcome text, p_error jsonb) returns text immutable
 -- function millrace.fetch_next_export_job(p_user_id uuid DEFAULT NULL::uuid) returns TABLE(id uuid, user_id uuid, document_id uuid, format text, options jsonb, status text, progress integer, attempts integer, max_attempts integer, run_after timestamp with time zone, result_url text, file_size integer, page_count integer, error_message text, locked_by text, started_at timestamp with time zone, completed_at timestamp with time zone, created_at timestamp with time zone) volatile security definer
 -- function millrace.file_json(p_file millrace.shell_files) returns jsonb stable
 -- function millrace.find_api_token(p_public_id text, p_hash bytea) returns TABLE(token_id uuid, hash bytea, role text, tenant_id uuid, user_id uuid, scopes text[], expires_at timestamp with time zone, revoked boolean) stable security definer
 -- function millrace.find_claim(p_lane_id integer, p_seq bigint, p_job_id uuid, p_created_at timestamp with time zone) returns TABLE(claim_id uuid, claimed_at timestamp with time zone, worker_id text, "position" integer) stable
+-- function millrace.find_download(p_history_id uuid) returns jsonb stable security definer
 -- function millrace.find_generation(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.find_parsed(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.find_upload(p_upload_id uuid, p_user uuid, p_lock boolean) returns millrace.upload volatile
@@ -234,6 +235,7 @@
 -- function millrace.get_output(p_file_id uuid, p_kind text, p_page integer DEFAULT 0) returns jsonb stable security definer
 -- function millrace.get_result(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.get_upload(p_upload_id uuid, p_user uuid DEFAULT NULL::uuid) returns jsonb volatile security definer
+-- function millrace.give_capacity(p_capacity jsonb) returns void volatile
 -- function millrace.grow_upload(p_upload_id uuid, p_user uuid, p_bytes bigint, p_size bigint DEFAULT NULL::bigint) returns void volatile security definer
 -- function millrace.hand_back_leases(p_worker_id text, p_process uuid) returns integer volatile
 -- function millrace.hand_back_process(p_supervisor_id text, p_worker_id text) returns integer volatile security definer
@@ -242,6 +244,8 @@
 -- function millrace.hidden_generations(p_tenant_id uuid) returns uuid[] stable
 -- function millrace.hmac_sha256(p_key bytea, p_message bytea) returns bytea immutable
 -- function millrace.hold_generation(p_job_id uuid, p_token uuid, p_generation_id uuid) returns millrace.generation volatile
+-- function millrace.hold_lease(p_job_id uuid, p_token uuid) returns void volatile
+-- function millrace.hold_provider(p_provider text, p_ms double precision) returns void volatile
 -- function millrace.hold_stage(p_job_id uuid, p_token uuid) returns millrace.document volatile
 -- function millrace.horizon() returns TABLE(kind text, name text, pid integer, state text, age_seconds integer, xids bigint, hint text, dead_rows bigint, dead_table text) stable
 -- function millrace.id_at(p_at timestamp with time zone) returns uuid immutable
@@ -268,6 +272,7 @@
 -- function millrace.import_undo(p_source text, p_schema text, p_limit integer DEFAULT 1000) returns SETOF millrace.import_answer volatile
 -- function millrace.imports_overview(p_source text, p_schema text) returns TABLE(source_type text, place text, jobs bigint) stable security definer
 -- function millrace.ingest_state(p_job_id uuid) returns jsonb stable security definer
+-- function millrace.inherit_parse(p_document millrace.document, p_job_id uuid, p_generation integer, p_request jsonb) returns millrace.parse_request volatile
 -- function millrace.intake_rows() returns trigger volatile security definer
 -- function millrace.is_blob_used(p_tenant uuid, p_sha256 bytea) returns boolean stable
 -- function millrace.is_service_role() returns boolean stable
@@ -293,8 +298,10 @@
 -- function millrace.judge_keys(p_rows millrace.ready[], p_tenant uuid, p_queue_id smallint, p_max integer) returns TABLE(job_id uuid, key text, seq bigint, verdict text) volatile
 -- function millrace.jwt_claims() returns jsonb stable
 -- function millrace.keep_a_little() returns void volatile
+-- function millrace.keep_answer(p_job_id uuid, p_token uuid, p_call_id uuid, p_end jsonb, p_answer jsonb) returns void volatile security definer
 -- function millrace.keep_effect(p_scope text, p_key text, p_token uuid, p_effect jsonb) returns jsonb volatile security definer
 -- function millrace.keeper_is_stale() returns boolean volatile
+-- function millrace.kept_answers(p_job_id uuid, p_generation integer) returns TABLE(question_sha256 text, call_id uuid, model text, response_id text, answer text, input_tokens bigint, output_tokens bigint, cost_micros bigint, refused text, reason text) stable security definer
 -- function millrace.key_lock(p_tenant uuid, p_queue_id smallint, p_key text) returns bigint immutable
 -- function millrace.lane_for(p_queue_id smallint, p_type_id smallint, p_tenant uuid, p_priority smallint) returns integer volatile
 -- function millrace.lane_groups(p_queue_ids smallint[], p_type_ids smallint[], p_tenant uuid, p_lanes integer[]) returns TABLE(queue_id smallint, type_id smallint, tenant_id uuid, priority smallint, lane_id integer, ready_at timestamp with time zone) volatile
@@ -331,6 +338,7 @@
 -- function millrace.mark_blobs(p_store_keys text[]) returns TABLE(store_key text, removal_id uuid) volatile security definer
 -- function millrace.merge_outcomes(p_rows millrace.moving[], p_items millrace.moving[]) returns millrace.moving[] stable
 -- function millrace.metrics_snapshot() returns TABLE(metric text, label text, label_value text, value double precision) volatile security definer
+-- function millrace.minus_pattern() returns text immutable
 -- function millrace.moving_of(p_lease millrace.lease) returns millrace.moving immutable
 -- function millrace.moving_of_fact(p_fact millrace.job_fact, p_token uuid, p_worker_id text, p_started_at timestamp with time zone) returns millrace.moving volatile
 -- function millrace.name_id(p_name text) returns uuid immutable
@@ -346,6 +354,7 @@
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
 -- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
+-- function millrace.only_quarantined(p_findings jsonb) returns boolean immutable
 -- function millrace.open_batch(p_options jsonb DEFAULT '{}'::jsonb) returns uuid volatile security definer
 -- function millrace.order_exports(p_user_id uuid, p_documents uuid[], p_options jsonb, p_request jsonb DEFAULT '{}'::jsonb) returns jsonb volatile security definer
 -- function millrace.override_limit(p_provider_name text, p_api_endpoint text, p_values jsonb, p_reason text, p_ttl interval DEFAULT NULL::interval) returns void volatile security definer
@@ -355,6 +364,7 @@
 -- function millrace.pages_of(p_file_id uuid) returns TABLE(page integer, content_sha256 text, state text, failed_stage text, failed_reason text) stable security definer
 -- function millrace.park_ready(p_job_ids uuid[], p_keys text[], p_seqs bigint[]) returns void volatile
 -- function millrace.parse_awaited(p_job_id uuid) returns text stable security definer
+-- function millrace.parse_awaits(p_request millrace.parse_request, p_text boolean) returns boolean stable
 -- function millrace.parse_id(p_document_id uuid, p_parser_name text, p_parser_version text) returns uuid immutable security definer
 -- function millrace.parse_json(p_request millrace.parse_request) returns jsonb stable
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
@@ -425,6 +435,7 @@
 -- function millrace.redrive_one(p_job_id uuid, p_generation smallint, p_due_at timestamp with time zone, p_reason text) returns text volatile
 -- function millrace.refuse_change() returns trigger volatile
 -- function millrace.refuse_rewrite() returns trigger volatile
+-- function millrace.refused_answer(p_answer millrace.paid_answer) returns jsonb immutable
 -- function millrace.refused_jobs(p_jobs jsonb[]) returns TABLE(ord integer, code text) stable
 -- function millrace.register_pipelines(p_pipelines jsonb) returns SETOF jsonb volatile security definer
 -- function millrace.register_remote_worker(p_worker_id text, p_info jsonb, p_token uuid) returns uuid volatile security definer
@@ -466,7 +477,7 @@
 -- function millrace.retry_job(p_job_id uuid, p_reason text DEFAULT NULL::text) returns jsonb volatile security definer
 -- function millrace.reuse_keys(p_file_id uuid, p_stage text, p_version text, p_inputs text[]) returns TABLE(page integer, reuse_key bytea) stable
 -- function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[] volatile
--- function millrace.reuse_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_limit integer DEFAULT 1000) returns integer volatile security definer
+-- function millrace.reuse_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_limit integer DEFAULT 1000, p_after integer DEFAULT '-1'::integer, p_through integer DEFAULT NULL::integer) returns integer volatile security definer
 -- function millrace.revoke_api_token(p_token text, p_reason text DEFAULT NULL::text) returns uuid volatile security definer
 -- function millrace.revoked_holders(p_tokens text[], p_tenants uuid[]) returns TABLE(token text, tenant_id uuid) stable security definer
 -- function millrace.run_cron(p_limit integer) returns integer volatile security definer
@@ -516,6 +527,7 @@
 -- function millrace.spill_lane(p_lane_id integer, p_limit integer) returns integer volatile
 -- function millrace.split_group(p_document millrace.document, p_pages integer[], p_job_id uuid) returns void volatile
 -- function millrace.split_slots(p_rows millrace.moving[]) returns void volatile
+-- function millrace.stage_definition(p_hash bytea, p_stage text) returns jsonb stable
 -- function millrace.stage_spec(p_document millrace.document, p_spec jsonb, p_parent uuid) returns jsonb stable
 -- function millrace.stamps_ahead() returns SETOF integer stable security definer
 -- function millrace.start_file(p_file millrace.shell_files, p_correlation_id text, p_traceparent text, p_action text) returns millrace.shell_files volatile
@@ -526,7 +538,7 @@
 -- function millrace.sweep_objects(p_limit integer) returns integer volatile security definer
 -- function millrace.sweep_slots(p_provider_id integer, p_at timestamp with time zone, p_limit integer DEFAULT NULL::integer) returns integer volatile
 -- function millrace.take_blob(p_tenant uuid, p_blob jsonb) returns bytea volatile
--- function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint) returns jsonb volatile security definer
+-- function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint, p_provider text DEFAULT NULL::text) returns jsonb volatile security definer
 -- function millrace.take_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns millrace.moving[] volatile
 -- function millrace.take_held(p_job_id uuid, p_worker_id text) returns millrace.moving volatile
 -- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile

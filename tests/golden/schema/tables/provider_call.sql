@@ -19,7 +19,8 @@ create table millrace.provider_call (
   response_id text,
   error text,
   started_at timestamp with time zone not null,
-  ended_at timestamp with time zone
+  ended_at timestamp with time zone,
+  capacity jsonb
 );  -- row security forced
 alter table millrace.provider_call add constraint provider_call_cost_check CHECK (((reserved_micros >= 0) AND (cost_micros >= 0)));
 alter table millrace.provider_call add constraint provider_call_pkey PRIMARY KEY (call_id);

@@ -10,7 +10,8 @@ create table millrace.provider_slot (
   minute_bucket bigint not null,
   hour_bucket bigint not null,
   claim_id uuid,
-  jobs integer not null default 1
+  jobs integer not null default 1,
+  own boolean not null default false
 ) with (fillfactor=70);
 alter table millrace.provider_slot add constraint provider_slot_cost_check CHECK ((estimated_tokens > 0));
 alter table millrace.provider_slot add constraint provider_slot_jobs_check CHECK ((jobs > 0));
