@@ -34,6 +34,15 @@ std::string letters(std::int64_t number) {
   return std::string(static_cast<std::size_t>((number - 1) / 26 + 1), letter);
 }
 
+// "a" to "z", then "aa", "ab".
+std::string column(std::int64_t number) {
+  std::string text;
+  for (; number > 0; number = (number - 1) / 26) {
+    text.insert(0, 1, static_cast<char>('a' + (number - 1) % 26));
+  }
+  return text;
+}
+
 std::string upper(std::string text) {
   for (auto& c : text) c = static_cast<char>(c - 'a' + 'A');
   return text;
@@ -56,11 +65,20 @@ std::string number_text(NumberFormat format, std::int64_t number) {
     case NumberFormat::upper_letter:
       if (has_letters) return upper(letters(number));
       break;
+    case NumberFormat::lower_column:
+      if (number >= 1) return column(number);
+      break;
+    case NumberFormat::upper_column:
+      if (number >= 1) return upper(column(number));
+      break;
     case NumberFormat::lower_roman:
       if (has_roman) return roman(number);
       break;
     case NumberFormat::upper_roman:
       if (has_roman) return upper(roman(number));
+      break;
+    case NumberFormat::decimal_zero:
+      if (number >= 0 && number < 10) return "0" + std::to_string(number);
       break;
     case NumberFormat::decimal:
       break;

@@ -39,18 +39,22 @@ class ListStyles {
   };
 
   void start(std::string_view name, const XmlAttributes& attributes) {
-    if (name == "list-style") style_ = attributes.get("name");
+    constexpr std::size_t kLevelsMax = 100'000;
+    if (name == "list-style") style_ = short_id(attributes.get("name"));
     const bool numbers = name == "list-level-style-number";
     if (style_.empty() || (!numbers && !name.starts_with("list-level-style-"))) return;
+    const auto at = number_of(attributes.get("level"), 1);
+    if (at < 1 || at > kLevels || levels_.size() >= kLevelsMax) return;
     Level level;
     if (numbers) {
-      level.format = format_of(attributes.get("num-format"));
+      const bool in_step = attributes.get("num-letter-sync") == "true";
+      level.format = format_of(attributes.get("num-format"), in_step);
       level.start = std::min(number_of(attributes.get("start-value"), 1), kStartMax);
       level.levels = number_of(attributes.get("display-levels"), 1);
       level.before = affix_of(attributes.get("num-prefix"));
       level.behind = affix_of(attributes.get("num-suffix"));
     }
-    levels_[{style_, number_of(attributes.get("level"), 1)}] = std::move(level);
+    levels_[{style_, at}] = std::move(level);
   }
   void end(std::string_view name) {
     if (name == "list-style") style_.clear();
@@ -62,11 +66,13 @@ class ListStyles {
   }
 
   static constexpr std::uint32_t kStartMax = 1'000'000;
+  static constexpr std::size_t kLevels = 10;  // Styles have no more.
 
  private:
-  static NumberFormat format_of(std::string_view name) {
-    if (name == "a") return NumberFormat::lower_letter;
-    if (name == "A") return NumberFormat::upper_letter;
+  // `in_step`: all letters of a number are the same one.
+  static NumberFormat format_of(std::string_view name, bool in_step) {
+    if (name == "a") return in_step ? NumberFormat::lower_letter : NumberFormat::lower_column;
+    if (name == "A") return in_step ? NumberFormat::upper_letter : NumberFormat::upper_column;
     if (name == "i") return NumberFormat::lower_roman;
     if (name == "I") return NumberFormat::upper_roman;
     return name.empty() ? NumberFormat::none : NumberFormat::decimal;
@@ -91,33 +97,45 @@ class OpenLists {
   explicit OpenLists(ListStyles& styles) : styles_(styles) {}
 
   void begin_list(const XmlAttributes& attributes) {
-    List list{.id = std::string(attributes.get("id"))};
-    list.style = attributes.get("style-name");
-    if (list.style.empty() && !open_.empty()) list.style = open_.back().style;
+    List list{.id = std::string(short_id(attributes.get("id")))};
+    const auto own_style = short_id(attributes.get("style-name"));
+    list.style = own_style;
+    if (own_style.empty() && !open_.empty()) list.style = open_.back().style;
     const auto level = static_cast<std::uint32_t>(open_.size() + 1);
     list.level = styles_.at(list.style, level);
-    list.next = list.level.start;
-    const auto continued = attributes.get("continue-list");
+    list.counted.next = list.level.start;
+    const auto continued = short_id(attributes.get("continue-list"));
     const bool goes_on = attributes.get("continue-numbering") == "true";
-    if (!continued.empty()) list.next = known({"#" + std::string(continued), level}, list.next);
-    if (continued.empty() && goes_on) list.next = known({list.style, level}, list.next);
-    list.last = list.next > list.level.start ? list.next - 1 : list.level.start;
+    if (!continued.empty()) {
+      resume(list, known_.find({"#" + std::string(continued), level}));
+    } else if (goes_on) {
+      resume(list, known_.find({list.style, level}));
+    } else if (own_style.empty() && !open_.empty()) {
+      resume_within(list, open_.back());
+    }
+    const auto next = list.counted.next;
+    list.last = next > list.level.start ? next - 1 : list.level.start;
     open_.push_back(std::move(list));
   }
   void end_list() {
     if (open_.empty()) return;
     constexpr std::size_t kKnownMax = 10'000;
     if (known_.size() > kKnownMax) known_.clear();
-    const auto& list = open_.back();
+    const auto list = std::move(open_.back());
     const auto level = static_cast<std::uint32_t>(open_.size());
-    known_[{list.style, level}] = list.next;
-    if (!list.id.empty()) known_[{"#" + list.id, level}] = list.next;
     open_.pop_back();
+    known_[{list.style, level}] = list.counted;
+    if (!list.id.empty()) known_[{"#" + list.id, level}] = list.counted;
+    if (open_.empty()) return;
+    auto& deeper = open_.back().counted.deeper;
+    deeper.assign(1, list.counted.next);
+    deeper.insert(deeper.end(), list.counted.deeper.begin(), list.counted.deeper.end());
+    deeper.resize(std::min(deeper.size(), ListStyles::kLevels));
   }
   void begin_item(const XmlAttributes& attributes) {
     item_starts_ = true;
     if (open_.empty()) return;
-    auto& next = open_.back().next;
+    auto& next = open_.back().counted.next;
     next = std::min(number_of(attributes.get("start-value"), next), ListStyles::kStartMax);
   }
 
@@ -127,7 +145,10 @@ class OpenLists {
     if (!std::exchange(item_starts_, false) || open_.empty()) return {};
     auto& list = open_.back();
     if (list.level.format == NumberFormat::bullet) return std::string(kBulletMarker);
-    list.last = list.next++;
+    list.last = list.counted.next++;
+    // Lists within the next items begin anew.
+    list.counted.deeper.clear();
+    list.resumed = false;
     if (list.level.format == NumberFormat::none) return {};
     auto text = list.level.before + numbers() + list.level.behind;
     const auto end = text.find_last_not_of(' ');
@@ -138,9 +159,8 @@ class OpenLists {
  private:
   // Of the item that has just been counted, and of those around it as far as its level shows them.
   std::string numbers() const {
-    constexpr std::size_t kLevels = 10;  // Styles have no more.
-    const auto shown =
-        std::clamp<std::size_t>(open_.back().level.levels, 1, std::min(open_.size(), kLevels));
+    const auto levels_max = std::min(open_.size(), ListStyles::kLevels);
+    const auto shown = std::clamp<std::size_t>(open_.back().level.levels, 1, levels_max);
     std::string text;
     for (auto at = open_.size() - shown; at < open_.size(); ++at) {
       const auto number = number_text(open_[at].level.format, open_[at].last);
@@ -150,23 +170,38 @@ class OpenLists {
     return text;
   }
 
+  struct Counted {
+    std::uint32_t next = 1;
+    std::vector<std::uint32_t> deeper = {};  // Likewise, of the lists below its last item.
+  };
   struct List {
     std::string id = {};
     std::string style = {};
     ListStyles::Level level = {};
-    std::uint32_t next = 1;
+    Counted counted = {};
     std::uint32_t last = 1;  // What was counted, or is above the first item.
+    bool resumed = false;    // It goes on with another one, and has no item of its own yet.
   };
   using Place = std::pair<std::string, std::uint32_t>;
+  using KnownLists = std::map<Place, Counted>;
 
-  std::uint32_t known(const Place& place, std::uint32_t otherwise) const {
-    const auto found = known_.find(place);
-    return found == known_.end() ? otherwise : found->second;
+  void resume(List& list, KnownLists::const_iterator from) const {
+    if (from == known_.end()) return;
+    list.counted = from->second;
+    list.resumed = true;
+  }
+  // A text between the items of a level cuts all lists around it in two. Only the outermost says
+  // that it goes on.
+  static void resume_within(List& list, const List& outer) {
+    const auto& deeper = outer.counted.deeper;
+    if (!outer.resumed || deeper.empty()) return;
+    list.counted = {.next = deeper.front(), .deeper = {deeper.begin() + 1, deeper.end()}};
+    list.resumed = true;
   }
 
   ListStyles& styles_;
   std::vector<List> open_;
-  std::map<Place, std::uint32_t> known_;
+  KnownLists known_;
   bool item_starts_ = false;
 };
 
@@ -180,8 +215,9 @@ class ContentHandler final : public XmlHandler {
       ++skipping_;
       return;
     }
-    if (name == "style") style_ = attributes.get("name");
-    if (name == "paragraph-properties" && attributes.get("break-before") == "page") {
+    if (name == "style") style_ = short_id(attributes.get("name"));
+    if (name == "paragraph-properties" && attributes.get("break-before") == "page" &&
+        !style_.empty() && breaking_styles_.size() < kStylesMax) {
       breaking_styles_.insert(style_);
     }
     if (!in_body_) {
@@ -241,7 +277,7 @@ class ContentHandler final : public XmlHandler {
 
  private:
   void start_paragraph(std::string_view name, const XmlAttributes& attributes) {
-    if (breaking_styles_.contains(attributes.get("style-name"))) builder_.page_break();
+    if (breaking_styles_.contains(short_id(attributes.get("style-name")))) builder_.page_break();
     builder_.begin_paragraph();
     if (!builder_.in_paragraph()) return;
     auto& paragraph = builder_.paragraph();
@@ -305,6 +341,7 @@ class ContentHandler final : public XmlHandler {
   }
 
   static constexpr std::size_t kFlowsMax = 5'000;
+  static constexpr std::size_t kStylesMax = 100'000;
 
   TextBuilder builder_;
   ListStyles& list_styles_;
