@@ -17,6 +17,8 @@ export type Document = S.DocumentSummary & {
     /** How many wait. */
     jobs: number;
   } | null;
+  /** What a model answered about all of it and could not be used: the document is partial without that. Of single pages: with the page. */
+  review: S.RefusedAnswer[];
   outputs: S.DocumentOutput[];
 };
 
@@ -41,6 +43,8 @@ export interface DocumentPageState {
   state: "pending" | "completed" | "failed";
   failed_stage: S.NullableText;
   failed_reason: S.NullableText;
+  /** Of a page that was given up because of an answer that cannot be used. */
+  review: S.RefusedAnswer | null;
   width_pt: number | null;
   height_pt: number | null;
   content_sha256: S.Sha256;
@@ -142,6 +146,23 @@ export interface PageStage {
   /** Taken over from an equal page. */
   reused: boolean;
   run: number;
+  at: S.Time;
+}
+
+/** An answer that was paid for and cannot be used, for a person to look at. It is asked for anew when the document is begun anew. */
+export interface RefusedAnswer {
+  stage: string;
+  /** invalid_answer, refusal, truncated, content_filter, no_text … */
+  error_type: string;
+  reason: string;
+  /** That answered. */
+  model: string;
+  call_id: S.Uuid;
+  /** The service's own. */
+  response_id: string;
+  /** How it begins: 4000 characters at most. */
+  answer: string;
+  answer_sha256: S.Sha256;
   at: S.Time;
 }
 

@@ -31,7 +31,7 @@ export interface ExportBatchCreated {
 
 export interface ExportBatchFiles {
   batchId: S.Uuid;
-  /** Seconds for which the links are good. */
+  /** Seconds for which all of the links are good. */
   expiresIn: number;
   files: {
     jobId: S.Uuid;
@@ -102,6 +102,8 @@ export interface ExportOptions {
   };
   quality?: "draft" | "normal" | "high";
   colorMode?: "color" | "grayscale";
+  /** A picture of the first page as well */
+  preview?: boolean;
   /** Of labels, dates and numbers, instead of the document's. */
   language?: string;
 }
