@@ -102,8 +102,14 @@ TEST_F(Limits, TimeIsLimitedAndTheChildIsGoneWithinASecond) {
   auto limits = small_limits();
   limits.wall = 200ms;
   for (const char* request : {"sleep", "burn", "stop_itself", "says_forbidden"}) {
-    const auto before = std::chrono::steady_clock::now();
-    const auto result = pool_.result(request, limits);
+    auto before = std::chrono::steady_clock::now();
+    auto result = pool_.result(request, limits);
+    // On a busy machine its time may be up before it has said who it is.
+    for (int again = 0; again < 20 && pool_.seen().child <= 0; ++again) {
+      before = std::chrono::steady_clock::now();
+      result = pool_.result(request, limits);
+    }
+    ASSERT_GT(pool_.seen().child, 0) << request;
     EXPECT_LT(std::chrono::steady_clock::now() - before, limits.wall + 1s) << request;
     EXPECT_EQ(result.end, End::timed_out) << request << ": " << describe(result);
     EXPECT_EQ(result.code, "wall_limit") << request;
