@@ -198,6 +198,6 @@ void Browser::kill(Error why) {
   if (!ended_) process_.kill();
 }
 
-std::uint64_t Browser::memory_bytes() const { return memory_of_tree(pid_); }
+void Browser::measure() { measured_bytes_ = memory_of_tree(pid_); }
 
 }  // namespace millrace::render

@@ -43,7 +43,8 @@ class Browser {
   // What it died of, with the last words of its error output: for logs.
   const std::string& ending() const { return ending_; }
 
-  std::uint64_t memory_bytes() const;
+  void measure();  // Reads all of /proc: some milliseconds on a busy machine.
+  std::uint64_t measured_bytes() const { return measured_bytes_; }  // 0: not yet.
   std::uint64_t documents() const { return documents_; }
   pid_t pid() const { return pid_; }
 
@@ -69,6 +70,7 @@ class Browser {
   std::string drawn_;  // Characters that its fonts have: asked before any document came.
   std::string last_words_;
   std::string ending_;
+  std::uint64_t measured_bytes_ = 0;
   bool greeted_ = false;
   bool ended_ = false;
   std::uint64_t documents_ = 0;

@@ -229,6 +229,17 @@ Result<Confinement> try_out(const std::filesystem::path& stage, Confinement want
 
 }  // namespace
 
+std::string Confinement::missing_walls() const {
+  std::string names;
+  for (const auto& [name, stands] : {std::pair("network_namespace", network_namespace),
+                                     std::pair("pid_namespace", pid_namespace),
+                                     std::pair("own_root", own_root),
+                                     std::pair("chromium_sandbox", chromium_sandbox)}) {
+    if (!stands) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  return names;
+}
+
 std::vector<std::string> Confinement::lines() const {
   const auto line = [](std::string_view name, bool stands) {
     return fmt::format("{}: {}", name, stands ? "yes" : "no");

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -29,12 +30,19 @@ struct Confinement {
   bool chromium_sandbox = false;   // Chromium confines its renderers by itself.
   std::string missing;             // Why something of it is not there; empty if all is.
 
+  // "pid_namespace, own_root, chromium_sandbox": those of the machine that do not stand.
+  std::string missing_walls() const;
   std::vector<std::string> lines() const;  // "network_namespace: yes", for people.
 
   // Tries, in a child, what start() will do, with an empty folder to mount on. Takes some
   // milliseconds. `namespaces` false: none.
   static Result<Confinement> probe(const std::filesystem::path& stage, bool namespaces);
 };
+
+// How they get there.
+inline constexpr std::string_view kWallsHint =
+    "allow user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, the "
+    "seccomp and AppArmor profiles of the container), or run as root";
 
 struct BrowserSpec {
   std::string file;  // An absolute path.

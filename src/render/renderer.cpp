@@ -28,6 +28,7 @@ using BrowserPtr = std::shared_ptr<Browser>;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kWatchEvery{100};
+constexpr milliseconds kRoomEvery = std::chrono::seconds(1);
 constexpr milliseconds kPauseFirst{100};
 constexpr milliseconds kPauseMax = std::chrono::seconds(10);
 
@@ -44,9 +45,26 @@ Result<void> check(const RendererSpec& spec) {
   if (spec.memory_max_bytes < spec.memory_recycle_bytes) {
     return invalid("memory_max_bytes must not be below memory_recycle_bytes");
   }
+  if (spec.memory_pool_bytes == 0) return invalid("memory_pool_bytes must be above zero");
   if (spec.warm_up_timeout <= milliseconds::zero()) {
     return invalid("warm_up_timeout must be above zero");
   }
+  return ok();
+}
+
+// Whoever runs this should know when a document of a stranger has fewer walls around it.
+Result<void> check_walls(const Confinement& confinement, RendererSpec& spec) {
+  if (confinement.missing.empty()) return ok();
+  if (spec.require_confinement) {
+    return fail({.kind = ErrorKind::unavailable,
+                 .message = fmt::format("no browser is started without {}: {}",
+                                        confinement.missing_walls(), confinement.missing),
+                 .hint = std::string(kWallsHint),
+                 .detail = std::string(fault::kNoBrowser)});
+  }
+  spec.log.warn("browser_walls_missing", {{"walls", confinement.missing_walls()},
+                                          {"reason", confinement.missing},
+                                          {"hint", kWallsHint}});
   return ok();
 }
 
@@ -57,9 +75,9 @@ Error timed_out(milliseconds timeout) {
           .detail = std::string(fault::kTimedOut)};
 }
 
-Error out_of_memory(std::uint64_t bytes) {
+Error out_of_memory(std::string message) {
   return {.kind = ErrorKind::unavailable,
-          .message = fmt::format("the document needed more than {} MiB", bytes >> 20U),
+          .message = std::move(message),
           .hint = "Reduce its content: fewer pages, smaller pictures.",
           .detail = std::string(fault::kMemory)};
 }
@@ -121,6 +139,15 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   awaitable<bool> serve_job(BrowserPtr browser, JobPtr job);
   awaitable<void> render_job(BrowserPtr browser, JobPtr job, Event done);
   awaitable<void> watch(BrowserPtr browser, JobPtr job, Event done);
+  awaitable<void> wait_for_room();
+  void measure(const BrowserPtr& browser);
+  void tell_memory();
+  void keep_within_pool();
+  bool is_busy(const BrowserPtr& browser) const {
+    return std::ranges::find(busy_, browser) != busy_.end();
+  }
+  BrowserPtr largest(bool busy) const;
+  std::uint64_t memory_bytes() const;
   bool is_worn(const BrowserPtr& browser);
   void has_warmed(Slot& slot);
   void has_failed(Slot& slot);
@@ -138,13 +165,15 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
   Event decided_;   // A browser has become warm, or all have failed to.
   Event work_;      // There is a document in line, or the renderer stops.
   Event finished_;  // A document is done; reset by who waits for it.
+  Event room_;      // Memory may be left for another browser; reset by who waits for it.
   Event all_gone_;  // No slot is left.
   bool draining_ = false;
   std::deque<JobPtr> line_;
   std::vector<BrowserPtr> browsers_;
+  std::vector<BrowserPtr> busy_;   // Of them, those with a document.
+  std::uint64_t fresh_bytes_ = 0;  // What the last new one used when it was warm.
   std::size_t slots_left_ = 0;
   std::size_t warm_ = 0;
-  std::size_t running_ = 0;
   std::size_t failed_ = 0;  // Slots whose browsers do not start.
   State counts_;            // Only the counters and last_error are used.
 
@@ -155,10 +184,11 @@ class Renderer::Impl : public std::enable_shared_from_this<Impl> {
 void Renderer::Impl::show() {
   State now = counts_;
   now.warm = warm_;
-  now.running = running_;
+  now.running = busy_.size();
   now.waiting = line_.size();
   now.swept = scratch_.swept();
   now.confinement = confinement_;
+  now.memory_bytes = memory_bytes();
   for (const auto& browser : browsers_) now.browsers.push_back(browser->pid());
   const std::lock_guard lock(shown_mutex_);
   shown_ = std::move(now);
@@ -169,6 +199,8 @@ awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
   Slot slot;
   while (!self->stopping_.is_set()) {
     slot.was_warm = false;
+    co_await self->wait_for_room();
+    if (self->stopping_.is_set()) break;
     auto started = Browser::start(self->strand_, self->clock_,
                                   {.file = self->spec_.program,
                                    .switches = {},
@@ -184,6 +216,7 @@ awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
       self->show();
       co_await both(browser->serve(), self->use(browser, &slot));
       std::erase(self->browsers_, browser);
+      self->room_.set();
       if (!slot.was_warm) self->counts_.last_error = browser->ending();
     } else {
       self->counts_.last_error = started.error().describe();
@@ -205,6 +238,10 @@ awaitable<void> Renderer::Impl::run_slot(std::shared_ptr<Impl> self) {
 awaitable<void> Renderer::Impl::use(BrowserPtr browser, Slot* slot) {
   while (!stopping_.is_set() && co_await warm_up(browser)) {
     has_warmed(*slot);
+    if (browser->documents() == 0) {
+      measure(browser);
+      fresh_bytes_ = browser->measured_bytes();
+    }
     const JobPtr job = co_await next_job(browser);
     if (!job) break;
     const bool well = co_await serve_job(browser, job);
@@ -246,10 +283,9 @@ std::unexpected<Error> Renderer::Impl::without_browser() const {
 awaitable<void> Renderer::Impl::open_page(BrowserPtr browser, Event done, bool* opened) {
   const auto page = co_await browser->open_page();
   *opened = page.has_value();
-  if (!page.has_value()) {
-    browser->kill(page.error());
-  }
-  if (!page.has_value() && !stopping_.is_set()) {
+  if (!page.has_value()) browser->kill(page.error());
+  const bool ended = browser->killed_for() && browser->killed_for()->detail == fault::kMemory;
+  if (!page.has_value() && !stopping_.is_set() && !ended) {
     spec_.log.warn("browser_page_not_opened", {{"reason", page.error().describe()}});
   }
   done.set();
@@ -266,16 +302,16 @@ awaitable<JobPtr> Renderer::Impl::next_job(BrowserPtr browser) {
   using namespace either;
   ++warm_;
   show();
-  while (line_.empty() && !stopping_.is_set() && !browser->gone().is_set()) {
+  while (line_.empty() && !stopping_.is_set() && !browser->unreachable()) {
     work_.reset();
     co_await (work_.wait() || browser->gone().wait());
   }
   --warm_;
   JobPtr job;
-  if (!line_.empty() && !stopping_.is_set() && !browser->gone().is_set()) {
+  if (!line_.empty() && !stopping_.is_set() && !browser->unreachable()) {
     job = std::move(line_.front());
     line_.pop_front();
-    ++running_;
+    busy_.push_back(browser);
   }
   show();
   co_return job;
@@ -285,7 +321,7 @@ awaitable<JobPtr> Renderer::Impl::next_job(BrowserPtr browser) {
 awaitable<bool> Renderer::Impl::serve_job(BrowserPtr browser, JobPtr job) {
   Event done;
   co_await both(render_job(browser, job, done), watch(browser, job, done));
-  --running_;
+  std::erase(busy_, browser);
   const bool well = job->result->has_value();
   if (!well) {
     ++counts_.failures;
@@ -334,12 +370,86 @@ awaitable<void> Renderer::Impl::watch(BrowserPtr browser, JobPtr job, Event done
       browser->kill(timed_out(timeout));
     } else {
       co_await (done.wait_for(std::min<Clock::Duration>(left, kWatchEvery)) || job->cancel.wait());
-      if (!done.is_set() && browser->memory_bytes() > spec_.memory_max_bytes) {
-        browser->kill(out_of_memory(spec_.memory_max_bytes));
-      }
+      if (!done.is_set()) measure(browser);
       continue;
     }
     co_await done.wait();  // The calls of the document fail now.
+  }
+}
+
+std::uint64_t Renderer::Impl::memory_bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& browser : browsers_) {
+    const auto measured = browser->measured_bytes();
+    sum += measured > 0 ? measured : fresh_bytes_;
+  }
+  return sum;
+}
+
+// A browser that ends still uses what it did. What the others free may be seen only when they are
+// measured again, and those without a document are not.
+awaitable<void> Renderer::Impl::wait_for_room() {
+  const auto has_room = [this] {
+    return browsers_.empty() || memory_bytes() + fresh_bytes_ <= spec_.memory_pool_bytes;
+  };
+  while (!stopping_.is_set() && !has_room()) {
+    room_.reset();
+    if (co_await room_.wait_for(kRoomEvery)) continue;
+    for (const auto& browser : browsers_) {
+      if (browser->measured_bytes() > 0 && !is_busy(browser)) browser->measure();
+    }
+    tell_memory();
+  }
+}
+
+void Renderer::Impl::measure(const BrowserPtr& browser) {
+  browser->measure();
+  tell_memory();
+  if (browser->measured_bytes() > spec_.memory_max_bytes) {
+    browser->kill(out_of_memory(
+        fmt::format("the document needed more than {} MiB", spec_.memory_max_bytes >> 20U)));
+  }
+  keep_within_pool();
+  room_.set();
+}
+
+void Renderer::Impl::tell_memory() {
+  if (spec_.on_memory) spec_.on_memory(memory_bytes());
+  show();
+}
+
+BrowserPtr Renderer::Impl::largest(bool busy) const {
+  BrowserPtr found;
+  for (const auto& browser : browsers_) {
+    if (is_busy(browser) != busy || browser->unreachable()) continue;
+    // One that is not warm yet was not measured, and may not be ended: it would count as failed.
+    if (browser->measured_bytes() == 0) continue;
+    if (!found || browser->measured_bytes() > found->measured_bytes()) found = browser;
+  }
+  return found;
+}
+
+// What is being ended is as good as gone: for it no other one is ended as well.
+void Renderer::Impl::keep_within_pool() {
+  for (;;) {
+    std::uint64_t sum = 0;
+    for (const auto& browser : browsers_) {
+      if (!browser->unreachable()) sum += browser->measured_bytes();
+    }
+    if (sum <= spec_.memory_pool_bytes) return;
+    const auto idle = largest(false);
+    // The next one would not be smaller.
+    if (idle && idle->documents() == 0 && idle->measured_bytes() == sum) return;
+    const auto ended = idle ? idle : largest(true);
+    if (!ended) return;
+    if (idle) ++counts_.recycled_for_memory;
+    spec_.log.info("browser_ended_for_memory", {{"bytes", ended->measured_bytes()},
+                                                {"all_bytes", sum},
+                                                {"limit_bytes", spec_.memory_pool_bytes},
+                                                {"idle", idle != nullptr}});
+    ended->kill(out_of_memory(fmt::format(
+        "documents that were printed together needed more than {} MiB, this one most of all",
+        spec_.memory_pool_bytes >> 20U)));
   }
 }
 
@@ -348,7 +458,9 @@ bool Renderer::Impl::is_worn(const BrowserPtr& browser) {
     ++counts_.recycled_for_count;
     return true;
   }
-  if (browser->memory_bytes() > spec_.memory_recycle_bytes) {
+  measure(browser);
+  if (browser->unreachable()) return true;  // For the sake of the others, and counted.
+  if (browser->measured_bytes() > spec_.memory_recycle_bytes) {
     ++counts_.recycled_for_memory;
     return true;
   }
@@ -394,7 +506,7 @@ void Renderer::Impl::finish(const JobPtr& job, Result<Rendered> result) {
 
 awaitable<void> Renderer::Impl::drain(std::shared_ptr<Impl> self) {
   self->draining_ = true;
-  while (!self->stopping_.is_set() && (self->running_ > 0 || !self->line_.empty())) {
+  while (!self->stopping_.is_set() && (!self->busy_.empty() || !self->line_.empty())) {
     self->finished_.reset();
     co_await self->finished_.wait();
   }
@@ -408,6 +520,7 @@ void Renderer::Impl::begin_stop() {
     browser->kill({.kind = ErrorKind::unavailable, .message = "the renderer is stopped"});
   }
   work_.set();
+  room_.set();
   decided_.set();
   finished_.set();
 }
@@ -436,6 +549,7 @@ Result<std::unique_ptr<Renderer>> Renderer::start(Executor executor, Clock& cloc
   MR_TRY(Confinement confinement, Confinement::probe(scratch.stage(), spec.namespaces));
   for (const auto& line : confinement.lines())
     spec.log.info("browser_confinement", {{"line", line}});
+  MR_TRY_VOID(check_walls(confinement, spec));
   auto impl = std::make_shared<Impl>(std::move(executor), clock, std::move(spec),
                                      std::move(scratch), std::move(confinement));
   for (std::size_t i = 0; i < impl->size(); ++i) {

@@ -7,6 +7,10 @@
 // document fails for whatever reason, after `documents_max` documents, or when it has grown; its
 // slot starts the next one.
 //
+// Memory: all browsers together keep within `memory_pool_bytes`. When they exceed it the largest
+// that waits is ended, and where none waits the largest of all, with its document; a slot starts
+// the next one when there is room for it, and always when there is no other.
+//
 // Errors: invalid_argument (the request, a PDF too large, a document that left for another page),
 // throttled (the line is full), cancelled, unavailable (timed out, crashed, out of memory, stopped,
 // no browser starts: try again), internal. Error::detail is one of render::fault, where the
@@ -30,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <sys/types.h>
@@ -45,8 +50,12 @@ struct RendererSpec {
   std::uint64_t documents_max = 100;   // Of one browser.
   std::uint64_t memory_recycle_bytes = std::uint64_t{300} << 20U;  // Between documents.
   std::uint64_t memory_max_bytes = std::uint64_t{800} << 20U;      // At any time.
+  std::uint64_t memory_pool_bytes = std::uint64_t{1024} << 20U;    // Of all together.
+  // Told what all of them use, as often as one was measured: on the strand of the renderer.
+  std::function<void(std::uint64_t bytes)> on_memory;
   std::chrono::milliseconds warm_up_timeout = std::chrono::seconds(15);
-  bool namespaces = true;  // False: as where the kernel gives none.
+  bool namespaces = true;            // False: as where the kernel gives none.
+  bool require_confinement = false;  // Rather no browser than one without namespaces.
   RenderLimits limits;
   Walls walls;
   Logger log = Logger::silent();
@@ -57,7 +66,8 @@ Result<std::string> find_browser();
 
 class Renderer {
  public:
-  // An error: the spec is wrong, there is no browser, or no process can be had.
+  // An error: the spec is wrong, there is no browser, no process can be had, or a wall is missing
+  // that is required.
   static Result<std::unique_ptr<Renderer>> start(Executor executor, Clock& clock,
                                                  RendererSpec spec);
   ~Renderer();
@@ -79,6 +89,7 @@ class Renderer {
     std::uint64_t failures = 0;
     std::uint64_t recycled_for_count = 0;
     std::uint64_t recycled_for_memory = 0;
+    std::uint64_t memory_bytes = 0;  // Of all browsers, as measured last.
     std::uint64_t swept = 0;  // Folders that dead renderers left.
     std::vector<pid_t> browsers;
     std::string last_error;

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "pdf_tools.h"
 
+#include <atomic>
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
@@ -213,6 +214,95 @@ TEST(Renderer, RecyclesBrowsersByMemory) {
   RenderWorld world({.size = 1, .memory_recycle_bytes = 1});
   for (int i = 0; i < 3; ++i) world.expect_ordinary(world.render_now({.html = ordinary_html("a")}));
   EXPECT_GE(world.renderer().state().recycled_for_memory, 2u);
+}
+
+// Takes memory of its own, and keeps it, without an end.
+RenderRequest hungry(int megabytes) {
+  RenderRequest request{.html = "<p>x<script>const kept=[];for(let i=0;i<" +
+                                std::to_string(megabytes) +
+                                ";++i)kept.push(new Uint8Array(1<<20).fill(i|1));"
+                                "for(;;);</script>"};
+  request.options.scripts = true;
+  request.timeout = std::chrono::seconds(60);
+  return request;
+}
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+
+// What `size` browsers use that have not had any document.
+std::uint64_t memory_when_warm(std::size_t size) {
+  RenderWorld world({.size = size});
+  while (world.renderer().state().warm < size) std::this_thread::yield();
+  return world.renderer().state().memory_bytes;
+}
+
+TEST(Renderer, x28_TheLargestIsEndedWhenAllTogetherNeedTooMuch) {
+  const auto pool = memory_when_warm(2) + 200 * kMiB;
+  RenderWorld world({.size = 2, .memory_pool_bytes = pool});
+  CancelSource enough;
+  auto small = world.begin(endless(std::chrono::seconds(60)), enough.token());
+  while (world.renderer().state().running < 1) std::this_thread::yield();
+  const Answer large = world.render_now(hungry(600));
+  ASSERT_FALSE(large.result.has_value());
+  EXPECT_EQ(large.result.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(large.result.error().detail, fault::kMemory);
+  EXPECT_TRUE(large.result.error().message.contains("together")) << large.result.error().message;
+  EXPECT_EQ(world.renderer().state().running, 1u);
+  enough.cancel("seen");
+  EXPECT_EQ(small.get().result.error().kind, ErrorKind::cancelled);
+  world.expect_ordinary(world.render_now({.html = ordinary_html("a")}));
+}
+
+TEST(Renderer, x28_OneThatWaitsIsEndedBeforeADocumentIs) {
+  const auto one = memory_when_warm(1);
+  std::atomic<std::uint64_t> most = 0;
+  const auto note = [&most](std::uint64_t bytes) { most = std::max(most.load(), bytes); };
+  // Room for the document beside itself, but not beside another browser.
+  RenderWorld world({.size = 2, .memory_pool_bytes = 2 * one + 200 * kMiB, .on_memory = note});
+  while (world.renderer().state().warm < 2) std::this_thread::yield();
+  CancelSource enough;
+  auto large = world.begin(hungry(static_cast<int>(one / kMiB / 2 + 200)), enough.token());
+  while (world.renderer().state().recycled_for_memory == 0) std::this_thread::yield();
+  // There is no room for the next one as long as the document needs it.
+  while (world.renderer().state().browsers.size() > 1) std::this_thread::yield();
+  EXPECT_EQ(world.renderer().state().running, 1u);
+  EXPECT_GT(most, one);
+  enough.cancel("seen");
+  EXPECT_EQ(large.get().result.error().kind, ErrorKind::cancelled);
+  while (world.renderer().state().warm < 2) std::this_thread::yield();
+  EXPECT_EQ(world.renderer().state().starts, 4u) << "two, and one for each that was ended";
+}
+
+TEST(Renderer, x28_BrowsersThatDoNotFitTogetherAreFewer) {
+  const auto one = memory_when_warm(1);
+  RenderWorld world({.size = 2, .memory_pool_bytes = one + one / 2});
+  while (world.renderer().state().starts < 2) std::this_thread::yield();
+  while (world.renderer().state().browsers.size() > 1) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) world.expect_ordinary(world.render_now({.html = ordinary_html("a")}));
+  EXPECT_EQ(world.renderer().state().browsers.size(), 1u);
+}
+
+TEST(Renderer, WithoutNamespacesItSaysWhichWallsAreMissingOrStartsNoBrowser) {
+  const SystemClock clock;
+  std::string lines;
+  const Logger log(
+      clock, [&lines](std::string_view line) { lines += line; }, Logger::Format::json,
+      LogLevel::warn);
+  RenderWorld world({.size = 1, .namespaces = false, .log = log});
+  world.expect_ordinary(world.render_now({.html = ordinary_html("a")}));
+  world.stop();
+  EXPECT_TRUE(lines.contains("browser_walls_missing")) << lines;
+  EXPECT_TRUE(lines.contains("network_namespace, pid_namespace, own_root")) << lines;
+  boost::asio::io_context io;
+  SystemClock other;
+  const auto refused = Renderer::start(io.get_executor(), other,
+                                       {.scratch_root = world.folder() / "other",
+                                        .namespaces = false,
+                                        .require_confinement = true});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(refused.error().detail, fault::kNoBrowser);
+  EXPECT_TRUE(refused.error().message.contains("pid_namespace")) << refused.error().message;
 }
 
 TEST(Renderer, RefusesWhatItCannotDo) {

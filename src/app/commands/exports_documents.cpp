@@ -19,7 +19,7 @@ constexpr std::size_t kProblemsShown = 10;
 
 struct AddArguments {
   std::string file;
-  std::string slug = "minimal";
+  std::optional<std::string> slug;
   std::optional<std::string> title;
   std::optional<std::string> user;
   std::optional<std::string> replace;
@@ -39,18 +39,18 @@ std::string title_of(const AddArguments& arguments, const json::Object& data) {
 }
 
 // Every place that breaks a rule, not only the first: whoever writes data wants to see them all.
-Result<void> check_data(const ExportDesk& desk, const AddArguments& arguments,
+Result<void> check_data(const ExportDesk& desk, const std::string& file, const std::string& slug,
                         const json::Value& data) {
   const auto& templates = desk.templates();
-  if (templates.find(arguments.slug) == nullptr) {
+  if (templates.find(slug) == nullptr) {
     std::string names;
     for (const auto& entry : templates.list()) names += (names.empty() ? "" : ", ") + entry.slug;
     return fail(Error{.kind = ErrorKind::invalid_argument,
-                      .message = fmt::format("--template: there is none of the name '{}'",
-                                             printable(arguments.slug)),
+                      .message =
+                          fmt::format("--template: there is none of the name '{}'", printable(slug)),
                       .hint = "there are: " + names});
   }
-  const auto problems = templates.check(arguments.slug, data);
+  const auto problems = templates.check(slug, data);
   if (problems.empty()) return {};
   std::string list;
   for (std::size_t i = 0; i < problems.size() && i < kProblemsShown; ++i) {
@@ -61,9 +61,8 @@ Result<void> check_data(const ExportDesk& desk, const AddArguments& arguments,
   }
   return fail(Error{
       .kind = ErrorKind::invalid_argument,
-      .message =
-          fmt::format("{} does not fit the template {}: {}", arguments.file, arguments.slug, list),
-      .hint = fmt::format("see 'millrace export templates {} --schema'", arguments.slug)});
+      .message = fmt::format("{} does not fit the template {}: {}", file, slug, list),
+      .hint = fmt::format("see 'millrace export templates {} --schema'", slug)});
 }
 
 void print_document(const Context& context, const json::Object& document, std::string_view what) {
@@ -77,39 +76,49 @@ void print_document(const Context& context, const json::Object& document, std::s
                             what));
 }
 
-Result<int> run_add(Context& context, const AddArguments& arguments) {
-  store::ExportDocument document{.user = kNobody};
-  if (arguments.user) {
-    MR_TRY(document.user, parse_id<Uuid>("--user", *arguments.user));
-  }
+Result<json::Value> read_data(const AddArguments& arguments, std::string& text) {
   auto read = read_text_argument(arguments.file, kDataMaxBytes);
   if (!read) {
     auto error = read.error();
     error.kind = ErrorKind::invalid_argument;
     return fail(std::move(error));
   }
-  const auto& text = *read;
+  text = *std::move(read);
   auto value = parse_json(text, {.max_bytes = kDataMaxBytes});
   if (!value) return fail_with_context(arguments.file, value.error());
   if (!value->is_object()) {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("{} must be a JSON object", arguments.file));
   }
+  return *std::move(value);
+}
+
+Result<int> run_add(Context& context, const AddArguments& arguments) {
+  store::ExportDocument document{.user = kNobody};
+  if (arguments.user) {
+    MR_TRY(document.user, parse_id<Uuid>("--user", *arguments.user));
+  }
+  std::string text;
+  MR_TRY(const auto value, read_data(arguments, text));
   MR_TRY(auto desk, ExportDesk::open(context));
-  MR_TRY_VOID(check_data(*desk, arguments, *value));
   std::int64_t before = 0;
+  auto slug = arguments.slug.value_or("minimal");
+  auto title = title_of(arguments, value.get_object());
   if (arguments.replace) {
     MR_TRY(document.document, parse_id<Uuid>("--replace", *arguments.replace));
     auto old = desk->get(*document.document);
     if (!old) return fail(without_document(old.error()));
     MR_TRY(document.user, Uuid::parse(text_member(*old, "userId")));
     before = int_member(*old, "version");
+    // New data is no wish for another look or another name.
+    if (!arguments.slug) slug = text_member(*old, "templateSlug");
+    if (!arguments.title) title = text_member(*old, "title");
   }
+  MR_TRY_VOID(check_data(*desk, arguments.file, slug, value));
   // The data as it was written: numbers may have more digits than a double.
   document.document_json =
-      fmt::format(R"({{"title":{},"templateSlug":{},"data":{}}})",
-                  to_json(json::Value(title_of(arguments, value->get_object()))),
-                  to_json(json::Value(arguments.slug)), text);
+      fmt::format(R"({{"title":{},"templateSlug":{},"data":{}}})", to_json(json::Value(title)),
+                  to_json(json::Value(slug)), text);
   auto kept = desk->put(document);
   if (!kept) return fail(without_document(kept.error()));
   const auto version = int_member(*kept, "version");
@@ -188,9 +197,9 @@ void add_add(Command& exports) {
   auto& command = exports.add("add", "Keep data as a document for exports");
   command.argument("FILE", arguments->file, "JSON, or - for standard input").files();
   command.option("--template", "TEMPLATE", arguments->slug,
-                 "How it is shown (default: minimal); see 'export templates'");
+                 "How it is shown (default: minimal, or that of --replace); see 'export templates'");
   command.option("--title", "TITLE", arguments->title,
-                 "Of the PDF and its file (default: what the data says)");
+                 "Of the PDF and its file (default: what the data says, or that of --replace)");
   command.option("--user", "ID", arguments->user,
                  "Whose document it is (default: nobody's in particular)");
   command.option("--replace", "DOCUMENT", arguments->replace,

@@ -43,16 +43,23 @@ std::size_t find_parameters(std::string_view text, std::size_t from) {
   return npos;
 }
 
+// The place behind "password=", whatever stands before it: a host may have a = in it, too.
+std::size_t find_secret(std::string_view part) {
+  for (auto equals = part.find('='); equals != npos; equals = part.find('=', equals + 1)) {
+    const auto name = part.substr(0, equals);
+    if (is_secret(name.substr(name.find_last_of("?=") + 1), true)) return equals + 1;
+  }
+  return npos;
+}
+
 // The text, with the values of secret parameters hidden.
 void append_parameters(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const auto end = std::min(text.find('&'), text.size());
     const auto part = text.substr(0, end);
-    const auto equals = part.find('=');
-    const auto name = part.substr(0, equals);
-    const bool secret = equals != npos && is_secret(name.substr(name.rfind('?') + 1), true);
-    out += secret ? part.substr(0, equals + 1) : part;
-    if (secret) out += kMask;
+    const auto secret = find_secret(part);
+    out += part.substr(0, secret);
+    if (secret != npos) out += kMask;
     if (end < text.size()) out += '&';
     text.remove_prefix(std::min(end + 1, text.size()));
   }

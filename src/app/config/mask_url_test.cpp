@@ -28,6 +28,8 @@ TEST(MaskUrlTest, HidesPasswordsInEveryNotationThatLibpqTakes) {
   EXPECT_EQ(mask_url("postgres://h/d?pass%77ord=abc"), "postgres://h/d?pass%77ord=***");
   EXPECT_EQ(mask_url("postgres://h:1/d?password=x@y&user=z"),
             "postgres://h:1/d?password=***&user=z");
+  EXPECT_EQ(mask_url("postgres://h=:5432/d?password=x@y&user=z"),
+            "postgres://h=:5432/d?password=***&user=z");
   EXPECT_EQ(mask_url("sslpassword=a dbname=postgres://u:abc@h/d"),
             "sslpassword=*** dbname=postgres://u:***@h/d");
 }

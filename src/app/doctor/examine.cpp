@@ -5,13 +5,17 @@
 #include "app/exports/export_worker.h"
 #include "app/schema.h"
 #include "base/version.h"
+#include "render/browser_process.h"
 #include "template/template_store.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 #include <unistd.h>
 
 namespace millrace::app {
@@ -87,7 +91,21 @@ class Examination {
         facts.template_problems.push_back(problem.message);
       }
     }
+    if (facts.enabled && browser) look_at_walls(facts);
     found(judge_exports(facts));
+  }
+
+  // As whoever runs this; in a folder that no worker uses.
+  void look_at_walls(ExportFacts& facts) {
+    facts.walls_required = context_.settings.boolean("export.require_confinement");
+    facts.walls_hint = render::kWallsHint;
+    std::error_code error;
+    auto folder = (std::filesystem::temp_directory_path(error) / "millrace-XXXXXX").string();
+    if (error || ::mkdtemp(folder.data()) == nullptr) return;
+    const auto walls = render::Confinement::probe(folder, true);
+    std::filesystem::remove_all(folder, error);
+    facts.walls_missing = walls ? walls->missing_walls() : "any";
+    facts.walls_reason = walls ? walls->missing : walls.error().message;
   }
 
   // False when there is no schema to look into.

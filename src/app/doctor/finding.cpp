@@ -453,6 +453,16 @@ Finding judge_exports(const ExportFacts& facts) {
     finding.action = "correct them; 'millrace-template check' tells all that is wrong";
     return finding;
   }
+  if (!facts.walls_missing.empty()) {
+    finding.state = State::warn;
+    finding.explanation = fmt::format(
+        "{}: without {} ({})",
+        facts.walls_required ? "no browser is started (export.require_confinement)"
+                             : "browsers that read documents of strangers are confined less",
+        facts.walls_missing, facts.walls_reason);
+    finding.action = facts.walls_hint;
+    return finding;
+  }
   finding.explanation = "printed by " + facts.browser;
   return finding;
 }

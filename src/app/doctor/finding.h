@@ -63,6 +63,10 @@ struct ExportFacts {
   std::string browser = {};  // Empty: there is none, and why.
   std::string missing = {};
   std::vector<std::string> template_problems = {};
+  std::string walls_missing = {};  // Around the browser, and why.
+  std::string walls_reason = {};
+  std::string walls_hint = {};
+  bool walls_required = false;
 };
 Finding judge_exports(const ExportFacts& facts);
 

@@ -178,5 +178,20 @@ TEST(DoctorCountersTest, ShowsBothNumbers) {
   EXPECT_THAT(finding.explanation, HasSubstr("q: ready 5 counted 4"));
 }
 
+TEST(DoctorExportsTest, NamesTheWallsThatDoNotStandAroundTheBrowser) {
+  ExportFacts facts{.browser = "/usr/bin/chromium"};
+  EXPECT_EQ(judge_exports(facts).state, State::ok);
+  facts.walls_missing = "pid_namespace, own_root";
+  facts.walls_reason = "no namespaces: Operation not permitted";
+  facts.walls_hint = "allow user namespaces";
+  auto finding = judge_exports(facts);
+  EXPECT_EQ(finding.state, State::warn);
+  EXPECT_THAT(finding.explanation,
+              HasSubstr("without pid_namespace, own_root (no namespaces: Operation not permitted)"));
+  EXPECT_EQ(finding.action, "allow user namespaces");
+  facts.walls_required = true;
+  EXPECT_THAT(judge_exports(facts).explanation, HasSubstr("no browser is started"));
+}
+
 }  // namespace
 }  // namespace millrace::app

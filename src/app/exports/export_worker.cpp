@@ -1,11 +1,11 @@
 #include "app/exports/export_worker.h"
 
+#include "app/bench/proc.h"
 #include "app/compute/worker_blobs.h"
 #include "app/context.h"
 #include "app/documents/pipelines.h"
 #include "pipeline/document_handler.h"
 #include "pipeline/export/export_handler.h"
-#include "render/process_memory.h"
 #include "sandbox/executable.h"
 
 #include <boost/asio/thread_pool.hpp>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPipeline = "export";
-constexpr std::chrono::minutes kMemoryInterval{1};
+constexpr std::chrono::minutes kWarnInterval{1};
 constexpr std::size_t kBrowsersMax = 3;  // As many as run at once: C-18.
 
 // The one stage of the pipeline that takes orders.
@@ -59,6 +59,9 @@ Result<render::RendererSpec> renderer_spec(const Context& context, const pipelin
   spec.size = export_browsers(settings);
   spec.documents_max = static_cast<std::uint64_t>(settings.integer("export.documents_per_browser"));
   if (stage.limits.memory_bytes) spec.memory_max_bytes = *stage.limits.memory_bytes;
+  spec.memory_pool_bytes = static_cast<std::uint64_t>(settings.integer("export.memory_max_mb"))
+                           << 20U;
+  spec.require_confinement = settings.boolean("export.require_confinement");
   // Of `chromium` with all its windows: its warm size is above that of the shell.
   if (!spec.program.ends_with("headless-shell")) {
     spec.memory_recycle_bytes = std::max(spec.memory_recycle_bytes, spec.memory_max_bytes * 3 / 4);
@@ -67,6 +70,37 @@ Result<render::RendererSpec> renderer_spec(const Context& context, const pipelin
   spec.log = context.log;
   return spec;
 }
+
+// of the worker and its browsers together, the most since the last line about it.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(Context& context)
+      : context_(context),
+        memory_(context.metrics
+                    .family({.name = "millrace_browser_bytes",
+                             .help = "Memory of the browsers that print exports, together.",
+                             .kind = MetricKind::gauge})
+                    .gauge()) {}
+
+  void look_at(std::uint64_t browsers) {
+    memory_.set(static_cast<double>(browsers));
+    const auto most = static_cast<std::uint64_t>(context_.settings.integer("log.memory_max_mb"))
+                      << 20U;
+    if (most == 0) return;
+    peak_ = std::max(peak_, browsers + static_cast<std::uint64_t>(resident_bytes(::getpid())));
+    const auto now = context_.clock.now();
+    if (peak_ <= most || now < warn_at_) return;
+    warn_at_ = now + kWarnInterval;
+    context_.log.warn("memory_with_browsers",
+                      {{"bytes", std::exchange(peak_, 0)}, {"limit_bytes", most}});
+  }
+
+ private:
+  Context& context_;  // Of the process: outlives all that runs in it.
+  Gauge& memory_;
+  std::uint64_t peak_ = 0;
+  Clock::Steady warn_at_{};
+};
 
 // Everything that the handler works with.
 class ExportWorker {
@@ -85,31 +119,19 @@ class ExportWorker {
 
   // On the worker's thread, with which the browsers end.
   Result<render::Renderer*> browsers() {
-    if (renderer_) {
-      look_at_memory();
-      return renderer_.get();
-    }
+    if (renderer_) return renderer_.get();
     auto spec = spec_;
+    // Shared: the last browsers may end after this worker has gone.
+    spec.on_memory = [watch = std::make_shared<MemoryWatch>(context_)](std::uint64_t bytes) {
+      watch->look_at(bytes);
+    };
     MR_TRY(renderer_, render::Renderer::start(executor_, context_.clock, std::move(spec)));
     context_.log.info("browsers_started", {{"program", spec_.program}, {"count", spec_.size}});
     return renderer_.get();
   }
 
-  // of the worker and its browsers together, while there is something to print.
-  void look_at_memory() {
-    const auto now = context_.clock.now();
-    if (now < look_at_) return;
-    look_at_ = now + kMemoryInterval;
-    const auto most = static_cast<std::uint64_t>(context_.settings.integer("log.memory_max_mb"))
-                      << 20U;
-    const auto used = render::memory_of_tree(::getpid());
-    if (most == 0 || used <= most) return;
-    context_.log.warn("memory_with_browsers", {{"bytes", used}, {"limit_bytes", most}});
-  }
-
   Context& context_;
   Executor executor_;
-  Clock::Steady look_at_{};
   boost::asio::thread_pool threads_{1};
   std::optional<templates::TemplateStore> templates_;
   std::unique_ptr<store::ExportWorkStore> store_;
