@@ -275,10 +275,10 @@ std::size_t Normaliser::take_plain(std::string_view text, Writer& out) {
 }
 
 void Normaliser::take_bytes(std::string_view text, Writer& out) {
+  // All of them: what is normal has none there, and stays as it is when it comes again.
+  while (at_begin_ && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.empty()) return;
-  if (std::exchange(at_begin_, false) && text.starts_with(kByteOrderMark)) {
-    text.remove_prefix(kByteOrderMark.size());
-  }
+  at_begin_ = false;
   if (std::exchange(after_cr_, false) && text.starts_with('\n')) text.remove_prefix(1);
   while (!text.empty()) {
     const auto decoded = decode(text);

@@ -26,10 +26,12 @@ std::string in_pieces(std::string_view text, SeededRandom& random, std::size_t s
 }
 
 // B-07: the rules of normal/1, one by one.
-TEST(Normalise, DropsTheByteOrderMarkAtTheBeginningOnly) {
+TEST(Normalise, DropsByteOrderMarksAtTheBeginningOnly) {
   EXPECT_EQ(normalise("\ufeff# Title"), "# Title");
   EXPECT_EQ(normalise("a\ufeffb"), "a\ufeffb");
-  EXPECT_EQ(normalise("\ufeff\ufeffb"), "\ufeffb");
+  EXPECT_EQ(normalise("\ufeff\ufeffb"), "b");
+  EXPECT_EQ(normalise("\ufeff\ufeffb\ufeff"), "b\ufeff");
+  EXPECT_EQ(normalise("\ufeff\ufeff"), "");
   EXPECT_EQ(normalise("\ufeff"), "");
 }
 
