@@ -68,6 +68,14 @@ Result<BeatAnswer> read_beat_answer(std::string_view text) {
   MR_TRY(const auto suspects, whole_number(*object, "suspects", INT32_MAX));
   answer.lease = milliseconds(lease_ms);
   answer.suspects = static_cast<int>(suspects);
+  const auto* limited = object->if_contains("limited");
+  if (limited != nullptr && limited->is_array()) {
+    auto& queues = answer.limited.emplace();
+    for (const auto& queue : limited->get_array()) {
+      if (!queue.is_string()) return malformed("limited");
+      queues.emplace_back(queue.get_string());
+    }
+  }
   const auto* cancel = object->if_contains("cancel");
   if (cancel == nullptr || !cancel->is_array()) return answer;
   for (const auto& item : cancel->get_array()) {

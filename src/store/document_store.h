@@ -93,7 +93,7 @@ struct DocumentWork {
   };
   std::vector<GroupPage> group = {};
   bool quarantined = false;  // The file, or the page of the job.
-  // Whose limits the claim of the job counted against ("openai:gpt-4o-mini"); empty: nobody's.
+  // Whose limits jobs of its type count against ("openai:gpt-4o-mini"); empty: nobody's.
   std::string limited_by = {};
 };
 

@@ -104,7 +104,7 @@ class IngestStore {
   // of them are in place.
   virtual Task<int> place_chunks(Held held, Uuid generation) = 0;
   // Room for a call at the limits of a provider ("openai:gpt-4o-mini"); `requests` is 0 for the
-  // call that the claim took.
+  // call that the claim took, which is one more where it took none there.
   virtual Task<CapacityGrant> take_capacity(Held held, int requests, std::uint64_t tokens,
                                             std::string provider) = 0;
   // Published chunks as JSON, behind `after`.

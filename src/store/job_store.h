@@ -53,6 +53,8 @@ struct BeatAnswer {
   std::chrono::milliseconds lease{0};
   std::vector<CancelRequest> cancel;
   int suspects = 0;  // Jobs waiting for a process in which they can run alone.
+  // Those of its queues where the end of a job makes room for another; nothing: who knows.
+  std::optional<std::vector<std::string>> limited = {};
 };
 
 // Where the last claim stopped, by group: the next claim need not look at what lies before.

@@ -58,6 +58,12 @@ milliseconds run_timeout_of(const ClaimedJob& job, const HandlerEntry& entry) {
   return std::min(job.run_timeout, entry.options.timeout.value_or(job.run_timeout));
 }
 
+// What its claim took at the limits of a provider goes back with it.
+Outcome unstarted(Outcome outcome) {
+  outcome.asked_nobody = true;
+  return outcome;
+}
+
 void note_run(const JobRun& run, const char* phase) {
   if (!history::enabled()) return;
   history::record("run", {{"ph", phase},
@@ -136,7 +142,7 @@ void Dispatcher::return_jobs(std::vector<ClaimedJob> jobs, const store::WorkerKe
     auto run = make_run(std::move(job), worker_id);
     run->lease_until = Clock::Steady::max();  // Not to be extended: the sooner it ends the better.
     runs_.add(run);
-    settle(std::move(run), Outcome::handback("not started"));
+    settle(std::move(run), unstarted(Outcome::handback("not started")));
   }
 }
 
@@ -200,7 +206,7 @@ awaitable<void> Dispatcher::run_waiting() {
   for (int ran = 0; ran < kBurstJobs && now - begun < kBurstTime && may_start(now); ++ran) {
     auto& run = begin_next(now);
     if (run.entry == nullptr) {
-      settle(running_.take(run), Outcome::handback("no handler for this type"));
+      settle(running_.take(run), unstarted(Outcome::handback("no handler for this type")));
       continue;
     }
     start_waiting(now);  // For when this handler has to wait for something.
@@ -391,7 +397,7 @@ void Dispatcher::cancel(JobId id, LeaseToken token, std::string reason) {
     MR_SOMETIMES(true, "cancel_reached_running");
     stop(*run, StopCause::cancel_requested, std::move(reason));
   } else if (run->phase == JobRun::Phase::waiting && std::erase(waiting_, run) > 0) {
-    settle(run, Outcome::cancelled(reason));
+    settle(run, unstarted(Outcome::cancelled(reason)));
   }
 }
 
@@ -410,7 +416,7 @@ void Dispatcher::hand_back_waiting() {
   draining_ = true;
   MR_SOMETIMES(!waiting_.empty(), "drain_returned_unstarted");
   for (const auto& run : std::exchange(waiting_, {})) {
-    settle(run, Outcome::handback("the worker is draining"));
+    settle(run, unstarted(Outcome::handback("the worker is draining")));
   }
 }
 
@@ -523,7 +529,8 @@ void Dispatcher::return_aged(Clock::Steady now) {
   if (waiting_.empty()) prefetch_.note_dry(now);
   prefetch_.note_aged();
   services_.log.debug("prefetch_returned", {{"jobs", returned.size()}});
-  for (auto& run : returned) settle(std::move(run), Outcome::handback("waited for a slot"));
+  for (auto& run : returned)
+    settle(std::move(run), unstarted(Outcome::handback("waited for a slot")));
 }
 
 awaitable<void> Dispatcher::look_after_leases() {

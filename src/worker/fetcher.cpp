@@ -81,11 +81,17 @@ void Fetcher::wake() {
   wake_.set();
 }
 
+void Fetcher::set_limited(const std::optional<std::vector<std::string>>& queues) {
+  for (auto& one : queues_) {
+    one.limited = !queues || std::ranges::find(*queues, one.name) != queues->end();
+  }
+}
+
 // The notification of the same may have been given before the room was there for others to see, or
 // be on its way; without a listener there is none.
 void Fetcher::note_ended(const std::string& queue) {
   for (auto& one : queues_) {
-    if (one.empty_in_a_row == 0 || one.name != queue) continue;
+    if (!one.limited || one.empty_in_a_row == 0 || one.name != queue) continue;
     one.ask_at = {};
     one.empty_in_a_row = 1;
     one.rescan = true;

@@ -4,10 +4,10 @@
 // weight. Between full scans it passes the marks of what it got, so that a claim need not walk over
 // what finished jobs left behind. An empty queue is asked once more (the first empty answer armed
 // the notification, the second makes sure that nothing came in between) and then left alone until
-// a notification, the end of a job of its own that we ran, or its polling time. What a claim took whose answer was lost goes back before the
-// next claim, and again once per lease: the database may get to the claim after we looked. Suspects
-// are claimed one at a time when nothing else is held. Threading: one strand. Lifetime: everything
-// it refers to outlives it.
+// a notification, the end of a job of its own that we ran where that makes room, or its polling
+// time. What a claim took whose answer was lost goes back before the next claim, and again once per
+// lease: the database may get to the claim after we looked. Suspects are claimed one at a time when
+// nothing else is held. Threading: one strand. Lifetime: everything it refers to outlives it.
 #pragma once
 
 #include "base/clock.h"
@@ -21,6 +21,7 @@
 #include "worker/options.h"
 #include "worker/process_lease.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Fetcher {
   void wake();          // There may be work in any queue.
   void forget_marks();  // The process has a new identity.
   void set_suspects(int count);
+  // The queues in which the end of a job makes room for another; nothing: it may be any.
+  void set_limited(const std::optional<std::vector<std::string>>& queues);
   // A job of ours has ended: where its queue or key lets only so many run, there is room for one.
   void note_ended(const std::string& queue);
   Event ended() const { return ended_; }  // No claim is under way any more, nor will be.
@@ -58,6 +61,7 @@ class Fetcher {
     Clock::Steady rescanned_at{};
     Clock::Steady ask_at{};  // Not before; for a queue that was empty.
     int empty_in_a_row = 0;
+    bool limited = true;  // Only so many of its jobs may run at a time, as far as is known.
   };
 
   awaitable<void> wait_for_use();

@@ -147,6 +147,7 @@ awaitable<ProcessLease::Beat> ProcessLease::beat_once() {
   held_until_ = asked_at + lease - lease / kMarginShare;
   for (const auto& request : beat.cancel) callbacks_.cancel(request);
   callbacks_.suspects(beat.suspects);
+  callbacks_.limited(beat.limited);
   co_return Beat::renewed;
 }
 

@@ -4,8 +4,8 @@
 // held until the answer's lease, measured from before the request was sent, less a margin; when
 // that time passes without an answer, or the answer says that the process was declared dead,
 // everything it holds is lost: `lost` is called and the process registers anew under another id.
-// Beats carry cancel requests and the number of suspects. Threading: one strand. Lifetime: store,
-// clock, random and log outlive it.
+// Beats carry cancel requests, the number of suspects and what limits queues. Threading: one
+// strand. Lifetime: store, clock, random and log outlive it.
 #pragma once
 
 #include "base/clock.h"
@@ -28,6 +28,7 @@ class ProcessLease {
     std::function<void()> lost;
     std::function<void(const store::CancelRequest&)> cancel;
     std::function<void(int)> suspects;
+    std::function<void(std::optional<std::vector<std::string>>)> limited;
     std::function<int()> running;
   };
 

@@ -88,6 +88,7 @@ ProcessLease::Callbacks Runtime::Parts::lease_callbacks() {
                 dispatcher.cancel(request.id, request.token, request.reason);
               },
           .suspects = [this](int count) { fetcher.set_suspects(count); },
+          .limited = [this](const auto& queues) { fetcher.set_limited(queues); },
           .running = [this] { return static_cast<int>(dispatcher.running()); }};
 }
 

@@ -20,8 +20,10 @@ begin
     return v_locked;
   end if;
   -- Only until those without a slot have ended: they are no more than they were when the limit changed.
-  if exists (select from millrace.lease l where l.queue_id = p_queue_id
-                and not exists (select from millrace.queue_slot s where s.queue_id = p_queue_id and s.slot_no <= p_max and s.job_id = l.job_id and s.token = l.token))
+  -- Counted, each list for itself: to look for the slot of each would take as long as their product.
+  if (select count(*) from millrace.lease l where l.queue_id = p_queue_id)
+     > (select count(*) filter (where exists (select from millrace.lease l where l.job_id = s.job_id and l.token = s.token))
+          from millrace.queue_slot s where s.queue_id = p_queue_id and s.slot_no <= p_max)
      or exists (select from millrace.claim_open o where o.queue_id = p_queue_id) then
     -- One counts at a time, or two would find the same room.
     perform from millrace.queue_slot s where s.queue_id = p_queue_id and s.slot_no = 1 for update skip locked;

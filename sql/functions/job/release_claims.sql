@@ -40,9 +40,17 @@ begin
   if p_from = 'leased' and exists (
       select from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id
        where t.provider_name is not null or exists (select from millrace.provider_slot s where s.job_id = r.job_id and s.own)) then
-    -- A tenant whose budget is used up, a worker that cannot, what waits for our own limits, and what failed before its turn say nothing about the provider: nobody asked it.
+    -- A tenant whose budget is used up, a worker that cannot, what waits for our own limits, and what failed before its turn say nothing about the provider: nobody asked it. Whose error says so may
+    -- have asked before that in the same delivery.
     perform millrace.capacity_settle(array_agg(r.job_id), array_agg(r.token), array_agg(r.type_id),
-                                     array_agg(case when r.flags & 128 <> 0 or r.error -> 'asked' = 'false' then 'handback' else r.outcome end),
+                                     array_agg(case when r.flags & 128 <> 0 then 'unasked'
+                                                    when r.error -> 'asked' = 'false' then 'handback'
+                                                    -- Older workers say it of jobs of pipelines by these words alone; and who has answered has, whatever the answer is worth.
+                                                    when (r.outcome in ('blocked', 'throttled') and r.error ->> 'error_type' in ('over_budget', 'not_here', 'held_up')
+                                                          or r.outcome = 'retry' and r.error ->> 'error_type' = 'invalid_answer')
+                                                         and not r.error ? 'asked' and exists (select from millrace.job_fact f where f.job_id = r.job_id and f.pipeline is not null)
+                                                    then 'handback'
+                                                    else r.outcome end),
                                      array_agg(r.actual_tokens), array_agg(r.until_at),
                                      array_agg(coalesce(r.error ->> 'message', r.error ->> 'error_type')))
        from unnest(p_rows) r join millrace.job_type t on t.type_id = r.type_id

@@ -65,13 +65,16 @@ begin
     perform millrace.record_moves(v_class.action, v_class.rows, p_worker_id, v_class.reason, p_from, v_class.place, v_class.final_status::text);
   end loop;
   perform millrace.release_claims(v_rows, p_from);
-  -- What went back to ready may be claimed now; and what ended has made room in its queue: whoever found the queue full waits for
-  -- nothing else, and would look again only after its polling time.
+  -- What went back to ready may be claimed now; and what ended has made room in its queue, where only so many may run: whoever found
+  -- it full waits for nothing else, and would look again only after its polling time.
   v_wake := array(
     select w.queue_id from millrace.wake w
      where w.armed and (
        exists (select from unnest(v_rows) r where r.queue_id = w.queue_id and r.final_status is null and r.wait_reason is null)
-       or (p_from = 'leased' and exists (select from unnest(v_rows) r where r.queue_id = w.queue_id)
+       or (p_from = 'leased'
+           and exists (select from unnest(v_rows) r join millrace.queue q on q.queue_id = r.queue_id join millrace.job_type t on t.type_id = r.type_id
+                        where r.queue_id = w.queue_id and q.paused_at is null
+                          and (q.concurrency_max is not null or q.key_concurrency_max is not null or t.provider_name is not null))
            and exists (select from millrace.ready r where r.queue_id = w.queue_id))));
   if cardinality(v_wake) > 0 then
     perform millrace.wake_queues(v_wake);

@@ -2,9 +2,10 @@
 -- tokens move from estimate to actual figure in the sub-buckets charged (p_actual null: the charge
 -- stays, E08), and the outcomes feed the breaker in the order given: 'ok' and 'partial' close it,
 -- 'retry' counts towards the threshold, 'blocked' opens it at once, 'throttled' makes everybody
--- wait until p_until; every other outcome says nothing about the provider. What a job that took a
--- slot of its own (millrace.take_capacity) ends with is said of that provider, and the one that its
--- type is bound to gets back what the claim took there. Fence: the caller's; a job without a slot
+-- wait until p_until; every other outcome says nothing about the provider, and 'unasked' that it
+-- was not asked at all: what the claim took, request and tokens, goes back to the sub-buckets
+-- charged. What a job that took a slot of its own (millrace.take_capacity) ends with is said of that
+-- provider, and the one that its type is bound to gets back what the claim took there. Fence: the caller's; a job without a slot
 -- moves no tokens. Providers are locked in the order of their ids.
 create or replace function millrace.capacity_settle(
     p_job_ids uuid[], p_tokens uuid[], p_type_ids smallint[], p_outcomes text[], p_actual bigint[],
@@ -64,29 +65,33 @@ begin
         returning s.job_id, s.token, s.acquired_at, s.estimated_tokens, s.minute_bucket,
                   s.hour_bucket, s.own),
       item as (
-        select i.ord, case when e.elsewhere then 'handback' else i.outcome end as outcome,
+        select i.ord, case when e.unasked then 'unasked' else i.outcome end as outcome,
                i.until_at, i.reason, g.acquired_at, g.minute_bucket, g.hour_bucket,
                case when g.own then 0
-                    when e.elsewhere then -g.estimated_tokens
+                    when e.unasked then -g.estimated_tokens
                     else case when i.actual < 0 then 0 else i.actual end - g.estimated_tokens
-                    end as more
+                    end as more,
+               case when e.unasked and not g.own then 1 else 0 end as back
           from unnest(p_job_ids, p_tokens, p_type_ids, p_outcomes, p_actual, p_until, p_reasons)
                  with ordinality i(job_id, token, type_id, outcome, actual, until_at, reason, ord)
           left join gone g on g.job_id = i.job_id and g.token = i.token
-         cross join lateral (select i.job_id = any (v_elsewhere) and g.own is not true
-                                    as elsewhere) e
+         cross join lateral (select i.outcome = 'unasked'
+                                    or (i.job_id = any (v_elsewhere) and g.own is not true)
+                                    as unasked) e
           left join millrace.job_type t on t.type_id = i.type_id
           left join millrace.api_rate_limits p
             on p.provider_name = t.provider_name and p.api_endpoint = t.api_endpoint
          where g.job_id is not null or p.provider_id = v_provider),
       settled as (
         update millrace.provider_bucket b
-           set tokens = greatest(b.tokens + m.more, 0)
-          from (select w.time_window, w.bucket, sum(i.more)::bigint as more
+           set requests = greatest(b.requests - m.back, 0),
+               tokens = greatest(b.tokens + m.more, 0)
+          from (select w.time_window, w.bucket, sum(i.back)::bigint as back,
+                       coalesce(sum(i.more), 0)::bigint as more
                   from item i
                  cross join lateral (values ('minute', i.minute_bucket), ('hour', i.hour_bucket))
                        w(time_window, bucket)
-                 where i.more <> 0
+                 where i.more <> 0 or i.back > 0
                  group by w.time_window, w.bucket) m
          where b.provider_id = v_provider and b.time_window = m.time_window
            and b.bucket = m.bucket)
