@@ -90,7 +90,8 @@ constexpr auto kCurrencies = std::to_array<Currency>(
      {"CLP", "CLP", 0}, {"DJF", "DJF", 0}, {"GNF", "GNF", 0}, {"ISK", "ISK", 0}, {"KMF", "KMF", 0},
      {"PYG", "PYG", 0}, {"RWF", "RWF", 0}, {"UGX", "UGX", 0}, {"VUV", "VUV", 0}, {"XAF", "XAF", 0},
      {"XOF", "XOF", 0}, {"XPF", "XPF", 0}, {"BHD", "BHD", 3}, {"IQD", "IQD", 3}, {"JOD", "JOD", 3},
-     {"KWD", "KWD", 3}, {"LYD", "LYD", 3}, {"OMR", "OMR", 3}, {"TND", "TND", 3}});
+     {"KWD", "KWD", 3}, {"LYD", "LYD", 3}, {"OMR", "OMR", 3}, {"TND", "TND", 3}, {"CLF", "CLF", 4},
+     {"UYW", "UYW", 4}, {"UYI", "UYI", 0}});
 
 const Currency* find_currency(std::string_view code) {
   const auto* known = std::ranges::find(kCurrencies, code, &Currency::code);

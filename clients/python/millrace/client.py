@@ -262,8 +262,10 @@ class Exports(_Noun):
         body = {"title": title, "templateSlug": template, "data": data}
         return self._data("POST", "/api/v1/export/documents", body=body, key=key or str(uuid.uuid4()))
 
-    def put(self, document_id: str, title: str, data: Json, *, template: str = "minimal") -> Json:
-        """Its next version; the same content makes none."""
+    def put(self, document_id: str, title: str, data: Json, *, template: str | None = None) -> Json:
+        """Its next version, with the template that it has unless another one is named; the same content makes none."""
+        if template is None:
+            template = self.get(document_id)["templateSlug"]
         return self._data("PUT", f"/api/v1/export/documents/{quote(document_id)}", body={"title": title, "templateSlug": template, "data": data})
 
     def get(self, document_id: str, version: int | None = None) -> Json:

@@ -121,8 +121,9 @@ export class ExportJobs {
     const status = data.status === "retrying" || data.status === "deferred" ? "pending" : (data.status as ExportJobState["status"]);
     const change: Partial<ExportJobState> = { status };
     if (typeof data.progress === "number") change.progress = data.progress;
-    if (typeof data.resultUrl === "string") change.resultUrl = data.resultUrl;
-    if (typeof data.error === "string") change.error = data.error;
+    // null says that there is none any more: a job that is tried again has no error.
+    if (typeof data.resultUrl === "string" || data.resultUrl === null) change.resultUrl = data.resultUrl;
+    if (typeof data.error === "string" || data.error === null) change.error = data.error;
     return this.updateJobProgress(jobId, change);
   }
 
