@@ -102,6 +102,18 @@ TEST_F(ExportOrders, three_that_run_refuse_what_is_new_and_nothing_else) {  // X
   EXPECT_NE(job(6), "(none)");
 }
 
+TEST_F(ExportOrders, one_that_was_told_to_stop_leaves_room_for_another) {  // X-11, X-20
+  for (int i = 1; i <= 3; ++i) job(i);
+  std::vector<std::pair<std::string, std::string>> running;
+  for (int i = 0; i < 3; ++i) running.push_back(fetch());
+  EXPECT_EQ(refused({6}).sqlstate, "MR008");
+  User ada(database, kAda);
+  EXPECT_EQ(ada.value("select c.answer from millrace.cancel_mine(array[$1::uuid]) c",
+                      pg::params(running[0].first)),
+            "cancel_requested");
+  EXPECT_NE(job(6), "(none)");
+}
+
 TEST_F(ExportOrders, what_is_not_finished_counts_towards_the_quota) {  // X-19, E12
   store_history("102760448");                                          // Two megabytes are left.
   EXPECT_EQ(refused({1, 2, 3}, R"({"batch": true})").sqlstate, "MR027");
@@ -202,7 +214,7 @@ TEST_F(ExportOrders, orders_a_month_old_are_forgotten_with_what_expires) {  // X
   EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 2);
   sql.run(
       "update millrace.export_batch_job set batch_id = millrace.id_at(millrace.now() - interval "
-      "'31 days')");
+      "'31 days'), job_id = millrace.new_id()");
   sql.run(
       "update millrace.export_reservation set job_id = millrace.id_at(millrace.now() - interval "
       "'31 days') "
@@ -210,6 +222,52 @@ TEST_F(ExportOrders, orders_a_month_old_are_forgotten_with_what_expires) {  // X
   keeper.run("select millrace.expire_exports(100)");
   EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 0);
   EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 1);
+}
+
+// A document may wait longer than that for a worker with its template.
+TEST_F(ExportOrders, orders_of_jobs_that_live_are_known_however_old_they_are) {  // F06, E12
+  const auto batch = order({1, 2}, R"({"batch": true})");
+  const auto first = sql.value("select $1::jsonb #>> '{jobs,0,jobId}'", pg::params(batch));
+  pass(sql, "31 days");
+  ServerSession keeper(database, "", "millrace_keeper");
+  keeper.run("select millrace.expire_exports(100)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 2);
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 2);
+  service.run("select millrace.cancel_job($1::uuid)", pg::params(first));
+  keeper.run("select millrace.expire_exports(100)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 1);
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 2) << "one lives";
+}
+
+TEST_F(ExportOrders, a_tenant_forgets_its_own_orders_only) {  // T-12
+  order({1, 2}, R"({"batch": true})");
+  sql.run("update millrace.export_batch_job set batch_id = millrace.id_at(millrace.now() - "
+          "interval '31 days'), job_id = millrace.new_id()");
+  sql.run("update millrace.export_reservation set job_id = millrace.id_at(millrace.now() - "
+          "interval '31 days') where document_id = $1::uuid",
+          pg::params(document(1)));
+  ServerSession others(database, kOther);
+  others.run("select millrace.expire_exports(100)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 2);
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 2);
+  server.run("select millrace.expire_exports(100)");
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 1);
+  EXPECT_EQ(sql.number("select count(*) from millrace.export_batch_job"), 0);
+}
+
+TEST_F(ExportOrders, what_was_told_to_stop_is_no_answer_to_the_same_wish) {  // X-20, X-21
+  const auto first = job(1);
+  ASSERT_EQ(fetch().first, first);
+  EXPECT_EQ(job(1), first) << "it runs";
+  User ada(database, kAda);
+  EXPECT_EQ(ada.value("select c.answer from millrace.cancel_mine(array[$1::uuid]) c",
+                      pg::params(first)),
+            "cancel_requested");
+  const auto second = job(1);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(job(1), second) << "one that runs on is found as before";
+  const auto batch = order({2, 1}, R"({"batch": true})");
+  EXPECT_EQ(sql.value("select $1::jsonb #>> '{jobs,1,jobId}'", pg::params(batch)), second);
 }
 
 TEST_F(ExportOrders, a_tenant_clears_its_own_expired_exports_only) {  // H-10, T-12

@@ -1,5 +1,5 @@
 -- millrace.document_work: what a stage needs to know to do a job: the file and where its content is, the document, and for the job of a page that page with what earlier
--- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. `quarantined`: the file, or the page of the job; in `group` each page. `limited_by`: whose limits the claim of the job counted against; null: nobody's. MR039 where the file is gone.
+-- stages made of it (results), of the page before (previous) and of the whole document (whole). A job of several pages has them in `group`, each with the same. `quarantined`: the file, or the page of the job; in `group` each page. `limited_by`: whose limits jobs of its type count against; null: nobody's. MR039 where the file is gone.
 create or replace function millrace.document_work(p_job_id uuid) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$

@@ -1,5 +1,6 @@
 -- millrace.failure_class: the word of the source (G-06) for what went wrong in a job of a document, by the code of the error and by what the stage does and whom it asks (p_stage: as in
 -- millrace.stage_definition; null where it is none). Passes and vectors are the business of models, whoever makes them; of a scan and a parse only what the virus scanner says is not our own.
+drop function if exists millrace.error_class(text, text, jsonb);  -- Which it replaces: here, so that whoever called it is changed in the same transaction.
 create or replace function millrace.failure_class(p_stage jsonb, p_outcome text, p_error jsonb) returns text
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
 as $$

@@ -1,11 +1,13 @@
--- millrace.settle_image: a picture of a page that somebody asked for, in the transaction that settles its job. Changes nothing else of the document. One that was refused meanwhile is not shown.
+-- millrace.settle_image: a picture of a page that somebody asked for, in the transaction that settles its job. Changes nothing else of the document. Of one that was refused meanwhile none is shown, and none of a page
+-- whose results are newer than the job: it may show those before, which nobody would notice any more (as millrace.end_document clears them). Whoever asks again gets a new one.
 create or replace function millrace.settle_image(p_job_id uuid, p_output jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   v_document millrace.document := millrace.lock_document(p_job_id);
 begin
-  if v_document.state = 'rejected' then
+  if v_document.state = 'rejected'
+     or exists (select from millrace.page_result r where r.file_id = v_document.file_id and r.page = (p_output ->> 'page')::integer and r.created_at >= millrace.id_time(p_job_id) + interval '1 millisecond') then
     return;
   end if;
   perform millrace.put_outputs(v_document, jsonb_build_array(p_output), p_job_id);

@@ -11,7 +11,8 @@ begin
   -- One look for all of it: a job that moves is in one place. Nearly all of a user's are waiting, and found by a key.
   with kept as materialized (
     select r.job_id, r.bytes,
-           case when (select true from millrace.lease l where l.job_id = r.job_id) then 'processing'
+           case when (select l.cancel_requested_at is null from millrace.lease l where l.job_id = r.job_id) then 'processing'
+                when exists (select from millrace.lease l where l.job_id = r.job_id) then 'stopping'  -- Whoever cancels one and orders another has room for it.
                 when r.bytes = 0 then 'empty'  -- Nothing to be counted, nor to be looked for in the history.
                 when (select true from millrace.ready w where w.job_id = r.job_id) then 'pending'
                 else coalesce((select b.status from millrace.job_brief_of(r.job_id, false) b), 'gone') end as status

@@ -1,6 +1,6 @@
 -- millrace.order_exports: a user orders exports of own documents, all of them or none: {"jobId"}, or with p_request.batch {"batchId", "jobs": [{"jobId",
 -- "documentId", "status", "progress"}]}, each document once. While the same wish is under way its job is the answer (X-21), also as a member of another
--- batch; that takes no room. What is new is refused with MR008 while three of the user's exports run (X-11: those that wait are not counted), and with
+-- batch; that takes no room. A job that was told to stop (X-20) is no answer any more, also while it still runs. What is new is refused with MR008 while three of the user's exports run (X-11: those that wait are not counted), and with
 -- MR027 when the files that can be downloaded, and what is kept for exports that are not finished, fill the quota (X-19, E12), and with MR044 when the user has
 -- ordered enough for a day (L-18; detail: seconds until the next begins). MR043: a document that the user has not got. MR024: options that are none (X-02).
 -- Callers for one user stand in line, so that each sees what those before it have taken.
@@ -16,6 +16,7 @@ declare
   v_batch uuid;
   v_ids jsonb := jsonb_strip_nulls(jsonb_build_object('correlation_id', p_request ->> 'correlation_id', 'traceparent', p_request ->> 'traceparent'));
   v_documents uuid[] := array(select d.id from (select u.id, min(u.n) as n from unnest(p_documents) with ordinality u(id, n) group by u.id) d order by d.n);
+  v_specs jsonb;
   v_jobs uuid[];
   v_new boolean[];
   v_count integer;
@@ -39,10 +40,11 @@ begin
     v_batch := millrace.open_batch('{"name": "export"}');
     v_ids := v_ids || jsonb_build_object('batch_id', v_batch);
   end if;
+  select jsonb_agg(millrace.export_spec(v_tenant, p_user_id, d.id, v_options) || v_ids order by d.n) into v_specs
+    from unnest(v_documents) with ordinality d(id, n);
+  perform millrace.free_cancelled(v_tenant, v_specs);
   select array_agg(e.job_id order by e.ord), array_agg(e.answer = 'created' order by e.ord) into v_jobs, v_new
-    from millrace.enqueue_specs(millrace.specs_from_json((
-           select jsonb_agg(millrace.export_spec(v_tenant, p_user_id, d.id, v_options) || v_ids order by d.n)
-             from unnest(v_documents) with ordinality d(id, n))), v_tenant) e;
+    from millrace.enqueue_specs(millrace.specs_from_json(v_specs), v_tenant) e;
   v_count := (select count(*) from unnest(v_new) n where n);
   if v_count > 0 then
     select r.running, r.used, r.reserved into v_room from millrace.export_room(v_tenant, p_user_id) r;
