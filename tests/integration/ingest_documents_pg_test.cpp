@@ -26,6 +26,15 @@ TEST_F(IngestedDocuments, u11_AMarkdownFileEndsPublished) {
   // B-06, B-07, B-08
   EXPECT_EQ(upload_job(id, "parsed_path"),
             fmt::format("storage://{}/parsed/{}.md", who_.user.to_string(), id));
+  const auto place =
+      fmt::format("/storage/v1/object/medical-docs/{}/parsed/{}.md", who_.user.to_string(), id);
+  const auto service = api().jwt(identity::Role::service_role, who_.tenant);
+  for (const auto& token : {who_.token, service}) {
+    const auto fetched = api().get(place, token);
+    EXPECT_EQ(fetched.status, 200) << fetched.body;
+    EXPECT_EQ(fetched.body, output(id, "markdown"));
+  }
+  EXPECT_EQ(text_of(api().get(place, world().person().token), "statusCode"), "404");
   EXPECT_EQ(upload_job(id, "parsed_sha256"), blob::sha256(output(id, "markdown")).hex());
   EXPECT_EQ(upload_job(id, "chunks_version"), "markdown-simple@1");
   EXPECT_EQ(upload_job(id, "embed_model"), "universal-sentence-encoder-lite");

@@ -156,9 +156,11 @@ TEST_F(KilledIngest, v24_ADeathAtAnyPointOfAnyStageCostsNoChunk) {
     ASSERT_EQ(ended(id), "completed") << point << ": " << to_json(document(id));
     expect_published(id, point);
   }
-  // Behind the sending of the call nothing is paid for twice; a death between an answer and its
-  // commit costs that batch.
-  EXPECT_LE(figure("times_max"), 2);
+  // A death between an answer and its commit costs that batch of four, and nothing else is paid for
+  // again. Other documents may be under way where it strikes, and one may be struck several times.
+  const auto lost = count("select count(*) from millrace.provider_call where state <> 'answered'");
+  EXPECT_GT(lost, 0);
+  EXPECT_LE(figure("texts_paid") - figure("texts"), 4 * lost);
   expect_sound_money();
   expect_sound();
 }
