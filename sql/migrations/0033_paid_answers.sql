@@ -1,7 +1,6 @@
 -- Answers that were paid for are kept as they come, until their stage has made its result of all of them: whatever fails afterwards, nothing is asked and paid twice but the one question that was in flight. What cannot be
 -- used is kept as evidence for a person. And a job takes room by itself at a provider that its type is not bound to: stages of one name may ask different ones in different pipelines.
--- Lock cost: provider_slot is locked for a change of the catalog; otherwise a new table. compat: rolling (of what an older worker could not do for reasons of its own, the provider's breaker and its other jobs
--- take notice as long as that worker runs)
+-- Lock cost: provider_slot is locked for a change of the catalog; otherwise a new table. compat: rolling
 
 create table millrace.paid_answer (
   file_id         uuid not null,
@@ -35,9 +34,7 @@ create table millrace.paid_answer (
 );
 -- What retention removes: answers that nobody came back for.
 create index paid_answer_kept_idx on millrace.paid_answer (kept_at) where refused is null;
+create index paid_answer_refused_idx on millrace.paid_answer (file_id, page) where refused is not null;
 
 alter table millrace.provider_slot add column own boolean not null default false;
 comment on column millrace.provider_slot.own is 'Taken by the job itself: its tokens are settled call by call, and what becomes of the job is said of this provider and not of the one that its type is bound to';
-
--- It is told whose limits a call counts against.
-drop function if exists millrace.take_capacity(uuid, uuid, integer, bigint);

@@ -228,6 +228,22 @@ json::Object describe_content(const blob::BlobInfo& info, std::string_view conte
   return object;
 }
 
+Task<json::Object> keep_again(blob::BlobStore& blobs, std::string store_key,
+                              std::string content_type) {
+  constexpr std::size_t kPieceBytes = std::size_t{1024} * 1024;
+  MR_CO_TRY(const auto key, blob::BlobKey::parse(store_key));
+  MR_CO_TRY(auto reader, co_await blobs.open(key, {}));
+  MR_CO_TRY(const auto writer, co_await blobs.create({.content_type = content_type}));
+  std::vector<std::byte> piece(kPieceBytes);
+  for (;;) {
+    MR_CO_TRY(const auto read, co_await reader->read(piece));
+    if (read == 0) break;
+    MR_CO_TRY_VOID(co_await writer->write(std::span<const std::byte>(piece).first(read)));
+  }
+  MR_CO_TRY(const auto info, co_await writer->finish());
+  co_return describe_content(info, content_type);
+}
+
 Task<json::Object> keep_content(blob::BlobStore& blobs, std::string bytes,
                                 std::string content_type) {
   co_return co_await keep_bytes(blobs, bytes, std::move(content_type));

@@ -56,6 +56,9 @@ Task<json::Object> keep_content(blob::BlobStore& blobs, std::string bytes,
 // The same of bytes that the caller keeps until it is done: large ones are not copied.
 Task<json::Object> keep_bytes(blob::BlobStore& blobs, std::string_view bytes,
                               std::string content_type);
+// Written again, in pieces, and so young enough to be referred to, however old the first is.
+Task<json::Object> keep_again(blob::BlobStore& blobs, std::string store_key,
+                              std::string content_type);
 json::Object describe_content(const blob::BlobInfo& info, std::string_view content_type);
 
 }  // namespace millrace::pipeline

@@ -20,6 +20,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Notes the largest piece that was asked for.
+class Measured final : public blob::BlobReader {
+ public:
+  Measured(std::unique_ptr<blob::BlobReader> inner, std::size_t& largest)
+      : inner_(std::move(inner)), largest_(largest) {}
+  const blob::BlobInfo& info() const override { return inner_->info(); }
+  std::uint64_t left_bytes() const override { return inner_->left_bytes(); }
+  Task<std::size_t> read(std::span<std::byte> buffer) override {
+    largest_ = std::max(largest_, buffer.size());
+    return inner_->read(buffer);
+  }
+
+ private:
+  std::unique_ptr<blob::BlobReader> inner_;
+  std::size_t& largest_;
+};
+
 // The store of a test: counts openings, and fails or waits when told to.
 class Counted final : public blob::BlobStore {
  public:
@@ -33,7 +50,8 @@ class Counted final : public blob::BlobStore {
     if (gate) co_await gate->wait();
     if (throws) throw std::bad_alloc();
     if (away) co_return fail(ErrorKind::unavailable, "the store is away");
-    co_return co_await inner_->open(key, range);
+    MR_CO_TRY(auto reader, co_await inner_->open(key, range));
+    co_return std::make_unique<Measured>(std::move(reader), largest_read);
   }
   Task<blob::BlobInfo> stat(blob::BlobKey key) override { return inner_->stat(key); }
   Task<bool> remove(blob::BlobKey key, blob::RemoveOptions options) override {
@@ -52,6 +70,7 @@ class Counted final : public blob::BlobStore {
   Task<void> check() override { return inner_->check(); }
 
   int openings = 0;
+  std::size_t largest_read = 0;
   bool away = false;
   bool throws = false;
   std::optional<Event> gate;
@@ -206,6 +225,23 @@ TEST_F(ContentFilesTest, OneThatIsLargerThanAllRoomIsKeptAlone) {
 TEST_F(ContentFilesTest, BytesOfOursBecomeAFileToo) {
   EXPECT_EQ(read(run_blocking(contents_->with_bytes("our own")).value()), "our own");
   EXPECT_EQ(read(run_blocking(contents_->with_bytes("")).value()), "");
+}
+
+// B-25: in pieces, whatever its size.
+TEST_F(ContentFilesTest, ContentIsKeptAgainInPieces) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{5}, std::size_t{3} * 1024 * 1024 + 7}) {
+    const auto content = put(std::string(size, 'x'));
+    blobs_->largest_read = 0;
+    const auto again =
+        run_blocking(keep_again(*blobs_, content.store_key, "text/markdown")).value();
+    EXPECT_EQ(again.at("sha256").as_string(), content.sha256);
+    EXPECT_EQ(again.at("size_bytes").to_number<std::size_t>(), size);
+    EXPECT_EQ(again.at("content_type").as_string(), "text/markdown");
+    EXPECT_LE(blobs_->largest_read, std::size_t{1024} * 1024);
+  }
+  EXPECT_FALSE(
+      run_blocking(keep_again(*blobs_, "sha256/" + std::string(64, 'a'), "x")).has_value());
 }
 
 TEST_F(ContentFilesTest, ContentThatIsTooLargeToReadWholeIsRefused) {

@@ -16,11 +16,6 @@ namespace {
 // A raised budget is noticed within this; so is the next day.
 constexpr std::chrono::minutes kBudgetPause{10};
 
-// The claim counted against the provider, and this is the call that it counted.
-bool is_claimed(const StageJob& job, const PaidCall& call, const CallRoom& room) {
-  return room.first && job.work.limited_by == call.provider;
-}
-
 json::Object intent(const StageJob& job, Uuid id, const PaidCall& call, const CallRoom& room) {
   const auto& claimed = job.context->job();
   json::Object object;
@@ -34,10 +29,10 @@ json::Object intent(const StageJob& job, Uuid id, const PaidCall& call, const Ca
   object["request_sha256"] = call.request_sha256;
   object["estimated_tokens"] = call.estimated_tokens;
   object["reserved_micros"] = call.reserved_micros;
-  const bool counted = is_claimed(job, call, room);
+  // The first is the one that the claim counted, if it did: who knows is the database.
   object["room"] = json::Object{{"token", claimed.token.to_string()},
-                                {"requests", counted ? 0 : 1},
-                                {"claimed_tokens", counted && room.claimed_tokens}};
+                                {"requests", room.first ? 0 : 1},
+                                {"claimed_tokens", room.first && room.claimed_tokens}};
   return object;
 }
 

@@ -33,6 +33,7 @@ struct PaidPermit {
   std::optional<std::uint64_t> claimed_tokens = {};
 };
 
+// What the claim of the job took counts where it took it at the call's provider.
 struct CallRoom {
   bool first = true;           // Of the delivery.
   bool claimed_tokens = true;  // The claim took an estimate for the first call, too.

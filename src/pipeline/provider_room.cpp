@@ -27,11 +27,10 @@ awaitable<std::optional<Outcome>> Patience::wait(milliseconds pause, std::string
 }
 
 awaitable<std::optional<Outcome>> take_room(StageJob& job, std::string provider) {
-  if (job.work.limited_by == provider) co_return std::nullopt;  // The claim took it.
   Patience patience(job);
   for (;;) {
     const auto grant = co_await steadily(*job.context, [&] {
-      return job.services.ingest->take_capacity(job.held(), 1, 1, provider);
+      return job.services.ingest->take_capacity(job.held(), 0, 0, provider);
     });
     if (!grant) co_return Outcome::held_up(grant.error().message, std::chrono::seconds(1));
     if (grant->granted) co_return std::nullopt;

@@ -2,9 +2,10 @@
 // those of whom it asks, whatever other pipelines bind jobs of the same type to.
 //
 // Where the claim of the job counted against that provider, it took the room of the first call of
-// the delivery; every further call takes its own, and so does each where it did not. A short pause
-// is waited for with the job; for a longer one it goes back and comes again, uncharged: what was
-// paid for before is kept. Calls that cost money take theirs with their record: paid_call.h.
+// the delivery, as the database knows; every further call takes its own, and so does each where it
+// did not. A short pause is waited for with the job; for a longer one it goes back and comes again,
+// uncharged: what was paid for before is kept. Calls that cost money take theirs with their record:
+// paid_call.h.
 #pragma once
 
 #include "pipeline/stage_job.h"

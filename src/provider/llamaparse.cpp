@@ -52,10 +52,13 @@ std::optional<std::vector<ParsedPage>> pages_of(const json::Value& body) {
   for (const auto& item : *list) {
     const auto number = count_at(item, {"page_number"});
     if (!number || *number < 1 || *number > kPageMax) return std::nullopt;
-    const auto* success = at(item, {"success"});
+    const auto* success = told_at(item, {"success"});
+    const auto* markdown = at(item, {"markdown"});
     ParsedPage page{.number = static_cast<int>(*number)};
     page.markdown = text_at(item, {"markdown"});
-    page.success = success == nullptr ? at(item, {"markdown"}) != nullptr
+    // Where it is not told, an error that is told means that it failed.
+    page.success = success == nullptr ? markdown != nullptr && markdown->is_string() &&
+                                            error_at(item, {"error"}) == nullptr
                                       : success->is_bool() && success->get_bool();
     if (!page.success) page.error = one_line(text_at(item, {"error"}));
     if (!pages.emplace(page.number, page).second) return std::nullopt;

@@ -95,7 +95,7 @@ Result<void> check_options(const OpenAiOptions& options) {
 Refusal openai_refusal(const json::Value& body, int status) {
   Refusal refusal{.status = status};
   // {"error":{…}}; vLLM's {"object":"error",…}; {"error":"text"}; FastAPI's {"detail":"text"}.
-  const auto* error = at(body, {"error"});
+  const auto* error = error_at(body, {"error"});
   if (error == nullptr && body.is_object()) error = &body;
   if (error == nullptr) return refusal;
   if (error->is_string()) {
@@ -156,7 +156,7 @@ http::Request OpenAiChat::make_request(const ChatRequest& request) const {
 Answer<ChatAnswer> OpenAiChat::read(const ChatRequest& request,
                                     const http::Response& response) const {
   const auto body = body_json(response, options_.response_max_bytes);
-  if (response.status != 200 || at(body, {"error"}) != nullptr) {
+  if (response.status != 200 || error_at(body, {"error"}) != nullptr) {
     return std::unexpected(read_refusal(request, response, body));
   }
   const CallContext context{.service = Service::openai, .name = options_.name};

@@ -188,7 +188,7 @@ http::Request OpenAiEmbeddings::make_request(const std::vector<std::string>& tex
 Answer<EmbedAnswer> OpenAiEmbeddings::read(const std::vector<std::string>& texts,
                                            const http::Response& response) const {
   const auto body = body_json(response, options_.response_max_bytes);
-  if (response.status != 200 || at(body, {"error"}) != nullptr) {
+  if (response.status != 200 || error_at(body, {"error"}) != nullptr) {
     return std::unexpected(read_refusal(texts, response, body));
   }
   const CallContext context{.service = Service::openai, .name = options_.name};

@@ -10,6 +10,7 @@
 #include "provider/scrub.h"
 #include "provider/vision_ocr.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -233,6 +234,35 @@ TEST(ReplyJson, WhatIsMissingIsNotThere) {
   EXPECT_NE(array_at(value, {"a", "l"}), nullptr);
   EXPECT_EQ(array_at(value, {"a"}), nullptr);
   EXPECT_EQ(text_at(json::Value(), {"a"}), "");
+}
+
+TEST(ReplyJson, WhatIsEmptyIsNotTold) {
+  const json::Value value =
+      parse_json(
+          R"({"null":null,"text":"","list":[],"object":{},"no":false,"zero":0,"is":{"a":1}})")
+          .value();
+  for (const auto* name : {"null", "text", "list", "object", "missing"}) {
+    EXPECT_EQ(told_at(value, {name}), nullptr) << name;
+  }
+  for (const auto* name : {"no", "zero", "is"}) EXPECT_NE(told_at(value, {name}), nullptr) << name;
+}
+
+TEST(ReplyJson, AnErrorThatSaysNothingIsNone) {
+  const auto is_error = [](std::string_view error) {
+    const auto body = parse_json(fmt::format(R"({{"error":{}}})", error)).value();
+    return error_at(body, {"error"}) != nullptr;
+  };
+  for (const auto* none :
+       {"null", "false", "0", "0.0", R"("")", "[]", "{}", "[null]", R"({"code":0})",
+        R"({"message":"","type":"","param":null,"code":null})", R"({"a":{"b":{"c":[]}}})"}) {
+    EXPECT_FALSE(is_error(none)) << none;
+  }
+  for (const auto* error :
+       {"true", "1", "-1", R"("x")", R"({"code":7})", R"({"code":0,"message":"m"})", "[{}, 5]",
+        R"({"a":{"b":{"c":["d"]}}})", R"({"a":{"b":{"c":{"too deep":{}}}}})"}) {
+    EXPECT_TRUE(is_error(error)) << error;
+  }
+  EXPECT_EQ(error_at(json::Value(), {"error"}), nullptr);
 }
 
 TEST(OpenAiErrors, AreReadInAllTheirForms) {

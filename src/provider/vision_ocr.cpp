@@ -174,7 +174,7 @@ Answer<VisionAnswer> GoogleVisionOcr::read(std::size_t images,
   const CallContext context{
       .service = Service::vision, .name = options_.name, .scrub = {.secrets = secrets}};
   const auto body = body_json(response, options_.response_max_bytes);
-  const auto* error = at(body, {"error"});
+  const auto* error = error_at(body, {"error"});
   if (response.status != 200 || error != nullptr) {
     static const json::Value kNothing;
     auto refusal = vision_refusal(error == nullptr ? kNothing : *error, response.status);
@@ -190,7 +190,7 @@ Answer<VisionAnswer> GoogleVisionOcr::read(std::size_t images,
   }
   VisionAnswer answer;
   for (const auto& one : *responses) {
-    if (const auto* inner = at(one, {"error"})) {
+    if (const auto* inner = error_at(one, {"error"})) {
       answer.images.emplace_back(std::unexpect,
                                  refused(context, vision_refusal(*inner, response.status)));
       continue;

@@ -15,7 +15,7 @@ enum class Expect {
   refused,  // The verdict must be refused, by `rule` if that is set.
   flagged,  // Let in, but `rule` must be noted.
   bounded,  // Any verdict, as long as it ends inside the limits.
-  clean,    // The good twins.
+  clean,    // The good twins, and what is made to hurt but must do no harm at all.
 };
 
 struct HostileFile {

@@ -162,6 +162,55 @@ void add_sheets(const Add& add, const Add& bounded) {
   });
 }
 
+// Ids of megabytes that every element copies, if it may: of a few KiB come all memory or time.
+void add_ids(const Add& harmless) {
+  constexpr std::size_t kMega = std::size_t{1024} * 1024;
+  harmless("levels of a list style with an id of a megabyte", "", [] {
+    std::string levels;
+    for (int i = 1; i <= 1'500; ++i) {
+      levels += fmt::format("<text:list-level-style-bullet text:level=\"{}\"/>", i);
+    }
+    return made_odf("text", "<text:p>x</text:p>",
+                    "<text:list-style style:name=\"" + std::string(kMega, 'A') + "\">" + levels +
+                        "</text:list-style>")
+        .bytes();
+  });
+  harmless("lists in a list with an id of megabytes", "", [] {
+    return made_odf("text", "<text:p>x</text:p><text:list text:style-name=\"" +
+                                std::string(3 * kMega, 'A') + "\">" +
+                                repeated("<text:list/>", 100'000) + "</text:list>")
+        .bytes();
+  });
+  harmless("levels of a numbering with an id of a megabyte", "", [] {
+    std::string levels;
+    for (int i = 0; i < 1'500; ++i) levels += fmt::format("<w:lvl w:ilvl=\"{}\"/>", i);
+    return with_part("word/numbering.xml", "<w:n xmlns:w=\"w\"><w:abstractNum w:abstractNumId=\"" +
+                                               std::string(kMega, 'A') + "\">" + levels +
+                                               "</w:abstractNum></w:n>");
+  });
+  harmless("styles with a numbering of megabytes", "", [] {
+    std::string body;
+    std::string styles = "<w:s xmlns:w=\"w\"><w:style w:styleId=\"s\"><w:numId w:val=\"" +
+                         std::string(3 * kMega, 'A') + "\"/></w:style>";
+    for (int i = 0; i < 500; ++i) {
+      styles += fmt::format("<w:style w:styleId=\"s{}\"><w:basedOn w:val=\"s\"/></w:style>", i);
+      body += docx_paragraph("x", fmt::format("<w:pStyle w:val=\"s{}\"/>", i));
+    }
+    auto zip = made_docx(body);
+    return zip.add("word/styles.xml", styles + "</w:s>").bytes();
+  });
+  // Each leads to the folder of its part, whose name is as long as one may be.
+  harmless("a million relationships of a part far down", "", [] {
+    const auto folder = std::string(490, 'd') + "/";
+    auto zip = made_docx("");
+    zip.entries[1].name = folder + "a.xml";
+    zip.add("_rels/.rels", relationships(relationship("r", "officeDocument", folder + "a.xml")));
+    return zip
+        .add(folder + "_rels/a.xml.rels", relationships(repeated("<Relationship/>", 1'050'000)))
+        .bytes();
+  });
+}
+
 void add_active(const Add& add) {
   add("macros", "office_macro",
       [] { return with_part("word/vbaProject.bin", "\xd0\xcf\x11\xe0"); });
@@ -207,6 +256,17 @@ void add_active(const Add& add) {
                "<w:instrText> cmd</w:instrText></w:r></w:p>")
         .bytes();
   });
+  // Beside a body that says nothing. What inspection does not search, nobody reads.
+  for (const std::string part : {"text/body", "word/embeddings/body.xml"}) {
+    add("DDE field in " + part, "office_structure", [part] {
+      auto zip = made_docx(docx_paragraph("text"));
+      zip.add(part, made_docx("<w:p><w:r><w:instrText>DDEAUTO cmd</w:instrText></w:r></w:p>")
+                        .entries[1]
+                        .content);
+      return zip.add("_rels/.rels", relationships(relationship("r", "officeDocument", part)))
+          .bytes();
+    });
+  }
   add("DDE formula", "office_dde", [] {
     return made_xlsx("<row r=\"1\"><c r=\"A1\"><f>cmd|'/c calc'!A0</f><v>1</v></c></row>").bytes();
   });
@@ -259,6 +319,7 @@ Corpus office_files() {
   const Add bounded = with(Expect::bounded);
   add_xml(refused);
   add_sheets(refused, bounded);
+  add_ids(with(Expect::clean));
   add_active(refused);
   const Add flagged = with(Expect::flagged);
   flagged("part in another format", "office_alt_chunk",

@@ -220,6 +220,83 @@ void add_references(const Add& add, const Add& bounded) {
   });
 }
 
+constexpr int kTimes = 30'000;
+
+// Many objects that refer to one that is large: whoever goes through it for each never ends.
+std::string with_sharers(std::string_view sharer, std::string_view entry) {
+  auto pdf = one_page();
+  std::string entries;
+  for (int i = 0; i < kTimes; ++i) entries += fmt::format("/K{} {} ", i, entry);
+  pdf.set(9, "<< " + entries + ">>");
+  pdf.set(10, "<< /S /SubmitForm /Next 11 0 R >>");
+  pdf.set(11, "[ " + repeated("10 0 R ", kTimes) + "]");
+  pdf.set(12, pdf_stream("", "a file"));
+  for (int i = 0; i < kTimes; ++i) pdf.set(100 + i, std::string(sharer));
+  return pdf.bytes();
+}
+
+// The same of a long text or name, which is object 9.
+std::string with_long_shared(std::string_view sharer, std::string shared) {
+  auto pdf = one_page();
+  pdf.set(9, std::move(shared));
+  for (int i = 0; i < kTimes; ++i) pdf.set(100 + i, std::string(sharer));
+  return pdf.bytes();
+}
+
+void add_sharers(const Add& flagged) {
+  flagged("files that all objects share", "pdf_embedded_file",
+          [] { return with_sharers("<< /EF 9 0 R >>", "12 0 R"); });
+  flagged("related files that all objects share", "pdf_embedded_file",
+          [] { return with_sharers("<< /EF << >> /RF 9 0 R >>", "12 0 R"); });
+  flagged("a list of files that all objects share", "pdf_embedded_file",
+          [] { return with_sharers("<< /EF << >> /RF << /F 11 0 R >> >>", "12 0 R"); });
+  flagged("actions that all objects share", "pdf_remote_action",
+          [] { return with_sharers("<< /AA 9 0 R >>", "10 0 R"); });
+  flagged("a chain of actions that all objects share", "pdf_remote_action",
+          [] { return with_sharers("<< /AA << /E 10 0 R >> >>", "10 0 R"); });
+  flagged("chains of actions that go on together", "pdf_remote_action", [] {
+    return with_sharers("<< /AA << /E << /S /SubmitForm /Next 11 0 R >> >> >>", "10 0 R");
+  });
+  flagged("a name of a file that all objects share", "pdf_embedded_file", [] {
+    return with_long_shared("<< /EF << >> /F 9 0 R /UF 9 0 R >>",
+                            "(" + std::string(10'000'000, 's') + ")");
+  });
+  // Not of ten megabytes: qpdf itself copies it for each object that it reads.
+  flagged("a kind that all objects share", "pdf_embedded_file", [] {
+    return with_long_shared("<< /EF << >> /S 9 0 R /Subtype 9 0 R >>",
+                            "/" + std::string(1'000'000, 's'));
+  });
+}
+
+// A thousand pages, which are one: what it refers to is gone through for each of them.
+std::string with_equal_pages(MadePdf pdf, std::string_view page, std::string_view tree) {
+  constexpr int kPages = 1'000;
+  pdf.set(4, fmt::format("<< /Type /Page /MediaBox [0 0 9 9] /Parent 2 0 R {} >>", page));
+  return pdf
+      .set(2, fmt::format("<< /Type /Pages /Count {} /Kids [{}] {} >>", kPages,
+                          repeated("4 0 R ", kPages), tree))
+      .bytes();
+}
+
+void add_pages(const Add& add) {
+  add("pages that share ten thousand annotations", "pdf_complexity", [] {
+    MadePdf pdf;
+    pdf.set(5, "[ " + repeated("6 0 R ", 10'000) + "]");
+    pdf.set(6, "<< /Subtype /Link /Rect [0 0 9 9] >>");
+    return with_equal_pages(pdf, "/Annots 5 0 R", "");
+  });
+  add("pages with fields that are their own parents", "pdf_complexity", [] {
+    MadePdf pdf;
+    pdf.set(5, "[ " + repeated("6 0 R ", 1'000) + "]");
+    pdf.set(6, "<< /Subtype /Widget /Rect [0 0 9 9] /Parent 7 0 R >>");
+    pdf.set(7, "<< /FT /Tx /Parent 7 0 R /V (v) >>");
+    return with_equal_pages(pdf, "/Annots 5 0 R", "");
+  });
+  add("pages that inherit a hundred thousand numbers", "pdf_complexity", [] {
+    return with_equal_pages({}, "", "/Resources << /X [" + repeated("1 ", 100'000) + "] >>");
+  });
+}
+
 void add_depths(const Add& bounded) {
   bounded("arrays a hundred thousand deep", "",
           [] { return with_object(repeated("[", 100'000) + repeated("]", 100'000)); });
@@ -287,6 +364,8 @@ Corpus pdf_structures() {
   const Add bounded = with(Expect::bounded);
   add_trees(refused, bounded);
   add_references(refused, bounded);
+  add_pages(refused);
+  add_sharers(with(Expect::flagged));
   add_depths(bounded);
   refused("header and nothing", "", [] { return std::string("%PDF-1.7\n"); });
   refused("header and end", "", [] { return std::string("%PDF-1.7\n%%EOF\n"); });

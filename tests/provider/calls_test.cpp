@@ -9,6 +9,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -407,6 +408,34 @@ TEST_F(Calls, StatusesThatNobodyKnowsAreStillAnswers) {
     const auto answer = ask_openai();
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().status, status);
+  }
+}
+
+// Compatible servers send every member, also when it says nothing.
+TEST_F(Calls, AnEmptyErrorBesideAnAnswerIsNone) {
+  for (const auto* error : {"null", R"("")", "{}", "[]", "false", "0", R"({"code":0})",
+                            R"({"message":"","type":"","param":null,"code":null})"}) {
+    SCOPED_TRACE(error);
+    const auto reply = [&](std::string_view rest) {
+      return Step{.action = Action::custom,
+                  .status = 200,
+                  .headers = {{"Content-Type", "application/json"}},
+                  .body = fmt::format(R"({{"error":{},{}}})", error, rest)};
+    };
+    stand_in.push(reply(R"("id":"1","choices":[{"finish_reason":"stop",
+                           "message":{"content":"said","refusal":null}}])"));
+    const auto answer = ask_openai();
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->text, "said");
+    stand_in.push(reply(R"("type":"message","stop_reason":"end_turn",
+                           "content":[{"type":"text","text":"said"}])"));
+    const auto other = ask_anthropic();
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(other->text, "said");
+    stand_in.push(reply(fmt::format(R"("responses":[{{"error":{}}}])", error)));
+    const auto seen = ask_vision({.images = {"png"}});
+    ASSERT_TRUE(seen) << seen.error().message;
+    EXPECT_TRUE(seen->images.front()) << seen->images.front().error().message;
   }
 }
 

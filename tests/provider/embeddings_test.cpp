@@ -4,6 +4,7 @@
 #include "provider_world.h"
 
 #include <boost/json/array.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -90,6 +91,25 @@ TEST_F(Embeddings, AnswersThatDoNotFitTheTextsAreRefusedWhole) {  // G12
   }
   EXPECT_EQ(failure_of(Action::wrong_shape).error_type, "bad_answer");
   EXPECT_EQ(failure_of(Action::wrong_json).error_type, "bad_answer");
+}
+
+// Compatible servers send every member, also when it says nothing.
+TEST_F(Embeddings, AnEmptyErrorBesideVectorsIsNone) {
+  for (const auto* error : {"null", R"("")", "{}", "[]", "false", "0", R"({"code":0})",
+                            R"({"message":"","type":"","param":null,"code":null})"}) {
+    SCOPED_TRACE(error);
+    stand_in.push(Step{.action = Action::custom,
+                       .status = 200,
+                       .headers = {{"Content-Type", "application/json"}},
+                       .body = fmt::format(R"({{"error":{},"object":"list","model":"m","data":[
+                           {{"index":0,"embedding":[0.5,0.5]}}],"usage":{{"prompt_tokens":3}}}})",
+                                           error)});
+    const auto answer = embed({"text"});
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->vectors.size(), 1U);
+    EXPECT_EQ(answer->usage.input, 3U);
+  }
+  EXPECT_EQ(failure_of(Action::inner_error).kind, Kind::retry);
 }
 
 TEST_F(Embeddings, AKnownDimensionIsHeldAgainstTheAnswer) {

@@ -229,11 +229,19 @@ class ParserStandIn::Core final : public std::enable_shared_from_this<Core> {
       ++number;
       json::Object page{{"page_number", number}};
       const bool failed = parse.plan.failed_pages.contains(number);
-      page["success"] = !failed;
-      if (failed)
-        page["error"] = "page could not be parsed";
-      else
+      // Every second page that failed has no text and says nothing else.
+      const bool silent = parse.plan.all_members && number % 2 == 0;
+      if (parse.plan.all_members) {
+        page["success"] = nullptr;
+        page["markdown"] = silent ? json::Value() : json::Value("");
+        page["error"] = "";
+      } else {
+        page["success"] = !failed;
+      }
+      if (!failed)
         page["markdown"] = text;
+      else if (!silent)
+        page["error"] = "page could not be parsed";
       pages.insert(pages.begin(), std::move(page));
     }
     return pages;

@@ -51,7 +51,8 @@ struct ParsePlan {
   std::string error = "the document could not be read";
   std::set<int> failed_pages = {};
   std::vector<Callback> callbacks = {Callback{}};
-  std::string text = {};  // In place of the document's own.
+  bool all_members = false;  // Of a page: what does not apply is null or empty, not left out.
+  std::string text = {};     // In place of the document's own.
   // Of the source's contract: what is wrong with the message.
   bool wrong_signature = false;
   bool wrong_hash = false;

@@ -151,6 +151,16 @@ TEST_F(Parsers, CompletedMayHavePagesThatFailed) {
             "<!-- page 1 -->\n\none\n\n<!-- page 3 -->\n\nthree\n");
 }
 
+TEST_F(Parsers, MembersThatAreEmptyAreNotThere) {
+  const auto progress = parsed("one\ftwo\fthree", {.failed_pages = {2, 3}, .all_members = true});
+  ASSERT_EQ(progress.pages.size(), 3U);
+  EXPECT_TRUE(progress.pages[0].success);
+  EXPECT_EQ(progress.pages[0].markdown, "one");
+  EXPECT_FALSE(progress.pages[1].success) << "it has no text";
+  EXPECT_FALSE(progress.pages[2].success) << "it has an error beside its empty text";
+  EXPECT_EQ(progress.pages[2].error, "page could not be parsed");
+}
+
 TEST_F(Parsers, FailedAndCancelledSayWhy) {
   auto progress = parsed("x", {.end = End::failed, .error = "torn\npage"});
   EXPECT_EQ(progress.state, ParseProgress::State::failed);

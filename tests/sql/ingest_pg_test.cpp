@@ -371,6 +371,65 @@ TEST_F(Ingest, b14_the_first_answer_says_how_long_vectors_are) {
   EXPECT_EQ(sql.refused(put_vectors_sql({chunk(file, 1)}, {"{1,2,3}"}), held).sqlstate, "MR045");
 }
 
+// B-14: a wrong first answer is not for ever; what readers have seen is.
+TEST_F(Ingest, b14_what_a_wrong_answer_taught_is_forgotten_until_something_is_published) {
+  const auto file = upload("text");
+  parse(file, "a b");
+  validate();
+  const auto cut_it = cut(file, "a b", "new");
+  sql.run("update millrace.embedding_model set dimension = null where embed_model = 'new'");
+  expect_settled(settle_cut(cut_it, 2));
+  const auto job = take("ingest_embed");
+  const auto held = pg::params(job.id, job.token, cut_it.generation);
+  sql.run(put_vectors_sql({chunk(file, 0)}, {"{1,2,3,4,5}"}), held);
+  const auto right = put_vectors_sql({chunk(file, 0), chunk(file, 1)}, {"{1,2,3}", "{3,2,1}"});
+  EXPECT_EQ(sql.refused(right, held).sqlstate, "MR045");
+  const std::string forget = "select millrace.forget_dimension('new', '1')";
+  EXPECT_EQ(sql.value(forget), "1");
+  EXPECT_EQ(sql.value("select vectors_done from millrace.generation where generation_id = $1::uuid",
+                      pg::params(cut_it.generation)),
+            "0");
+  EXPECT_EQ(sql.value(forget), "0") << "and again";
+  sql.run(right, held);
+  expect_settled(settle_with(job, {stage_statement(job, "ingest_embed", "{}")}));
+  const auto publishing = take("ingest_publish");
+  EXPECT_EQ(place(publishing, cut_it.generation, 1), "1");
+  EXPECT_EQ(sql.refused(forget).sqlstate, "MR045");
+  expect_settled(publish(publishing, cut_it.generation));
+  EXPECT_EQ(sql.refused(forget).sqlstate, "MR045");
+  EXPECT_EQ(sql.value("select dimension from millrace.embedding_model where embed_model = 'new'"),
+            "3");
+  EXPECT_EQ(sql.refused("select millrace.forget_dimension('other', '1')").sqlstate, "MR024");
+}
+
+// Vectors that are on their way when it is forgotten are gone with the others, or the first of the
+// new length.
+TEST_F(Ingest, b14_a_batch_on_its_way_is_waited_for) {
+  const auto file = upload("text");
+  parse(file, "a b");
+  validate();
+  const auto cut_it = cut(file, "a b", "new");
+  expect_settled(settle_cut(cut_it, 2));
+  const auto job = take("ingest_embed");
+  Session other{database};
+  other.run("begin");
+  other.run(put_vectors_sql({chunk(file, 0)}, {"{1,2}"}),
+            pg::params(job.id, job.token, cut_it.generation));
+  std::string forgotten;
+  std::jthread waiting([&] {
+    Session operates{database};
+    forgotten = operates.value("select millrace.forget_dimension('new', '1')");
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  other.run("commit");
+  waiting.join();
+  EXPECT_EQ(forgotten, "1");
+  EXPECT_EQ(sql.value("select count(*) from millrace.document_vector_buffer"), "0");
+}
+
 // --- The switch ---
 
 // F07, B-20, B-22: nobody sees half of one or a mixture of two.

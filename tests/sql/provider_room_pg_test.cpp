@@ -100,14 +100,45 @@ TEST_F(ProviderRoom, l17_WhatBecomesOfTheJobIsSaidOfWhomItAsked) {
   EXPECT_EQ(ask(one, 1, 10, "openai:asked"), "true");
   EXPECT_EQ(settle(one, "blocked", R"({"error": {"error_type": "quota", "message": "pay"}})"),
             "settled");
-  EXPECT_EQ(use("bound"), "0 slots, 1 requests, 0 tokens, closed");
+  EXPECT_EQ(use("bound"), "0 slots, 0 requests, 0 tokens, closed") << "nobody asked there";
   EXPECT_EQ(use("asked"), "0 slots, 1 requests, 10 tokens, open");
   // The other way round: who is not bound to it notices nothing of it.
   const auto two = job();
   EXPECT_EQ(ask(two, 0, 10, "openai:bound"), "true") << "the call of the claim itself";
   EXPECT_EQ(settle(two, "blocked", R"({"error": {"error_type": "quota", "message": "pay"}})"),
             "settled");
-  EXPECT_EQ(use("bound"), "0 slots, 2 requests, 1010 tokens, open");
+  EXPECT_EQ(use("bound"), "0 slots, 1 requests, 1010 tokens, open");
+}
+
+// What the claim took is given back, whatever the outcome, when the delivery asked nobody at all.
+TEST_F(ProviderRoom, l17_WhoAskedNobodyGivesBackRequestAndTokens) {
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 100000})");
+  bind("openai:gpt");
+  for (const auto* outcome : {"ok", "retry", "blocked", "throttled"}) {
+    const auto one = job();
+    EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1000 tokens, closed") << outcome;
+    EXPECT_EQ(settle(one, outcome, R"({"asked": false})"), "settled");
+    EXPECT_EQ(use("gpt"), "0 slots, 0 requests, 0 tokens, closed") << outcome;
+  }
+  // An error that came of asking nobody says nothing of the calls before it in the same delivery.
+  const auto two = job();
+  EXPECT_EQ(
+      settle(two, "blocked", R"({"error": {"error_type": "x", "message": "m", "asked": false}})"),
+      "settled");
+  EXPECT_EQ(use("gpt"), "0 slots, 1 requests, 1000 tokens, closed");
+}
+
+// The first call of a delivery: the claim took its room, or it takes it now.
+TEST_F(ProviderRoom, l17_TheFirstCallTakesRoomOnlyWhereItsClaimTookNone) {
+  limit("bound", R"({"concurrent_requests": 9})");
+  limit("asked", R"({"concurrent_requests": 1})");
+  bind("openai:bound");
+  const auto one = job();
+  EXPECT_EQ(ask(one, 0, 0, "openai:bound"), "true");
+  EXPECT_EQ(use("bound"), "1 slots, 1 requests, 1000 tokens, closed") << "as the claim left it";
+  EXPECT_EQ(ask(one, 0, 0, "openai:asked"), "true");
+  EXPECT_EQ(use("asked"), "1 slots, 1 requests, 1 tokens, closed");
+  EXPECT_EQ(ask(job(), 0, 0, "openai:asked"), "false 0") << "there is one slot";
 }
 
 TEST_F(ProviderRoom, l17_ASlotOfItsOwnEndsWithTheLease) {
@@ -219,6 +250,22 @@ TEST_F(ProviderRoom, l04_TheCallOfTheClaimTakesWhatIsMissing) {
   EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1200 tokens, closed");
   EXPECT_EQ(settle(payer, "ok", R"({"actual_tokens": 1000})"), "settled");
   EXPECT_EQ(use("gpt"), "0 slots, 1 requests, 1200 tokens, closed");
+}
+
+// The worker says that the claim took room for the call; the claim took none there.
+TEST_F(ProviderRoom, l17_TheFirstPaidCallWithoutASlotOfItsClaimTakesARequest) {
+  limit("bound", R"({"concurrent_requests": 9})");
+  limit("gpt", R"({"concurrent_requests": 9, "tokens_per_minute": 2000})");
+  bind("openai:bound");
+  const auto payer = job();
+  constexpr std::string_view kClaimed = R"({"requests": 0, "claimed_tokens": true})";
+  const auto call = begin(payer, 1500, kClaimed);
+  EXPECT_EQ(member(sql, call, "allowed"), "true");
+  EXPECT_EQ(sql.value("select $1::jsonb #>> '{capacity,claimed}'", pg::params(call)), "0");
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1500 tokens, closed");
+  end(call, 1200);
+  EXPECT_EQ(use("gpt"), "1 slots, 1 requests, 1200 tokens, closed");
+  EXPECT_EQ(use("bound"), "1 slots, 1 requests, 1000 tokens, closed");
 }
 
 TEST_F(ProviderRoom, AProviderWithoutALimitRowGetsTheDefaultOne) {

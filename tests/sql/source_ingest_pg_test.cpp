@@ -238,6 +238,72 @@ TEST_F(SourceIngest, s29_a_parse_that_was_submitted_is_known_by_its_id) {
             "(null)");
 }
 
+// What parsed_path names is there: of the owner and the tenant, as the text is now, as long as it
+// is.
+TEST_F(SourceIngest, b06_parsed_text_is_an_object_of_that_name) {
+  const auto file = upload("bytes");
+  const auto name = fmt::format("{}/parsed/{}.md", kAda, file);
+  User ada{database, kAda};
+  User bob{database, kBob};
+  User elsewhere{database, kAda, kOther};
+  ServerSession other{database, kOther, "service_role"};
+  const std::string get = "select millrace.get_object('medical-docs', $1)";
+  const auto sha256_of = [&](std::string_view text) {
+    return sql.value("select encode(sha256(convert_to($1, 'UTF8')), 'hex')", pg::params(text));
+  };
+  const auto at = [&](Session& by) { return by.value(get + " ->> 'sha256'", pg::params(name)); };
+  const auto parsed_path = [&] {
+    return sql.value(
+        "select coalesce(parsed_path, 'none') from millrace.upload_jobs where document_id = "
+        "$1::uuid",
+        pg::params(file));
+  };
+  EXPECT_EQ(parsed_path(), "none");
+  EXPECT_EQ(ada.refused(get, pg::params(name)).sqlstate, "MR031");
+  parse(file, "as it came");
+  EXPECT_EQ(parsed_path(), "storage://" + name);
+  EXPECT_EQ(at(ada), sha256_of("as it came"));
+  const auto job = take("ingest_validate");
+  const auto sha256 = sha256_of("its one form");
+  expect_settled(settle_with(
+      job,
+      {stage_statement(job, "ingest_validate",
+                       fmt::format(R"({{"results": [{{"page": 0, "stage": "ingest_validate",
+                               "reuse_key": "{}", "blob": {}, "meta": {{"parsed_sha256": "{}"}}}}]}})",
+                                   std::string(64, '1'), stored(sql, "its one form"), sha256))}));
+  EXPECT_EQ(at(ada), sha256);
+  EXPECT_EQ(at(client), sha256);
+  EXPECT_EQ(ada.value(get + " ->> 'store_key'", pg::params(name)), "sha256/" + sha256);
+  EXPECT_EQ(ada.value(get + " ->> 'size_bytes'", pg::params(name)), "12");
+  for (Session* by : std::initializer_list<Session*>{&bob, &elsewhere, &other}) {
+    EXPECT_EQ(by->refused(get, pg::params(name)).sqlstate, "MR031");
+  }
+  for (const auto& wrong :
+       {fmt::format("{}/parsed/{}.md", kBob, file), fmt::format("{}/parsed/{}.txt", kAda, file),
+        fmt::format("x/{}/parsed/{}.md", kAda, file), fmt::format("{}/parsed/{}.md", kAda, kBob)}) {
+    EXPECT_EQ(client.refused(get, pg::params(wrong)).sqlstate, "MR031") << wrong;
+  }
+  EXPECT_EQ(client.refused("select millrace.get_object('exports', $1)", pg::params(name)).sqlstate,
+            "MR031");
+  // Nobody can put another text in its place, and no room is taken for it.
+  ServerSession server{database, kTenant};
+  put_object(server, kAda, name, "forged");
+  EXPECT_EQ(at(client), sha256);
+  EXPECT_EQ(sql.value("select coalesce(string_agg(name, ' '), '') from millrace.storage_object "
+                      "where sha256 = decode($1, 'hex')",
+                      pg::params(sha256)),
+            "");
+  // The next run's, from the moment it is there.
+  worker.settle(take("ingest_chunk"), "permanent",
+                R"({"error": {"error_type": "x", "message": "x"}})");
+  again(file);
+  EXPECT_EQ(at(ada), sha256);
+  parse(file, "another text");
+  EXPECT_EQ(at(ada), sha256_of("another text"));
+  ada.run("select millrace.delete_shell_files(array[$1::uuid])", pg::params(file));
+  EXPECT_NE(at(client), sha256_of("another text"));
+}
+
 TEST_F(SourceIngest, b21_buffers_are_promoted_when_they_are_whole) {
   const auto file = upload("text");
   const auto promote = [&](Session& by) {

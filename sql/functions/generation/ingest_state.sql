@@ -42,7 +42,9 @@ begin
     when v_run = 'embed' then case when coalesce((v_progress ->> 'embeds_done')::integer, 0) > 0 then 'embedding_in_progress' when v_held then 'embedding_queued' else 'chunks_stored' end
     else 'embeddings_stored' end;
   return jsonb_build_object('status', v_status, 'job_id', v_document.job_id, 'attempt', v_job.attempt, 'changed_at', v_job.changed_at, 'document_id', v_file.id, 'state', v_document.state,
-    'parsed_path', case when v_generation.generation_id is not null or v_status not in ('uploaded', 'parse_queued', 'failed_parse') then
+    -- Where there is a text: millrace.parsed_object.
+    'parsed_path', case when (v_generation.generation_id is not null or v_status not in ('uploaded', 'parse_queued', 'failed_parse'))
+                         and (millrace.parsed_text(v_document)).file_id is not null then
        format('storage://%s/parsed/%s.md', v_file.owner_id, v_file.id) end,
     'parsed_sha256', (select coalesce(encode(v_generation.parsed_sha256, 'hex'), max(encode(r.sha256, 'hex'))) from millrace.page_result r
        where r.file_id = v_file.id and r.page = 0 and r.meta ? 'parsed_sha256'),

@@ -1,5 +1,6 @@
 -- millrace.reuse_vectors: vectors of equal texts, by the same model and version, that the tenant has already are taken over, p_limit at most; nobody is asked or paid. Never from another tenant
 -- (I07). p_after, p_through: of the chunks behind the one and up to the other; else of all. Fenced by the lease. Answers how many.
+drop function if exists millrace.reuse_vectors(uuid, uuid, uuid, integer);  -- Here, so that whoever calls it is changed in the same transaction.
 create or replace function millrace.reuse_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_limit integer default 1000, p_after integer default -1, p_through integer default null) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$

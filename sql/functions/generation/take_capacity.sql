@@ -1,7 +1,8 @@
--- millrace.take_capacity: room for a call of a held job at a provider: p_requests (0: the call of the claim itself) and the tokens of the call, all or nothing (L-04). Answers granted, and either buckets (for
+-- millrace.take_capacity: room for a call of a held job at a provider: p_requests (0: the call of the claim itself, if that took one there; else it is one more) and the tokens of the call, all or nothing (L-04). Answers granted, and either buckets (for
 -- millrace.end_call, which settles the tokens) or tokens_room and retry_ms. A call that is larger than a whole window is charged as one window (as millrace.page_tokens does).
--- p_provider: whose limits count ('openai:gpt-4o-mini'; without a limit row it gets the default one); null: those of the job's type, and none where it is bound to nobody. At a provider that its type is not bound to,
--- the job gets a slot of its own with the first request, which ends with its lease or its settlement; else the slot that its claim took is the one it has.
+-- p_provider: whose limits count ('openai:gpt-4o-mini'; without a limit row it gets the default one); null: those of the job's type, and none where it is bound to nobody. Where its claim took no slot,
+-- as at a provider that its type is not bound to, or was not then, the job gets one of its own with the first request, which ends with its lease or its settlement.
+drop function if exists millrace.take_capacity(uuid, uuid, integer, bigint);  -- Here, so that whoever calls it is changed in the same transaction.
 create or replace function millrace.take_capacity(p_job_id uuid, p_token uuid, p_requests integer, p_tokens bigint, p_provider text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -14,7 +15,7 @@ declare
   v_charge record;
   v_cost bigint;
   v_requests boolean;
-  v_slot boolean;
+  v_slot boolean;  -- Has it one there, of the claim or of its own?
   v_charged integer;
 begin
   perform millrace.hold_lease(p_job_id, p_token);
@@ -24,12 +25,15 @@ begin
   if not exists (select from millrace.api_rate_limits a where a.provider_name = millrace.payee(v_name) and a.api_endpoint = v_endpoint) then
     insert into millrace.api_rate_limits (provider_name, api_endpoint) values (millrace.payee(v_name), v_endpoint) on conflict (provider_name, api_endpoint) do nothing;
   end if;
-  select a.provider_id into strict v_provider from millrace.api_rate_limits a where a.provider_name = millrace.payee(v_name) and a.api_endpoint = v_endpoint for no key update;
+  select a.provider_id into strict v_provider from millrace.api_rate_limits a where a.provider_name = millrace.payee(v_name) and a.api_endpoint = v_endpoint;
+  v_slot := exists (select from millrace.provider_slot s where s.provider_id = v_provider and s.job_id = p_job_id and s.token = p_token);
+  if v_slot and p_requests = 0 and p_tokens = 0 then
+    return '{"granted": true}';
+  end if;
+  perform from millrace.api_rate_limits a where a.provider_id = v_provider for no key update;
   v_cost := greatest(1, least(p_tokens, millrace.token_limit(v_provider)));
   -- Room is asked for first: it removes slots of those who are gone.
   select r.* into v_room from millrace.capacity_room(v_provider) r;
-  v_slot := v_name is not distinct from v_bound
-            or exists (select from millrace.provider_slot s where s.provider_id = v_provider and s.job_id = p_job_id and s.token = p_token and s.own);
   -- Where it has a slot and only slots are used up (time alone would bring no room), it needs no other one. A breaker that is not closed lets nobody through but its probe.
   v_requests := v_room.requests >= case when v_slot then p_requests else greatest(p_requests, 1) end
                 or (v_slot and v_room.retry_at is null and exists (select from millrace.api_rate_limits a where a.provider_id = v_provider and a.breaker_state = 'closed'));

@@ -1,10 +1,19 @@
 -- millrace.keep_answer: an answer that was paid for, kept with the end of its call (p_end as in millrace.end_call) in one transaction, until the stage has made its result of all answers about the page (millrace.put_results).
--- Fenced by the lease (MR001); MR039 where the file is gone. Said again it changes nothing. p_answer: question_sha256, model, response_id, answer; of one that cannot be used refused and reason.
+-- Fenced by the lease (MR001); MR039 where the file is gone. About a page that is no more, or a file that was refused meanwhile, nothing is kept: nobody would come back for it. Said again it changes nothing. p_answer: question_sha256, model, response_id, answer; of one that cannot be used refused and reason.
 create or replace function millrace.keep_answer(p_job_id uuid, p_token uuid, p_call_id uuid, p_end jsonb, p_answer jsonb) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
+declare
+  v_useless boolean;
 begin
   perform millrace.hold_lease(p_job_id, p_token);
+  select d.state = 'rejected' and not millrace.only_quarantined(d.findings)
+         or (j.payload ->> 'page')::integer > 0 and not exists (select from millrace.page g where g.file_id = d.file_id and g.page = (j.payload ->> 'page')::integer) into v_useless
+    from millrace.job_fact j join millrace.document d on d.file_id = millrace.uuid_or_null(j.payload ->> 'shell_file_id') and d.tenant_id = j.tenant_id where j.job_id = p_job_id;
+  if v_useless then
+    perform millrace.end_call(p_call_id, p_end);
+    return;
+  end if;
   insert into millrace.paid_answer as a (file_id, page, stage, question_sha256, tenant_id, job_id, generation, call_id, model, response_id, answer, input_tokens, output_tokens, cost_micros, refused, reason, kept_at)
   select d.file_id, coalesce((j.payload ->> 'page')::integer, 0), t.job_type, decode(p_answer ->> 'question_sha256', 'hex'), d.tenant_id, c.job_id, c.generation, c.call_id, p_answer ->> 'model',
          left(p_answer ->> 'response_id', 200), p_answer ->> 'answer', coalesce((p_end ->> 'input_tokens')::bigint, 0), coalesce((p_end ->> 'output_tokens')::bigint, 0), coalesce((p_end ->> 'cost_micros')::bigint, 0),

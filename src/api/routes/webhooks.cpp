@@ -85,20 +85,36 @@ std::optional<Refused> admit(const Call& call, const Desk& desk) {
                  .detail = "webhooks are not accepted from this address"};
 }
 
-// False: there is no memory for it now. What is wrong with the body is the server's to answer.
-Task<bool> read_body(Call& call, Desk& desk) {
-  constexpr std::size_t kStep = 64 * 1024;
+// Nothing: the body is there. What is wrong with a body that does not come is the server's to
+// answer. Charged is what has arrived and as much again, not what is announced: whoever sends
+// little keeps nobody out.
+Task<std::optional<Refused>> read_body(Call& call, Desk& desk, std::string_view source) {
+  constexpr std::size_t kPieceMin = 4 * 1024;
+  constexpr std::size_t kPieceMax = 64 * 1024;
   auto& text = call.body_text;
   std::size_t size = 0;
+  std::size_t charged = 0;
   for (;;) {
-    const auto step = std::max(kStep, size);
-    const auto left = call.request.body_length().value_or(size + step) - size;
-    const auto more = std::min<std::uint64_t>(step, left);
+    const auto piece = std::clamp(size, kPieceMin, kPieceMax);
+    const auto left = call.request.body_length().value_or(size + piece) - size;
+    const auto more = std::min<std::uint64_t>(piece, left);
     if (more == 0) break;
-    if (!call.body_share.grow(desk.bodies, more)) co_return false;
+    if (size + more > charged) {
+      if (!call.body_share.grow(desk.bodies, size + more - charged)) {
+        call.response.header("Retry-After", "1");
+        co_return Refused{
+            .counted = "no_room",
+            .status = 503,
+            .code = "too_many_bodies",
+            .detail = "large requests take all the memory there is for them; try again"};
+      }
+      charged = size + more;
+    }
     text.resize(size + more);
     auto got = co_await call.request.read_body(std::span(text).subspan(size));
     if (!got) {
+      desk.services.metrics.count(source, "bad_body");
+      call.note("webhook", "bad_body");
       call.body_failed = true;
       co_return fail(std::move(got).error());
     }
@@ -107,13 +123,7 @@ Task<bool> read_body(Call& call, Desk& desk) {
     if (*got == 0) break;
   }
   desk.services.metrics.add_bytes(size);
-  co_return true;
-}
-
-Reply come_back(Call& call) {
-  call.response.header("Retry-After", "1");
-  return problem(call, 503, "too_many_bodies",
-                 "large requests take all the memory there is for them; try again");
+  co_return std::nullopt;
 }
 
 // Why the time or the id of a parser's message is not good (W-05); both are unsigned there, so they
@@ -213,8 +223,8 @@ std::optional<json::Value> signed_body(const Call& call, const Desk& desk) {
 
 Task<Reply> parser_webhook(Call& call, DeskPtr desk) {
   if (auto refused = admit(call, *desk)) co_return refuse(call, *desk, kParser, *refused);
-  MR_CO_TRY(const bool read, co_await read_body(call, *desk));
-  if (!read) co_return come_back(call);
+  MR_CO_TRY(const auto unread, co_await read_body(call, *desk, kParser));
+  if (unread) co_return refuse(call, *desk, kParser, *unread);
   const auto body = signed_body(call, *desk);
   if (!body) co_return refuse(call, *desk, kParser, {.counted = "bad_signature"});
   if (auto refused = check_time_and_id(call, *desk)) {
@@ -266,8 +276,8 @@ std::optional<Refused> check_callback(const Call& call, const Desk& desk,
 
 Task<Reply> callback_webhook(Call& call, DeskPtr desk) {
   if (auto refused = admit(call, *desk)) co_return refuse(call, *desk, kCallback, *refused);
-  MR_CO_TRY(const bool read, co_await read_body(call, *desk));
-  if (!read) co_return come_back(call);
+  MR_CO_TRY(const auto unread, co_await read_body(call, *desk, kCallback));
+  if (unread) co_return refuse(call, *desk, kCallback, *unread);
   const auto capability = call.parameters.required("capability");
   if (auto refused = check_callback(call, *desk, capability)) {
     co_return refuse(call, *desk, kCallback, *refused);

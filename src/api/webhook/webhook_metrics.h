@@ -14,7 +14,8 @@ class WebhookMetrics {
   explicit WebhookMetrics(MetricRegistry& registry);
 
   // `answer`: processed, failed, woken, already, unknown, no_artifact, bad_artifact, bad_signature,
-  // bad_time, bad_address, bad_message.
+  // bad_time, bad_address, bad_message, disabled; no_room: no memory for the body, bad_body: it did
+  // not come as announced, or not in time.
   void count(std::string_view source, std::string_view answer) {
     deliveries_.counter({source, answer}).add();
   }

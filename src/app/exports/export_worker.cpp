@@ -115,16 +115,15 @@ class ExportWorker {
 
  private:
   ExportWorker(Context& context, const HandlerParts& parts)
-      : context_(context), executor_(parts.executor) {}
+      : context_(context),
+        executor_(parts.executor),
+        memory_(std::make_shared<MemoryWatch>(context)) {}
 
   // On the worker's thread, with which the browsers end.
   Result<render::Renderer*> browsers() {
     if (renderer_) return renderer_.get();
     auto spec = spec_;
-    // Shared: the last browsers may end after this worker has gone.
-    spec.on_memory = [watch = std::make_shared<MemoryWatch>(context_)](std::uint64_t bytes) {
-      watch->look_at(bytes);
-    };
+    spec.on_memory = [watch = memory_](std::uint64_t bytes) { watch->look_at(bytes); };
     MR_TRY(renderer_, render::Renderer::start(executor_, context_.clock, std::move(spec)));
     context_.log.info("browsers_started", {{"program", spec_.program}, {"count", spec_.size}});
     return renderer_.get();
@@ -132,6 +131,7 @@ class ExportWorker {
 
   Context& context_;
   Executor executor_;
+  std::shared_ptr<MemoryWatch> memory_;  // The last browsers may end after this worker has gone.
   boost::asio::thread_pool threads_{1};
   std::optional<templates::TemplateStore> templates_;
   std::unique_ptr<store::ExportWorkStore> store_;

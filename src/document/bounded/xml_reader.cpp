@@ -26,13 +26,6 @@ std::string_view XmlAttributes::get(std::string_view name) const {
   return {};
 }
 
-std::string_view XmlAttributes::get_exactly(std::string_view name) const {
-  for (auto** item = list_; item[0] != nullptr; item += 2) {
-    if (item[0] == name) return item[1];
-  }
-  return {};
-}
-
 struct XmlReader::State {
   XmlHandler& handler;
   const Limits& limits;

@@ -21,8 +21,13 @@ class XmlAttributes {
   explicit XmlAttributes(const char** list) : list_(list) {}
   // By name without prefix; nothing becomes an empty text. The first of several.
   std::string_view get(std::string_view name) const;
-  // By name with its prefix, for files in which one name means two things.
-  std::string_view get_exactly(std::string_view name) const;
+  // All of them, with their prefixes: use(name, value).
+  template <class Use>
+  void each(Use use) const {
+    for (auto** item = list_; item[0] != nullptr; item += 2) {
+      use(std::string_view(item[0]), std::string_view(item[1]));
+    }
+  }
 
  private:
   const char** list_;

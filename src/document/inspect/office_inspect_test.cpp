@@ -76,6 +76,19 @@ TEST(OfficeInspect, DdeIsRefusedHoweverItIsCut) {
   EXPECT_EQ(field("<w:r><w:t>DDE is a protocol</w:t></w:r>"), "");
 }
 
+// Such parts are neither searched nor read; programs would show them.
+TEST(OfficeInspect, BodiesThatAreNotSearchedAreRefused) {
+  for (const auto* part : {"text/body", "word/embeddings/body.xml", ""}) {
+    EXPECT_EQ(rules_of(docx_with("_rels/.rels",
+                                 relationships(relationship("r", "officeDocument", part)))),
+              "office_structure:refuse")
+        << part;
+  }
+  EXPECT_EQ(rules_of(docx_with("_rels/.rels", relationships(relationship("r", "officeDocument",
+                                                                         "/word/document.xml")))),
+            "");
+}
+
 TEST(OfficeInspect, FormulasThatCallProgramsAreRefused) {
   const auto formula = [](std::string_view code) {
     return rules_of(
@@ -103,6 +116,7 @@ TEST(OfficeInspect, ControlsAndObjects) {
 TEST(OfficeInspect, PicturesAreCountedForNobodyReadsThem) {
   EXPECT_EQ(rules_of(docx_with("word/media/image1.png", "pixels")), "office_pictures:flag");
   EXPECT_EQ(rules_of(docx_with("media/Scan.JPEG", "pixels")), "office_pictures:flag");
+  EXPECT_EQ(rules_of(docx_with("word/media/thumbnail_scan.jpg", "pixels")), "office_pictures:flag");
   EXPECT_EQ(rules_of(made_pptx({}).add("ppt/media/image1.emf", "x").bytes()),
             "office_pictures:flag");
   EXPECT_EQ(rules_of(made_odf("text", "").add("Pictures/100.svm", "x").bytes()),

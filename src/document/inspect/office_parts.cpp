@@ -85,7 +85,12 @@ class PartHandler final : public XmlHandler {
     if (kind == "vbaProject" || kind == "xlMacrosheet") {
       findings_.active("office_macro", "the document has macros");
     }
-    if (attributes.get("TargetMode") != "External" || kind == "hyperlink") return;
+    const bool external = attributes.get("TargetMode") == "External";
+    if (kind == "officeDocument" && !external && !is_xml_part(attributes.get("Target"))) {
+      // Programs would show it; it is neither searched nor read.
+      findings_.refuse("office_structure", "the body of the document has no name of XML");
+    }
+    if (!external || kind == "hyperlink") return;
     const bool remote = is_remote(attributes.get("Target"));
     if (kind == "attachedTemplate") {
       // A template on the writer's own disk is named in every second document.
@@ -103,11 +108,6 @@ class PartHandler final : public XmlHandler {
   std::string field_;
   std::string formula_;
 };
-
-bool is_xml(std::string_view name) {
-  return name.ends_with(".xml") || name.ends_with(".rels") || name.ends_with(".vml") ||
-         name.ends_with(".rdf");
-}
 
 bool is_embedded(std::string_view name) {
   return name.find("embeddings/") != name.npos || name.ends_with(".docx") ||
@@ -180,7 +180,7 @@ Result<void> check_office_parts(const ZipFile& zip, Findings& findings, const Li
       continue;
     }
     SignatureScan scan(findings, SignaturePlace::document);
-    if (!is_xml(name)) {
+    if (!is_xml_part(name)) {
       MR_TRY_VOID(zip.read(entry, budget, [&](std::string_view piece) {
         scan.add(piece);
         return ok();

@@ -11,11 +11,6 @@ namespace millrace::document {
 namespace {
 
 constexpr std::uint32_t kDepthMax = 100;
-constexpr std::size_t kChainMax = 1'000;
-
-std::string name_of(QPDFObjectHandle value) {
-  return value.isName() ? value.getName() : std::string();
-}
 
 }  // namespace
 
@@ -53,15 +48,16 @@ void PdfActive::check_dictionary(QPDFObjectHandle dictionary) {
   if (!dictionary.getKey("/XFA").isNull()) findings_.flag("pdf_xfa", "the document is an XFA form");
   if (dictionary.getKey("/EF").isDictionary()) check_file(dictionary);
   static constexpr std::string_view kMedia[] = {"/RichMedia", "/3D", "/Movie", "/Screen", "/Sound"};
-  const auto subtype = name_of(dictionary.getKey("/Subtype"));
+  const auto subtype = names_.of(dictionary.getKey("/Subtype"));
   if (std::ranges::find(kMedia, subtype) != std::end(kMedia)) {
     findings_.flag("pdf_rich_media", "films, sounds or models within the document");
   }
 }
 
 void PdfActive::check_additional(QPDFObjectHandle owner, QPDFObjectHandle actions) {
-  const auto type = name_of(owner.getKey("/Type"));
+  const auto type = names_.of(owner.getKey("/Type"));
   const bool whole = type == "/Page" || type == "/Catalog" || type == "/Pages";
+  if (actions.isIndirect() && !triggers_seen_.emplace(actions.getObjGen(), whole).second) return;
   for (const auto& [key, action] : actions.getDictAsMap()) {
     // Of a page or the document everything happens by itself; of an annotation what happens with
     // its page. The rest waits for a pointer or a key.
@@ -76,12 +72,13 @@ void PdfActive::check_file(QPDFObjectHandle specification) {
   // By platform; /RF: lists of names and files that belong to it.
   for (const auto* files : {"/EF", "/RF"}) {
     auto all = specification.getKey(files);
-    if (!all.isDictionary()) continue;
+    if (!all.isDictionary() || was_looked_at(all)) continue;
     for (const auto& [platform, file] : all.getDictAsMap()) add_files(file);
   }
   for (const auto* key : {"/F", "/UF"}) {
     auto name = specification.getKey(key);
-    if (name.isString() && is_program_name(name.getUTF8Value())) {
+    if (!name.isString() || was_looked_at(name)) continue;
+    if (is_program_name(name.getUTF8Value())) {
       findings_.refuse("embedded_executable", "an embedded file has the name of a program");
     }
   }
@@ -89,31 +86,36 @@ void PdfActive::check_file(QPDFObjectHandle specification) {
 
 void PdfActive::add_files(QPDFObjectHandle value) {
   if (value.isStream()) files_.insert(value.getObjGen());
-  if (!value.isArray()) return;
+  if (!value.isArray() || was_looked_at(value)) return;
   for (auto item : value.getArrayAsVector()) {
     if (item.isStream()) files_.insert(item.getObjGen());
   }
 }
 
+// Each object once for each trigger, whatever leads to it: chains may be in circles, or share what
+// follows.
 void PdfActive::follow(QPDFObjectHandle action, Trigger trigger) {
+  if (!action.isDictionary()) return;  // An array is a place to show.
   std::vector<QPDFObjectHandle> open{action};
-  std::set<QPDFObjGen> seen;
-  for (std::size_t steps = 0; !open.empty() && steps < kChainMax; ++steps) {
+  while (!open.empty()) {
     auto next = open.back();
     open.pop_back();
-    if (next.isIndirect() && !seen.insert(next.getObjGen()).second) continue;
-    if (!next.isDictionary()) continue;
-    judge(next, trigger);
-    auto more = next.getKey("/Next");
-    if (more.isDictionary()) open.push_back(more);
-    if (more.isArray()) {
-      for (const auto& item : more.getArrayAsVector()) open.push_back(item);
+    if (next.isIndirect() && !followed_.emplace(next.getObjGen(), trigger).second) continue;
+    if (next.isArray()) {
+      for (const auto& item : next.getArrayAsVector()) open.push_back(item);
+    } else if (next.isDictionary()) {
+      judge(next, trigger);
+      open.push_back(next.getKey("/Next"));
     }
   }
 }
 
+bool PdfActive::was_looked_at(QPDFObjectHandle object) {
+  return object.isIndirect() && !looked_at_.insert(object.getObjGen()).second;
+}
+
 void PdfActive::judge(QPDFObjectHandle action, Trigger trigger) {
-  const auto kind = name_of(action.getKey("/S"));
+  const auto kind = names_.of(action.getKey("/S"));
   const bool itself = trigger == Trigger::by_itself;
   if (kind == "/JavaScript" || !action.getKey("/JS").isNull()) {
     if (itself) {

@@ -6,16 +6,19 @@
 #pragma once
 
 #include "document/inspect/findings.h"
+#include "document/inspect/pdf_names.h"
 #include "document/inspect/qpdf.h"
 
 #include <cstdint>
 #include <set>
+#include <utility>
 
 namespace millrace::document {
 
 class PdfActive {
  public:
-  PdfActive(QPDF& pdf, Findings& findings) : pdf_(pdf), findings_(findings) {}
+  PdfActive(QPDF& pdf, PdfNames& names, Findings& findings)
+      : pdf_(pdf), names_(names), findings_(findings) {}
 
   void check_catalog();
   // One dictionary, and those directly within it.
@@ -33,10 +36,16 @@ class PdfActive {
   void add_files(QPDFObjectHandle value);
   void follow(QPDFObjectHandle action, Trigger trigger);
   void judge(QPDFObjectHandle action, Trigger trigger);
+  bool was_looked_at(QPDFObjectHandle object);  // Not when it stands only where it is.
 
   QPDF& pdf_;
+  PdfNames& names_;
   Findings& findings_;
   std::set<QPDFObjGen> files_;
+  // Any number of objects may refer to one: it is gone through once.
+  std::set<QPDFObjGen> looked_at_;                       // What files are and are called.
+  std::set<std::pair<QPDFObjGen, bool>> triggers_seen_;  // Of a whole page or document, or not.
+  std::set<std::pair<QPDFObjGen, Trigger>> followed_;
 };
 
 }  // namespace millrace::document

@@ -69,7 +69,7 @@ class PdfInspector {
   }
 
   Result<void> check_objects() {
-    PdfActive active(pdf_, inspection_.findings);
+    PdfActive active(pdf_, names_, inspection_.findings);
     active.check_catalog();
     active.check(pdf_.getTrailer());
     for (const auto& [id, entry] : pdf_.getXRefTable()) {
@@ -91,13 +91,10 @@ class PdfInspector {
 
   Result<void> check_stream(QPDFObjectHandle stream) {
     auto dictionary = stream.getDict();
-    const auto is = [&](const char* key, const char* value) {
-      return dictionary.getKey(key).isNameAndEquals(value);
-    };
     MR_TRY_VOID(filters_of(stream, limits_));
-    const bool is_image = is("/Subtype", "/Image");
+    const bool is_image = names_.of(dictionary.getKey("/Subtype")) == "/Image";
     if (is_image) MR_TRY_VOID(check_image(stream, limits_));
-    if (is("/Type", "/EmbeddedFile")) {
+    if (names_.of(dictionary.getKey("/Type")) == "/EmbeddedFile") {
       files_.insert(stream.getObjGen());
       return check_embedded(stream, budget_);
     }
@@ -147,6 +144,7 @@ class PdfInspector {
   UnpackBudget content_budget_;  // What is unpacked a second time, for the pages.
   UnpackBudget file_budget_;     // Likewise, for files that do not say that they are.
   std::set<QPDFObjGen> files_;   // Looked at as files.
+  PdfNames names_;
   QPDF pdf_;
 };
 

@@ -1,8 +1,10 @@
 #include "document/bounded/limits.h"
+#include "document/inspect/inspection.h"
 #include "document/inspect/made_image.h"
 #include "document/inspect/made_inspection.h"
 #include "document/inspect/made_pdf.h"
 #include "document/inspect/made_zip.h"
+#include "document/inspect/pdf_names.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,6 +37,21 @@ TEST(PdfInspect, AGoodFileIsClean) {
   EXPECT_EQ(result.page(2).at("width_pt").to_number<double>(), 200);
 }
 
+TEST(PdfNames, LongOnesAreNoneOfTheFormat) {
+  QPDF pdf;
+  pdf.emptyPDF();
+  PdfNames names;
+  const auto kind = pdf.makeIndirectObject(QPDFObjectHandle::newName("/JavaScript"));
+  const auto other =
+      pdf.makeIndirectObject(QPDFObjectHandle::newName("/" + std::string(1'000'000, 's')));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(names.of(kind), "/JavaScript");
+    EXPECT_EQ(names.of(other), "");
+    EXPECT_EQ(names.of(QPDFObjectHandle::newName("/S")), "/S");
+    EXPECT_EQ(names.of(QPDFObjectHandle::newString("/S")), "");
+  }
+}
+
 TEST(PdfInspect, ScriptsThatRunByThemselvesAreRefused) {
   const auto script = "<< /S /JavaScript /JS (app.alert\\(1\\)) >>";
   EXPECT_EQ(rules_of(with_catalog(fmt::format("/OpenAction {}", script))), "pdf_javascript:refuse");
@@ -52,6 +69,12 @@ TEST(PdfInspect, ScriptsThatRunByThemselvesAreRefused) {
   EXPECT_EQ(rules_of(with_catalog(
                 fmt::format("/OpenAction << /S /GoTo /D [4 0 R /Fit] /Next [{}] >>", script))),
             "pdf_javascript:refuse");
+  MadePdf chain;
+  for (int i = 100; i < 2'100; ++i) {
+    chain.set(i, fmt::format("<< /S /GoTo /D [4 0 R /Fit] /Next {} 0 R >>", i + 1));
+  }
+  chain.set(2'100, script).page("x").catalog("/OpenAction 100 0 R");
+  EXPECT_EQ(rules_of(chain.bytes()), "pdf_javascript:refuse") << "however many there are";
   // Names may be written with escapes.
   EXPECT_EQ(rules_of(with_catalog("/OpenAction << /S /Java#53cript /J#53 (x) >>")),
             "pdf_javascript:refuse");
@@ -425,6 +448,36 @@ TEST(PdfInspect, OnlyTheChangedPageHasAnotherHash) {
   EXPECT_EQ(a.hash(1), b.hash(1));
   EXPECT_NE(a.hash(2), b.hash(2));
   EXPECT_EQ(a.hash(3), b.hash(3));
+}
+
+// What pages share without a reference, or by way of what stands on them, is read again for each.
+TEST(PdfInspect, RefusesPagesThatAreTooMuchWork) {
+  const auto detail = [](std::string_view page, std::uint64_t visits_max) {
+    MadePdf pdf;
+    std::string all;
+    for (int i = 0; i < 200; ++i) all += "20 0 R ";
+    pdf.set(20, "<< /Subtype /Widget /Rect [0 0 9 9] /X 1 >>");
+    pdf.set(21, "<< /FT /Tx /Parent 21 0 R /V (v) >>");
+    pdf.set(22, fmt::format("[ {} ]", all));
+    pdf.page("text", page);
+    const Limits limits{.pdf_visits_max = visits_max};
+    Inspection inspection(limits, ActiveContent::refuse);
+    const auto bytes = pdf.bytes();
+    EXPECT_TRUE(inspect_pdf(bytes, inspection).has_value());
+    const auto& findings = inspection.findings.list();
+    return findings.empty() ? "" : findings.front().rule + ": " + findings.front().detail;
+  };
+  const auto shared = "/Annots 22 0 R";
+  EXPECT_EQ(detail(shared, 1'000), "");
+  EXPECT_EQ(detail(shared, 100), "pdf_complexity: too many annotations");
+  const auto field = "/Annots [<< /Subtype /Widget /Rect [0 0 9 9] /Parent 21 0 R >>]";
+  EXPECT_EQ(detail(field, 1'000), "");
+  EXPECT_EQ(detail(field, 50), "pdf_complexity: too many fields");
+  std::string numbers;
+  for (int i = 0; i < 1'000; ++i) numbers += "1 ";
+  const auto resources = "/Resources << /Font << /F1 3 0 R >> /X [" + numbers + "] >>";
+  EXPECT_EQ(detail(resources, 1'000), "");
+  EXPECT_EQ(detail(resources, 100), "pdf_complexity: the pages have too much in common");
 }
 
 // Few bytes that renderers pay for: each form draws the next some times.

@@ -83,19 +83,30 @@ class MailReader {
     out.end_list();
   }
 
-  Result<void> read(const Part& part, int depth) {
+  // What to take of a part: of one that is shown in another form only what hangs on it.
+  enum class Take { all, attachments };
+
+  Result<void> read(const Part& part, int depth, Take take = Take::all) {
     if (depth > kDepthMax) {
       context_.report.warn("depth", "parts within parts were left out");
       return ok();
     }
-    if (part.is_multipart()) return read_parts(part, depth);
+    if (part.is_multipart()) return read_parts(part, depth, take);
     const auto disposition = parse_mime_value(part.headers.get("content-disposition"));
     auto name = std::string(disposition.parameter("filename"));
     if (name.empty()) name = part.type.parameter("name");
     const bool plain = part.type.value == "text/plain";
     const bool html = part.type.value == "text/html";
-    const bool attached = disposition.value == "attachment" || !(plain || html);
-    if (attached) {
+    const bool marked = disposition.value == "attachment";
+    if (take == Take::attachments) {
+      // The text once more, in whatever form; an invitation is more than that. What the text shows
+      // by its id, a logo, is part of it.
+      const bool again = part.type.value.starts_with("text/") &&
+                         part.type.value != "text/calendar" && name.empty();
+      const bool shown_in_it = !part.headers.get("content-id").empty();
+      if (!marked && (again || shown_in_it)) return ok();
+    }
+    if (marked || !(plain || html) || take == Take::attachments) {
       attachments_.push_back({.name = clean_title(name),
                               .type = clean_title(part.type.value),
                               .size_bytes = decoded_size(part.body, part.encoding)});
@@ -104,11 +115,12 @@ class MailReader {
     return read_text(part, html);
   }
 
-  Result<void> read_parts(const Part& part, int depth) {
+  Result<void> read_parts(const Part& part, int depth, Take take) {
     const auto found =
         split_multipart(part.body, part.type.parameter("boundary"), kPartsMax - parts_);
     if (found.empty()) {
       context_.report.warn("mime", "a message in parts has none");
+      if (take == Take::attachments) return ok();
       Part text = part;
       text.type = {.value = "text/plain"};
       return read_text(text, false);
@@ -117,8 +129,9 @@ class MailReader {
     if (parts_ >= kPartsMax) context_.report.warn("parts", "the message has too many parts");
     std::vector<Part> parts;
     for (const auto bytes : found) parts.push_back(Part::of(bytes));
-    if (part.type.value != "multipart/alternative") {
-      for (const auto& one : parts) MR_TRY_VOID(read(one, depth + 1));
+    const bool alternative = part.type.value == "multipart/alternative";
+    if (!alternative || take == Take::attachments) {
+      for (const auto& one : parts) MR_TRY_VOID(read(one, depth + 1, take));
       return ok();
     }
     // The same in several forms: plain text if it says something, else the last, which is the
@@ -131,7 +144,11 @@ class MailReader {
     const auto html = std::ranges::find_if(
         parts, [](const Part& one) { return one.type.value == "text/html" || one.is_multipart(); });
     const auto chosen = plain != parts.end() ? plain : html != parts.end() ? html : parts.end() - 1;
-    return read(*chosen, depth + 1);
+    for (auto one = parts.begin(); one != parts.end(); ++one) {
+      const bool shown = one == chosen;
+      MR_TRY_VOID(read(*one, depth + 1, shown ? Take::all : Take::attachments));
+    }
+    return ok();
   }
 
   Result<void> read_text(const Part& part, bool html) {

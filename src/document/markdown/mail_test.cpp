@@ -42,6 +42,46 @@ TEST(Mail, HtmlWhenThereIsNoPlainText) {
       << parsed(mail).markdown;
 }
 
+// Apple Mail hangs what is attached on the HTML form; invitations are a form of their own.
+TEST(Mail, WhatHangsOnAFormThatIsNotShownIsListed) {
+  const std::string mail =
+      "From: a@b\nTo: c@d\nSubject: x\nContent-Type: multipart/alternative; boundary=b\n\n"
+      "--b\nContent-Type: text/plain\n\nplain text\n"
+      "--b\nContent-Type: text/x-amp-html\n\n<p>never shown</p>\n"
+      "--b\nContent-Type: multipart/mixed; boundary=c\n\n"
+      "--c\nContent-Type: text/html\n\n<p>never shown</p>\n"
+      "--c\nContent-Type: application/pdf; name=report.pdf\n\nABC\n"
+      "--c\nContent-Type: text/plain; name=notes.txt\nContent-Disposition: attachment\n\nABCD\n"
+      "--c\nContent-Type: text/html\n\n<p>never shown</p>\n--c--\n"
+      "--b\nContent-Type: multipart/mixed; boundary=none\n\nnever shown\n"
+      "--b\nContent-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR\n--b--\n";
+  const auto out = parsed(mail);
+  EXPECT_EQ(out.warnings(), "attachments, mime");
+  EXPECT_EQ(out.markdown,
+            "# x\n\n- **From:** a@b\n- **To:** c@d\n\nplain text\n\n## Attachments\n\n"
+            "- report.pdf (application/pdf, 3 bytes)\n- notes.txt (text/plain, 4 bytes)\n"
+            "- without a name (text/calendar, 15 bytes)\n");
+}
+
+TEST(Mail, PicturesOfAFormThatIsNotShownAreNoAttachments) {
+  const std::string mail =
+      "From: a@b\nTo: c@d\nSubject: x\nContent-Type: multipart/alternative; boundary=b\n\n"
+      "--b\nContent-Type: text/plain\n\nplain text\n"
+      "--b\nContent-Type: multipart/related; boundary=c\n\n"
+      "--c\nContent-Type: text/html\n\n<p><img src='cid:logo'></p>\n"
+      "--c\nContent-Type: image/png; name=logo.png\nContent-ID: <logo>\n\nPNG\n"
+      "--c\nContent-Type: image/png\nContent-ID: <sign>\nContent-Disposition: inline\n\nPNG\n";
+  const auto logo = parsed(mail + "--c--\n--b--\n");
+  EXPECT_EQ(logo.warnings(), "");
+  EXPECT_EQ(logo.markdown, "# x\n\n- **From:** a@b\n- **To:** c@d\n\nplain text\n");
+  const auto marked = parsed(mail +
+                             "--c\nContent-Type: image/png; name=scan.png\nContent-ID: <scan>\n"
+                             "Content-Disposition: attachment\n\nPNG\n--c--\n--b--\n");
+  EXPECT_EQ(marked.warnings(), "attachments");
+  EXPECT_TRUE(marked.markdown.ends_with("## Attachments\n\n- scan.png (image/png, 3 bytes)\n"))
+      << marked.markdown;
+}
+
 TEST(Mail, BrokenMessagesAreReadAsFarAsTheyGo) {
   const std::string head = "From: a@b\nTo: c@d\nSubject: x\n";
   const auto without = parsed(head + "Content-Type: multipart/mixed\n\nbody text\n");

@@ -70,12 +70,16 @@ class MarkdownReader {
                           : 0;
     if (level > 0) return end_heading(level);
     fence_ = fence_of(cursor, containers_.depth());
-    const bool code = !fence_ && paragraph_lines_ == 0 && cursor.indent() >= kCodeIndent;
-    const bool heading = !code && chunk::atx_heading_of(content).has_value();
-    const bool ends = cursor.is_blank() || heading || fence_ || code;
+    const bool set_in = cursor.indent() >= kCodeIndent;
+    const bool code = !fence_ && paragraph_lines_ == 0 && set_in;
+    const bool rule = !set_in && chunk::is_rule(content);
+    const bool heading = !set_in && chunk::atx_heading_of(content).has_value();
+    const bool ends = cursor.is_blank() || heading || fence_ || code || rule;
     const bool row = content.starts_with('|');
     const bool hard_break = raw.ends_with("  ") && !ends && !row;
-    if (std::exchange(held_break_, hard_break) && ends) held_.pop_back();
+    // A break before what is no line of the same paragraph breaks nothing: an item, a quote.
+    const bool new_block = ends || paragraph_lines_ == 0;
+    if (std::exchange(held_break_, hard_break) && new_block) held_.pop_back();
     release();
     held_ = code ? std::string(raw) : std::string(text) + (hard_break ? "\\" : "");
     holds_ = true;
@@ -113,10 +117,10 @@ class MarkdownReader {
     }
     if (all) return;
     const auto content = cursor.content();
-    const bool goes_on = paragraph && !cursor.is_blank() && !chunk::fence_of(content) &&
-                         !chunk::atx_heading_of(content) && !chunk::is_rule(content) &&
-                         !chunk::html_start_of(content);
-    if (goes_on) return;
+    const bool begins_block = chunk::fence_of(content) || chunk::atx_heading_of(content) ||
+                              chunk::is_rule(content) || chunk::html_start_of(content);
+    const bool set_in = cursor.indent() >= kCodeIndent;
+    if (paragraph && !cursor.is_blank() && (set_in || !begins_block)) return;
     containers_.truncate(matched);
     paragraph_lines_ = 0;
   }
@@ -131,9 +135,13 @@ class MarkdownReader {
   }
 
   void end_heading(int level) {
-    held_ = std::string(static_cast<std::size_t>(level), '#') + " " +
-            std::string(LineCursor(held_).content());
     if (std::exchange(held_break_, false)) held_.pop_back();
+    std::string text(LineCursor(held_).content());
+    // Marks at the end, behind a blank, would be taken for a closing run.
+    const auto last = text.find_last_not_of('#');
+    const bool closing_run = last + 1 < text.size() && (text[last] == ' ' || text[last] == '\t');
+    if (closing_run) text.insert(last + 1, "\\");
+    held_ = std::string(static_cast<std::size_t>(level), '#') + " " + text;
     paragraph_lines_ = 0;
     release();
   }

@@ -31,6 +31,35 @@ TEST(MarkdownReader, WhatIsSetInIsCode) {
   EXPECT_EQ(read_back("Text\n    goes on  \nhere\n").markdown, "Text\n    goes on\\\nhere\n");
 }
 
+TEST(MarkdownReader, BreaksBeforeAnotherBlockAreNone) {
+  EXPECT_EQ(read_back("- a  \n- b  \n- c\n").markdown, "- a\n- b\n- c\n");
+  EXPECT_EQ(read_back("text  \n> q  \n> r\n").markdown, "text\n> q\\\n> r\n");
+  EXPECT_EQ(read_back("text  \n***\n").markdown, "text\n***\n");
+  EXPECT_EQ(read_back("> text  \n***\n").markdown, "> text\n***\n");
+  EXPECT_EQ(read_back("text  \n2. no item\n").markdown, "text\\\n2. no item\n");
+}
+
+TEST(MarkdownReader, ARuleIsNoParagraph) {
+  EXPECT_EQ(read_back("\n***\n---\n").markdown, "***\n---\n");
+  EXPECT_EQ(read_back("---\n    code  \n").markdown, "---\n    code  \n");
+  EXPECT_EQ(read_back("***  \ntext\n").markdown, "***\ntext\n");
+}
+
+TEST(MarkdownReader, AParagraphGoesOnWhateverIsSetIn) {
+  EXPECT_EQ(read_back("Text\n    # not a heading\n    more  \nx\n").markdown,
+            "Text\n    # not a heading\n    more\\\nx\n");
+  EXPECT_EQ(read_back("Text\n    ***\n    more  \nx\n").markdown, "Text\n    ***\n    more\\\nx\n");
+  EXPECT_EQ(read_back("> Text\n    # no heading\n    more  \nx\n").markdown,
+            "> Text\n    # no heading\n    more\\\nx\n");
+}
+
+TEST(MarkdownReader, MarksAtTheEndOfAHeadingStay) {
+  EXPECT_EQ(read_back("C #\n---\n").markdown, "## C \\#\n");
+  EXPECT_EQ(read_back("A ##  \n===\n").markdown, "# A \\##\n");
+  EXPECT_EQ(read_back("C#\n---\n").markdown, "## C#\n");
+  EXPECT_EQ(read_back("C \\#\n---\n").markdown, "## C \\#\n");
+}
+
 TEST(MarkdownReader, AFenceEndsWithItsContainer) {
   const auto out =
       read_back("> ```\n> code\n\ntext  \nmore\n\n\n- ```\n  code\n\nlast  \n\n\nend\n");

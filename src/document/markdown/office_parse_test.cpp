@@ -73,11 +73,30 @@ std::string numbered(int number, std::string_view text, int level = 0) {
                         number));
 }
 
-std::string docx_markdown(std::string_view body) {
+std::string docx_markdown(std::string_view body, std::string_view numbering = kNumbering,
+                          std::string_view styles = kStyles) {
   auto zip = made_docx(body);
-  zip.add("word/styles.xml", std::string(kStyles));
-  zip.add("word/numbering.xml", std::string(kNumbering));
+  zip.add("word/styles.xml", std::string(styles));
+  zip.add("word/numbering.xml", std::string(numbering));
   return markdown_of(zip.bytes());
+}
+
+std::string docx_numbering(std::string_view items) {
+  return fmt::format("<w:numbering xmlns:w=\"w\">{}</w:numbering>", items);
+}
+std::string docx_abstract(std::string_view id, std::string_view levels) {
+  return fmt::format("<w:abstractNum w:abstractNumId=\"{}\">{}</w:abstractNum>", id, levels);
+}
+std::string docx_level(int level, std::string_view format, std::string_view text,
+                       std::string_view more = {}) {
+  return fmt::format(
+      "<w:lvl w:ilvl=\"{}\"><w:numFmt w:val=\"{}\"/>{}<w:lvlText w:val=\"{}\"/></w:lvl>", level,
+      format, more, text);
+}
+std::string docx_number(std::string_view id, std::string_view abstract,
+                        std::string_view overrides = {}) {
+  return fmt::format("<w:num w:numId=\"{}\"><w:abstractNumId w:val=\"{}\"/>{}</w:num>", id,
+                     abstract, overrides);
 }
 
 TEST(OfficeParse, DocxListsAreNumberedByTheirStyles) {
@@ -157,6 +176,84 @@ TEST(OfficeParse, DocxMarkersAreText) {
   EXPECT_EQ(markdown_of(zip.bytes()), "- \\<!-- page 1000000 --> %9 item\n");
 }
 
+TEST(OfficeParse, DocxLegalNumbersAreDecimalOnAllLevels) {
+  const auto levels = docx_level(0, "upperRoman", "Article %1") +
+                      docx_level(1, "decimalZero", "Section %1.%2", "<w:isLgl/>") +
+                      docx_level(2, "lowerLetter", "%1.%2.%3", "<w:isLgl w:val=\"true\"/>") +
+                      docx_level(3, "lowerLetter", "(%1.%4)", "<w:isLgl w:val=\"0\"/>");
+  const auto numbering = docx_numbering(docx_abstract("0", levels) + docx_number("1", "0"));
+  EXPECT_EQ(
+      docx_markdown(numbered(1, "Scope") + numbered(1, "Services", 1) + numbered(1, "Fees", 1) +
+                        numbered(1, "paid", 2) + numbered(1, "late", 3),
+                    numbering),
+      "- Article I Scope\n  - Section 1.01 Services\n  - Section 1.02 Fees\n"
+      "    - 1.02.1 paid\n      - (I.a) late\n");
+}
+
+TEST(OfficeParse, DocxNumberingsMayHaveLevelsOfTheirOwn) {
+  const auto own =
+      "<w:lvlOverride w:ilvl=\"0\">" + docx_level(0, "upperLetter", "%1:") + "</w:lvlOverride>";
+  const auto numbering = docx_numbering(
+      docx_abstract("0", docx_level(0, "decimal", "%1.") + docx_level(1, "lowerRoman", "%1.%2")) +
+      docx_number("1", "0") + docx_number("2", "0", own));
+  EXPECT_EQ(docx_markdown(numbered(1, "one") + docx_paragraph("p") + numbered(2, "B") +
+                              numbered(2, "below", 1),
+                          numbering),
+            "1. one\n\np\n\n- B: B\n  - B.i below\n");
+}
+
+// Each element that has an id keeps a copy of it.
+TEST(OfficeParse, DocxIdsThatAreTooLongAreNone) {
+  const std::string id(256, 'A');
+  const auto with = [&](std::string_view number, std::string_view abstract,
+                        std::string_view style) {
+    const auto numbering = docx_numbering(docx_abstract(abstract, docx_level(0, "decimal", "%1.")) +
+                                          docx_number(number, abstract));
+    const auto styles = fmt::format(
+        "<w:styles xmlns:w=\"w\"><w:style w:styleId=\"{}\"><w:name w:val=\"x\"/><w:pPr><w:numPr>"
+        "<w:numId w:val=\"{}\"/></w:numPr></w:pPr></w:style></w:styles>",
+        style, number);
+    return docx_markdown(styled(style, "one") + docx_paragraph("p"), numbering, styles);
+  };
+  EXPECT_EQ(with(id, id, id), "1. one\n\np\n");
+  EXPECT_EQ(with(id + "A", "0", "S"), "one\n\np\n");
+  EXPECT_EQ(with("1", id + "A", "S"), "- one\n\np\n");
+  EXPECT_EQ(with("1", "0", id + "A"), "one\n\np\n") << "nor the style of all others";
+}
+
+TEST(OfficeParse, DocxNumberingsAreBounded) {
+  std::string levels;
+  for (int at = 0; at < 9; ++at) levels += docx_level(at, "decimal", "%1.");
+  std::string items = docx_number("1", "0") + docx_number("2", "22299");
+  for (int i = 0; i < 22'300; ++i) items += docx_abstract(std::to_string(i), levels);
+  EXPECT_EQ(docx_markdown(numbered(1, "one") + docx_paragraph("p") + numbered(2, "two"),
+                          docx_numbering(items)),
+            "1. one\n\np\n\n- two\n");
+  std::string styles = "<w:styles xmlns:w=\"w\">";
+  for (int i = 1; i <= 10'001; ++i) {
+    styles += fmt::format("<w:style w:styleId=\"s{}\"><w:name w:val=\"heading 1\"/></w:style>", i);
+  }
+  EXPECT_EQ(docx_markdown(styled("s10000", "Head") + styled("s10001", "Text"), kNumbering,
+                          styles + "</w:styles>"),
+            "# Head\n\nText\n");
+}
+
+TEST(OfficeParse, DocxCountersAreBounded) {
+  std::string abstracts;
+  std::string numbers;
+  std::string body;
+  for (int i = 1; i <= 10'001; ++i) {
+    abstracts += docx_abstract(std::to_string(i), docx_level(0, "decimal", "%1."));
+    numbers += docx_number(std::to_string(i), std::to_string(i));
+    body += numbered(i, "x");
+  }
+  const auto numbering = docx_numbering(abstracts + numbers);
+  EXPECT_TRUE(
+      docx_markdown(numbered(1, "x") + numbered(1, "last"), numbering).ends_with("\n2. last\n"));
+  EXPECT_TRUE(docx_markdown(body + numbered(1, "last"), numbering).ends_with("\n1. last\n"))
+      << "none of so many is known any more";
+}
+
 // -- ODF --
 
 std::string odf_list(std::string_view attributes, std::string_view items) {
@@ -175,8 +272,15 @@ constexpr std::string_view kListStyles =
     "<text:list-style style:name=\"L2\"><text:list-level-style-bullet text:level=\"1\" "
     "text:bullet-char=\"•\"/></text:list-style>";
 
-std::string odt_markdown(std::string_view body) {
-  return markdown_of(made_odf("text", body, kListStyles).bytes());
+std::string odt_markdown(std::string_view body, std::string_view styles = kListStyles) {
+  return markdown_of(made_odf("text", body, styles).bytes());
+}
+
+std::string odf_list_style(std::string_view name, std::string_view levels) {
+  return fmt::format("<text:list-style style:name=\"{}\">{}</text:list-style>", name, levels);
+}
+std::string odf_level(int level, std::string_view attributes) {
+  return fmt::format("<text:list-level-style-number text:level=\"{}\" {}/>", level, attributes);
 }
 
 TEST(OfficeParse, OdtListsAreNumberedByTheirStyles) {
@@ -224,6 +328,121 @@ TEST(OfficeParse, OdtListStylesOfTheTemplateCountToo) {
           "\"Numbering 1\"><text:list-level-style-number text:level=\"1\" style:num-format=\"1\"/>"
           "</text:list-style></office:styles></office:document-styles>");
   EXPECT_EQ(markdown_of(zip.bytes()), "1. one\n");
+}
+
+// As LibreOffice writes "1. a", "1.1 b", a text and "1.2 c": only the outermost list says that it
+// goes on.
+TEST(OfficeParse, OdtListsWithinOthersGoOnWithThem) {
+  const auto styles =
+      odf_list_style("L3", odf_level(1, "style:num-suffix=\".\" style:num-format=\"1\"") +
+                               odf_level(2, "style:num-format=\"1\" text:display-levels=\"2\"") +
+                               odf_level(3, "style:num-format=\"1\" text:display-levels=\"3\""));
+  const auto only = [](std::string_view list) {
+    return fmt::format("<text:list-item>{}</text:list-item>", list);
+  };
+  const std::string_view style = "text:style-name=\"L3\"";
+  const std::string_view more = "text:style-name=\"L3\" text:continue-numbering=\"true\"";
+  const auto second = odf_list("", odf_item("b", odf_list("", odf_item("x"))));
+  const auto first = odf_list(style, odf_item("a", second)) + "<text:p>p</text:p>";
+  EXPECT_EQ(odt_markdown(first + odf_list(more, only(odf_list("", odf_item("c")))) +
+                             "<text:p>q</text:p>" +
+                             odf_list(more, only(odf_list("", odf_item("d"))) +
+                                                odf_item("e", odf_list("", odf_item("f")))),
+                         styles),
+            "1. a\n   - 1.1 b\n     - 1.1.1 x\n\np\n\n- 1.2 c\n\nq\n\n- 1.3 d\n2. e\n   - 2.1 f\n");
+  EXPECT_EQ(
+      odt_markdown(first + odf_list(more, only(odf_list("", only(odf_list("", odf_item("y")))))),
+                   styles),
+      "1. a\n   - 1.1 b\n     - 1.1.1 x\n\np\n\n- 1.1.2 y\n");
+  EXPECT_EQ(
+      odt_markdown(first + odf_list(more, odf_item("c", odf_list("", odf_item("d")))), styles),
+      "1. a\n   - 1.1 b\n     - 1.1.1 x\n\np\n\n2. c\n   - 2.1 d\n")
+      << "below an item of its own they begin anew";
+  EXPECT_EQ(odt_markdown(first + odf_list(style, only(odf_list("", odf_item("c")))), styles),
+            "1. a\n   - 1.1 b\n     - 1.1.1 x\n\np\n\n- 1.1 c\n")
+      << "another list";
+}
+
+TEST(OfficeParse, OdtLettersCountLikeColumnsUnlessTheyAreInStep) {
+  const auto last = [](std::string_view attributes) {
+    std::string items;
+    for (int i = 0; i < 28; ++i) items += odf_item("x");
+    const auto text = odt_markdown(
+        odf_list("text:style-name=\"L3\"", items),
+        odf_list_style("L3", odf_level(1, fmt::format("style:num-suffix=\")\" {}", attributes))));
+    return text.substr(text.rfind("- ", text.size() - 2));
+  };
+  EXPECT_EQ(last("style:num-format=\"a\""), "- ab) x\n");
+  EXPECT_EQ(last("style:num-format=\"A\" style:num-letter-sync=\"false\""), "- AB) x\n");
+  EXPECT_EQ(last("style:num-format=\"a\" style:num-letter-sync=\"true\""), "- bb) x\n");
+}
+
+TEST(OfficeParse, OdtMarkersAreBounded) {
+  const auto of = [](std::string_view attributes, std::string_view of_item = {}) {
+    return odt_markdown(odf_list("text:style-name=\"L3\"", odf_item("x", "", of_item)),
+                        odf_list_style("L3", odf_level(1, attributes)));
+  };
+  EXPECT_EQ(of("style:num-format=\"1\" text:start-value=\"4294967295\""), "1000000. x\n");
+  EXPECT_EQ(of("style:num-format=\"1\"", " text:start-value=\"4294967295\""), "1000000. x\n");
+  const std::string affix(64, 'A');
+  EXPECT_EQ(of(fmt::format("style:num-format=\"1\" style:num-prefix=\"{}\"", affix)),
+            "- " + affix + "1 x\n");
+  EXPECT_EQ(of(fmt::format("style:num-format=\"1\" style:num-suffix=\"{}A\"", affix)), "1. x\n");
+}
+
+TEST(OfficeParse, OdtIdsThatAreTooLongAreNone) {
+  const std::string id(256, 'A');
+  const auto with = [&](std::string_view style, std::string_view list) {
+    return odt_markdown(
+        odf_list(fmt::format("text:style-name=\"{}\" xml:id=\"{}\"", style, list),
+                 odf_item("one")) +
+            "<text:p>p</text:p>" +
+            odf_list(fmt::format("text:style-name=\"{}\" text:continue-list=\"{}\"", style, list),
+                     odf_item("two")),
+        odf_list_style(style, odf_level(1, "style:num-format=\"1\"")));
+  };
+  EXPECT_EQ(with(id, id), "1. one\n\np\n\n2. two\n");
+  EXPECT_EQ(with(id + "A", id), "- one\n\np\n\n- two\n");
+  EXPECT_EQ(with(id, id + "A"), "1. one\n\np\n\n1. two\n");
+  const auto breaks = [](std::string_view style) {
+    return odt_markdown(
+        fmt::format("<text:p>one</text:p><text:p text:style-name=\"{}\">two</text:p>", style),
+        fmt::format("<style:style style:name=\"{}\"><style:paragraph-properties "
+                    "fo:break-before=\"page\"/></style:style>",
+                    style));
+  };
+  EXPECT_EQ(breaks(id), "<!-- page 1 -->\n\none\n\n<!-- page 2 -->\n\ntwo\n");
+  EXPECT_EQ(breaks(id + "A"), "one\n\ntwo\n") << "nor before paragraphs without a style";
+}
+
+TEST(OfficeParse, OdtListStylesAreBounded) {
+  std::string levels;
+  for (int at = 1; at <= 10; ++at) levels += odf_level(at, "style:num-format=\"1\"");
+  std::string styles;
+  for (int i = 0; i <= 10'000; ++i) styles += odf_list_style(fmt::format("s{}", i), levels);
+  EXPECT_EQ(
+      odt_markdown(odf_list("text:style-name=\"s9999\"", odf_item("one")) + "<text:p>p</text:p>" +
+                       odf_list("text:style-name=\"s10000\"", odf_item("two")),
+                   styles),
+      "1. one\n\np\n\n- two\n");
+  auto deep = odf_item("x");
+  for (int i = 0; i < 10; ++i) deep = odf_item("x", odf_list("", deep));
+  const auto text =
+      odt_markdown(odf_list("text:style-name=\"L3\"", deep),
+                   odf_list_style("L3", levels + odf_level(11, "style:num-format=\"1\"")));
+  EXPECT_TRUE(text.ends_with("- x\n")) << "there are ten levels";
+}
+
+TEST(OfficeParse, OdtListsThatAreKnownAreBounded) {
+  const auto list = [](int id, std::string_view more = {}) {
+    return odf_list(fmt::format("text:style-name=\"L1\" xml:id=\"l{}\" {}", id, more),
+                    odf_item("x"));
+  };
+  const std::string_view first = "text:continue-list=\"l0\"";
+  std::string body = list(0);
+  EXPECT_TRUE(odt_markdown(body + list(1, first)).ends_with("2. x\n"));
+  for (int i = 1; i <= 10'001; ++i) body += list(i);
+  EXPECT_TRUE(odt_markdown(body + list(10'002, first)).ends_with("1. x\n"));
 }
 
 std::string ods_cell(std::string_view text, int times = 1) {

@@ -6,6 +6,8 @@
 #include "document/markdown/text_blocks.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 namespace millrace::document {
@@ -37,8 +39,8 @@ class TextReader {
     }
     const bool blank = text.find_first_not_of(" \t") == text.npos;
     if (blank) return end_block();
+    if (block_.size() >= kBlockLinesMax) cut_block();
     block_.push_back(text);
-    if (block_.size() >= kBlockLinesMax) end_block();
   }
   void end_block() {
     if (block_.empty()) return;
@@ -56,26 +58,68 @@ class TextReader {
     write_held({});
   }
 
+  // The rest of a long table has the same head.
+  void cut_block() {
+    const auto first = block_.front();
+    const bool is_table = !list_marker(first) && !delimited_lines(block_).rows.empty();
+    end_block();
+    if (is_table) block_.push_back(first);
+  }
+
   // One block is held until it is known what follows: a heading has a text under it, an item of a
   // list the next number.
   void write_held(std::string_view next) {
     if (held_.empty()) return;
-    const auto heading = held_.size() == 1 ? numbered_heading(held_.front()) : NumberedHeading{};
-    const bool among_items = after_item_ || is_numbered_item(next);
-    if (heading.level > 0 && (heading.is_sure || (!next.empty() && !among_items))) {
-      after_item_ = false;
-      const auto text = trimmed(held_.front());
-      out_.heading(heading.level, escaped(text));
+    const auto number = held_.size() == 1 ? item_number(held_.front()) : std::nullopt;
+    // Nothing beneath it but the next item.
+    const bool bare = number && (next.empty() || item_number(next) == *number + 1);
+    if (!bare || number != next_in_row_) end_row();
+    if (bare) {
+      add_to_row(held_.front());
+      next_in_row_ = *number + 1;
     } else {
-      after_item_ = is_numbered_item(held_.front());
-      write_text_block(held_, out_);
+      write_alone(held_, next);
     }
+    if (next.empty()) end_row();
     held_.clear();
   }
 
-  static bool is_numbered_item(std::string_view line) {
+  // "1. RESERVED" may be a heading without a text, "1. ASPIRIN 100 MG" an item of a list: three and
+  // more in a row are a list.
+  void add_to_row(std::string_view item) {
+    constexpr std::size_t kListItemsMin = 3;
+    row_.push_back(item);
+    if (++in_row_ < kListItemsMin) return;
+    for (const auto one : std::exchange(row_, {})) write_text_block({one}, out_);
+    after_item_ = true;
+  }
+  void end_row() {
+    // With a number below each of them, only capitals make them headings.
+    for (const auto one : std::exchange(row_, {})) write_alone({one}, {});
+    in_row_ = 0;
+    next_in_row_.reset();
+  }
+
+  void write_alone(const std::vector<std::string_view>& block, std::string_view next) {
+    const auto first = block.front();
+    const auto heading = block.size() == 1 ? numbered_heading(first) : NumberedHeading{};
+    const bool among_items = after_item_ || item_number(next);
+    if (heading.level > 0 && (heading.is_sure || (!next.empty() && !among_items))) {
+      after_item_ = false;
+      out_.heading(heading.level, escaped(trimmed(first)));
+    } else {
+      after_item_ = item_number(first).has_value();
+      write_text_block(block, out_);
+    }
+  }
+
+  // "3. Call Otto": 3.
+  static std::optional<int> item_number(std::string_view line) {
     const auto found = list_marker(line);
-    return found && found.marker != "-";
+    if (!found || found.marker == "-") return std::nullopt;
+    int number = 0;
+    std::from_chars(found.marker.data(), found.marker.data() + found.marker.size(), number);
+    return number;
   }
   static std::string_view trimmed(std::string_view text) {
     constexpr std::string_view kBlank = " \t\r";
@@ -86,7 +130,10 @@ class TextReader {
   MarkdownWriter& out_;
   std::vector<std::string_view> block_;
   std::vector<std::string_view> held_;
-  bool after_item_ = false;  // The block before it was numbered, and no heading.
+  std::vector<std::string_view> row_;  // Items before it that follow each other, not yet written.
+  std::size_t in_row_ = 0;             // All of them, also those that are written.
+  std::optional<int> next_in_row_;     // The number that goes on with them.
+  bool after_item_ = false;            // The block before it was numbered, and no heading.
   std::size_t depth_ = 0;
 };
 

@@ -2,7 +2,10 @@
 #include "document/markdown/made_parse.h"
 #include "document/markdown/plain_lines.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace millrace::document {
 namespace {
@@ -23,6 +26,28 @@ TEST(PlainText, SeparatedValuesAreTables) {
   EXPECT_EQ(text_markdown("Name, Age, City\nAnna, 31, Bern\nOtto, 44, Graz\n"),
             "| Name | Age | City |\n| --- | --- | --- |\n| Anna | 31 | Bern |\n"
             "| Otto | 44 | Graz |\n");
+}
+
+// Longer ones are cut; each table has the head of the first.
+TEST(PlainText, TablesOfAnyLengthHaveTheirHead) {
+  const auto with = [](int rows, std::string_view separator) {
+    std::string text = fmt::format("number{0}name{0}town\n", separator);
+    for (int i = 1; i <= rows; ++i) text += fmt::format("{0}{1}n{0}{1}t{0}\n", i, separator);
+    return text_markdown(text);
+  };
+  const std::string head = "| number | name | town |\n| --- | --- | --- |\n";
+  for (const auto* separator : {",", ";", "\t"}) {
+    const auto text = with(25'000, separator);
+    const auto second = text.find("\n\n") + 2;
+    EXPECT_TRUE(text.starts_with(head + "| 1 | n1 | t1 |\n"));
+    EXPECT_TRUE(text.substr(second).starts_with(head + "| 10000 | n10000 | t10000 |\n"));
+    EXPECT_TRUE(text.ends_with("| 25000 | n25000 | t25000 |\n"));
+    // Three heads with a line under each, two blank lines.
+    EXPECT_EQ(std::ranges::count(text, '\n'), 25'000 + 3 * 2 + 2);
+  }
+  const auto full = with(9'999, ",");
+  EXPECT_EQ(full.rfind(head), 0U) << "nothing is left for another";
+  EXPECT_EQ(std::ranges::count(full, '\n'), 9'999 + 2);
 }
 
 TEST(PlainText, RowsThatAreNoTableKeepTheirLines) {
@@ -104,9 +129,30 @@ TEST(PlainText, NumberedLinesThatStandAloneAreHeadings) {
             "## 3. Final Provisions\n\nNone.\n");
 }
 
+// Sections without a text are no list: not before there are three of them.
+TEST(PlainText, NumberedCapitalsAreHeadingsAboveATextOrWhereTheyAreFew) {
+  EXPECT_EQ(text_markdown("1. RESERVED\n\n2. TERM\n\nThe term is one year.\n"),
+            "## 1. RESERVED\n\n## 2. TERM\n\nThe term is one year.\n");
+  EXPECT_EQ(text_markdown("1. RESERVED\n\n2. TERM\n"), "## 1. RESERVED\n\n## 2. TERM\n");
+  EXPECT_EQ(
+      text_markdown(
+          "1. SCOPE\n\nAll.\n\n2. RESERVED\n\n3. RESERVED\n\n4. TERM\n\n4.1 LENGTH\n\nA year.\n"),
+      "## 1. SCOPE\n\nAll.\n\n## 2. RESERVED\n\n## 3. RESERVED\n\n## 4. TERM\n\n### 4.1 "
+      "LENGTH\n\nA year.\n");
+  EXPECT_EQ(text_markdown("1. ASPIRIN\n\n2. RAMIPRIL\n\n3. METOPROLOL\n\n4. DIET\n\nNo salt.\n"),
+            "1. ASPIRIN\n\n2. RAMIPRIL\n\n3. METOPROLOL\n\n## 4. DIET\n\nNo salt.\n");
+}
+
 TEST(PlainText, ItemsOfListsAreNoHeadings) {
   EXPECT_EQ(text_markdown("1. Buy Milk\n\n2. Call Otto\n\n3. Pay Rent\n\nThen go home.\n"),
             "1. Buy Milk\n\n2. Call Otto\n\n3. Pay Rent\n\nThen go home.\n");
+  EXPECT_EQ(text_markdown("1. ASPIRIN 100 MG\n\n2. RAMIPRIL 5 MG\n\n3. METOPROLOL 47 MG\n"),
+            "1. ASPIRIN 100 MG\n\n2. RAMIPRIL 5 MG\n\n3. METOPROLOL 47 MG\n");
+  EXPECT_EQ(text_markdown("1. ASPIRIN 100 MG\n\n2. Ramipril 5 mg\n\n3. METOPROLOL\n\n4. ZINC\n"),
+            "1. ASPIRIN 100 MG\n\n2. Ramipril 5 mg\n\n3. METOPROLOL\n\n4. ZINC\n");
+  EXPECT_EQ(text_markdown("1. SCOPE\n\n1. The first.\n\n2. The second.\n\n2. TERM\n\nNone.\n"),
+            "## 1. SCOPE\n\n1. The first.\n\n2. The second.\n\n## 2. TERM\n\nNone.\n")
+      << "numbers that do not follow are of another list";
   EXPECT_EQ(text_markdown("1. buy some milk\n\nThen go home.\n"),
             "1. buy some milk\n\nThen go home.\n");
   EXPECT_EQ(text_markdown("12. March 2026\n\nDear Anna,\n"), "12. March 2026\n\nDear Anna,\n");

@@ -70,10 +70,10 @@ std::string format_date(double value, const FormatSection& section, bool from_19
 }
 
 // "[h]:mm": hours of all days together.
-std::string format_elapsed(double value, const FormatSection& section) {
+std::string format_elapsed(double value, const FormatCode::Choice& chosen) {
   const auto total = std::llround(std::abs(value) * 86'400);
-  std::string text = value < 0 && total > 0 ? "-" : "";
-  for (const auto& token : section.tokens) {
+  std::string text = value < 0 && total > 0 && !chosen.says_sign ? "-" : "";
+  for (const auto& token : chosen.section->tokens) {
     const bool counted = token.kind == Kind::elapsed;
     if (token.kind == Kind::literal || token.kind == Kind::slash) text += token.text;
     if (!counted && token.kind != Kind::date) continue;
@@ -227,7 +227,7 @@ std::string format_number(double value, const FormatCode& code, bool from_1904) 
   constexpr double kDateMax = 2'958'466;  // Behind 31 December 9999.
   if (has(section, Kind::elapsed)) {
     const bool is_time = std::abs(value) < kDateMax;
-    return is_time ? trimmed(format_elapsed(value, section)) : format_general(value);
+    return is_time ? trimmed(format_elapsed(value, chosen)) : format_general(value);
   }
   if (has(section, Kind::date)) {
     const bool is_day = value >= 0 && value < kDateMax;

@@ -43,6 +43,25 @@ TEST(CellFormat, SectionsForNegativeNumbersAndZero) {
   EXPECT_EQ(format_number(2'500, "[>=1000000]0.0,,\"M\";0.0,\"K\""), "2.5K");
 }
 
+// A bracket or dash in a word says nothing about the number.
+TEST(CellFormat, SignsUnderConditions) {
+  const auto* high = "[>100]0\" (high)\";0\" (normal)\"";
+  EXPECT_EQ(format_number(-5, high), "-5 (normal)");
+  EXPECT_EQ(format_number(5, high), "5 (normal)");
+  EXPECT_EQ(format_number(120, high), "120 (high)");
+  EXPECT_EQ(format_number(-5, "[<50]0\" mg (low)\";0\" mg\""), "-5 mg (low)");
+  EXPECT_EQ(format_number(-5, "[<0]\\(0\\);0"), "(5)");
+  EXPECT_EQ(format_number(-5, "[<0]\"$\"-0;0"), "$-5");
+  EXPECT_EQ(format_number(-5, "[<0]General\" (low)\";0"), "-5 (low)");
+  EXPECT_EQ(format_number(-2.5, "[>0]\"T-score \"0.0;\"T-score \"0.0"), "-T-score 2.5");
+  EXPECT_EQ(format_number(-5, "[<0]\"(low) \"0;0"), "-(low) 5");
+  EXPECT_EQ(format_number(-5, "[<0]0-;0"), "5-") << "as accounts write it";
+  EXPECT_EQ(format_number(-5, "[<0]0.0\" -\";0"), "5.0 -");
+  EXPECT_EQ(format_number(-5, "[<0]0\"-fold\";0"), "-5-fold");
+  EXPECT_EQ(format_number(-5, "[<0]\" - $ \"0;0"), "- $ 5");
+  EXPECT_EQ(format_number(-5, "[<0]\"$ (\"0\")\";0"), "$ (5)");
+}
+
 TEST(CellFormat, PlacesForDigits) {
   EXPECT_EQ(format_number(1234, "00000"), "01234") << "a postal code";
   EXPECT_EQ(format_number(5551234, "000\\-0000"), "555-1234");
@@ -71,6 +90,9 @@ TEST(CellFormat, ElapsedTimeGoesOnPastADay) {
   EXPECT_EQ(format_number(1.5, builtin_format(46)), "36:00:00");
   EXPECT_EQ(format_number(0.0625, "[mm]:ss"), "90:00");
   EXPECT_EQ(format_number(-0.5, "[hh]:mm"), "-12:00");
+  EXPECT_EQ(format_number(-0.5, "[h]:mm;-[h]:mm"), "-12:00") << "one sign";
+  EXPECT_EQ(format_number(-0.5, "[h]:mm;[Red][h]:mm"), "-12:00");
+  EXPECT_EQ(format_number(-0.5, "[h]:mm;\\([h]:mm\\)"), "(12:00)");
   EXPECT_EQ(format_number(1.5, "[h]\" h \"mm\" min\""), "36 h 00 min");
   EXPECT_EQ(format_number(1e300, "[h]:mm"), "1e+300");
 }
@@ -84,6 +106,17 @@ TEST(CellFormat, DatesAreIso) {
   EXPECT_EQ(format_number(45000, builtin_format(31)), "2023-03-15");
   EXPECT_EQ(format_number(0, "yyyy-mm-dd", true), "1904-01-01");
   EXPECT_EQ(format_number(-5, "yyyy-mm-dd"), "-5") << "no date";
+}
+
+TEST(CellFormat, FormatsThatProgramsHaveBuiltIn) {
+  for (const int id : {5, 6, 37, 38, 41, 42}) {
+    EXPECT_EQ(format_number(-1234.5, builtin_format(id)), "-1,235") << id;
+  }
+  for (const int id : {7, 8, 39, 40, 43, 44}) {
+    EXPECT_EQ(format_number(-1234.5, builtin_format(id)), "-1,234.50") << id;
+  }
+  for (const int id : {45, 47}) EXPECT_EQ(format_number(0.75, builtin_format(id)), "18:00:00");
+  for (const int id : {-1, 0, 11, 23, 48, 49, 163, 164}) EXPECT_EQ(builtin_format(id), "") << id;
 }
 
 TEST(CellFormat, NonsenseStaysANumber) {

@@ -21,6 +21,7 @@ int number_of(std::string_view text, int otherwise = 0) {
 NumberFormat format_of(std::string_view name) {
   static constexpr auto kNames = std::to_array<std::pair<std::string_view, NumberFormat>>(
       {{"none", NumberFormat::none},
+       {"decimalZero", NumberFormat::decimal_zero},
        {"bullet", NumberFormat::bullet},
        {"lowerLetter", NumberFormat::lower_letter},
        {"upperLetter", NumberFormat::upper_letter},
@@ -38,6 +39,14 @@ int depth_of(std::string_view name) {
   return 0;
 }
 
+// Nothing: a level that no list has.
+std::optional<int> level_of(std::string_view text) {
+  const auto level = number_of(text);
+  return level >= 0 && level < DocxNumbering::kLevels ? std::optional(level) : std::nullopt;
+}
+
+bool is_on(std::string_view value) { return value != "0" && value != "false" && value != "off"; }
+
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t") == text.npos; }
 
 }  // namespace
@@ -48,11 +57,13 @@ void DocxStyles::start(std::string_view name, const XmlAttributes& attributes) {
     return;
   }
   if (name == "style") {
-    open_ = &styles_[std::string(attributes.get("styleId"))];
+    const auto id = short_id(attributes.get("styleId"));
+    const bool fits = !id.empty() && (styles_.size() < kStylesMax || styles_.contains(id));
+    open_ = fits ? &styles_[std::string(id)] : nullptr;
     return;
   }
   if (open_ == nullptr) return;
-  const auto value = attributes.get("val");
+  const auto value = short_id(attributes.get("val"));
   if (name == "name") {
     open_->name = layout::to_lower(value);
   } else if (name == "basedOn") {
@@ -116,31 +127,45 @@ const DocxStyles::Meaning& DocxStyles::meaning(std::string_view style) {
 }
 
 void DocxNumbering::start(std::string_view name, const XmlAttributes& attributes) {
-  constexpr std::size_t kTextMax = 64;
   const auto value = attributes.get("val");
   if (name == "abstractNum") {
-    abstract_ = attributes.get("abstractNumId");
+    abstract_ = short_id(attributes.get("abstractNumId"));
     number_.clear();
   } else if (name == "num") {
-    number_ = attributes.get("numId");
-  } else if (name == "abstractNumId") {
-    abstracts_.emplace(number_, value);
-  } else if (name == "numStyleLink") {
-    styles_named_.emplace(abstract_, value);
-  } else if (name == "styleLink") {
-    styles_made_.emplace(value, abstract_);
+    number_ = short_id(attributes.get("numId"));
+    abstract_.clear();
   } else if (name == "lvlOverride") {
-    at_ = number_of(attributes.get("ilvl"));
-  } else if (name == "startOverride") {
-    overrides_[{number_, at_}] = std::clamp(number_of(value), 0, kStartMax);
+    at_ = level_of(attributes.get("ilvl"));
   } else if (name == "lvl") {
-    at_ = number_of(attributes.get("ilvl"));
-    auto& levels = number_.empty() ? levels_ : own_levels_;
-    open_ = &levels[{number_.empty() ? abstract_ : number_, at_}];
+    const auto& of = number_.empty() ? abstract_ : number_;
+    const auto at = level_of(attributes.get("ilvl"));
+    if (of.empty() || !at || !has_room()) return;
+    open_ = &(number_.empty() ? levels_ : own_levels_)[{of, *at}];
     open_->format = NumberFormat::decimal;
-  } else if (open_ == nullptr) {
-    return;
-  } else if (name == "numFmt") {
+  } else if (open_ != nullptr) {
+    start_level(name, value);
+  } else if (name == "startOverride") {
+    if (number_.empty() || !at_ || !has_room()) return;
+    overrides_[{number_, *at_}] = std::clamp(number_of(value), 0, kStartMax);
+  } else {
+    start_numbering(name, short_id(value));
+  }
+}
+
+void DocxNumbering::start_numbering(std::string_view name, std::string_view id) {
+  if (id.empty() || !has_room()) return;
+  if (name == "abstractNumId") {
+    abstracts_.emplace(number_, id);
+  } else if (name == "numStyleLink") {
+    styles_named_.emplace(abstract_, id);
+  } else if (name == "styleLink") {
+    styles_made_.emplace(id, abstract_);
+  }
+}
+
+void DocxNumbering::start_level(std::string_view name, std::string_view value) {
+  constexpr std::size_t kTextMax = 64;
+  if (name == "numFmt") {
     open_->format = format_of(value);
   } else if (name == "lvlText") {
     // No program shows longer ones; they would stand before every item.
@@ -151,7 +176,9 @@ void DocxNumbering::start(std::string_view name, const XmlAttributes& attributes
   } else if (name == "start") {
     open_->start = std::clamp(number_of(value), 0, kStartMax);
   } else if (name == "pStyle") {
-    open_->style = value;
+    open_->style = short_id(value);
+  } else if (name == "isLgl") {
+    open_->legal = is_on(value);
   }
 }
 
@@ -219,14 +246,23 @@ std::string DocxCounters::next(const std::string& number, int at) {
   // Deeper levels begin again below the next item.
   std::fill(counts.begin() + at + 1, counts.end(), std::nullopt);
 
+  return marker_of(number, at, counts);
+}
+
+std::string DocxCounters::marker_of(const std::string& number, int at, const Counts& counts) const {
   const auto& level = numbering_.level(number, at);
   if (level.format == NumberFormat::bullet) {
     return level.text && is_blank(*level.text) ? std::string() : std::string(kBulletMarker);
   }
-  const auto shown = [&](int of) {
-    const auto format = of == at ? level.format : numbering_.level(number, of).format;
+  std::array<std::optional<std::string>, DocxNumbering::kLevels> known;
+  const auto shown = [&](int of) -> const std::string& {
+    auto& text = known[static_cast<std::size_t>(of)];
+    if (text) return *text;
+    auto format = of == at ? level.format : numbering_.level(number, of).format;
+    if (level.legal && format != NumberFormat::decimal_zero) format = NumberFormat::decimal;
     const auto count = counts[static_cast<std::size_t>(of)];
-    return number_text(format, count ? *count : start_of(number, of));
+    text = number_text(format, count ? *count : start_of(number, of));
+    return *text;
   };
   if (!level.text) return level.format == NumberFormat::none ? "" : shown(at) + ".";
   std::string marker;

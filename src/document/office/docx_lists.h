@@ -44,6 +44,8 @@ class DocxStyles final : public XmlHandler {
   };
   Meaning follow(std::string_view id) const;
 
+  static constexpr std::size_t kStylesMax = 10'000;
+
   std::map<std::string, Style, std::less<>> styles_;
   std::map<std::string, Meaning, std::less<>> meanings_;
   Style* open_ = nullptr;
@@ -59,6 +61,7 @@ class DocxNumbering final : public XmlHandler {
     std::optional<std::string> text = {};  // "%1.%2": the numbers of these levels.
     std::optional<int> start = {};
     std::string style = {};  // Paragraphs of this style stand at the level.
+    bool legal = false;      // Numbers of all levels are decimal here.
   };
 
   const Level& level(const std::string& number, int at) const;
@@ -74,6 +77,15 @@ class DocxNumbering final : public XmlHandler {
  private:
   using Place = std::pair<std::string, int>;
   const std::string* abstract_of(const std::string& number) const;
+  void start_numbering(std::string_view name, std::string_view id);
+  void start_level(std::string_view name, std::string_view value);
+  // Of everything together. What comes behind it is not there.
+  static constexpr std::size_t kEntriesMax = 200'000;
+  bool has_room() const {
+    return levels_.size() + own_levels_.size() + overrides_.size() + abstracts_.size() +
+               styles_named_.size() + styles_made_.size() <
+           kEntriesMax;
+  }
 
   std::map<Place, Level> levels_;      // Of abstract numberings.
   std::map<Place, Level> own_levels_;  // Of numberings that have their own instead.
@@ -84,7 +96,7 @@ class DocxNumbering final : public XmlHandler {
   std::map<std::string, std::string> styles_made_;  // From the style.
   std::string abstract_;
   std::string number_;
-  int at_ = 0;
+  std::optional<int> at_;  // Of an override; nothing where there is no such level.
   Level* open_ = nullptr;
 };
 
@@ -98,6 +110,7 @@ class DocxCounters {
  private:
   using Counts = std::array<std::optional<int>, DocxNumbering::kLevels>;
   int start_of(const std::string& number, int at) const;
+  std::string marker_of(const std::string& number, int at, const Counts& counts) const;
 
   const DocxNumbering& numbering_;
   std::map<std::string, Counts> counts_;

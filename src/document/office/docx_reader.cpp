@@ -14,7 +14,7 @@ namespace millrace::document {
 
 namespace {
 
-constexpr std::string_view kBody = "word/document.xml";
+constexpr std::string_view kUsualBody = "word/document.xml";
 
 int number_of(std::string_view text, int otherwise = 0) {
   int value = otherwise;
@@ -35,6 +35,7 @@ class BodyHandler final : public XmlHandler {
       : builder_(budget), styles_(styles), numbering_(numbering), counters_(numbering) {}
 
   void start(std::string_view name, const XmlAttributes& attributes) override {
+    if (!std::exchange(begun_, true)) ids_.note(attributes);
     // A paragraph without its mark, moved or deleted, is no item of its own.
     const bool is_gone = name == "moveFrom" || name == "del";
     if (skipping_ == 0 && in_properties_ && is_gone) properties_.mark_is_gone = true;
@@ -100,14 +101,19 @@ class BodyHandler final : public XmlHandler {
     } else if (name == "gridSpan") {
       span_ = number_of(attributes.get("val"), 1);
     } else if (name == "headerReference" && attributes.get("type") == "default") {
-      headers_.emplace_back(attributes.get_exactly("r:id"));
+      headers_.emplace_back(part_id(attributes));
     } else if (name == "footerReference" && attributes.get("type") == "default") {
-      footers_.emplace_back(attributes.get_exactly("r:id"));
+      footers_.emplace_back(part_id(attributes));
     }
   }
 
+  std::string_view part_id(const XmlAttributes& attributes) {
+    ids_.note(attributes);
+    return short_id(ids_.id(attributes));
+  }
+
   void start_property(std::string_view name, const XmlAttributes& attributes) {
-    const auto value = attributes.get("val");
+    const auto value = short_id(attributes.get("val"));
     if (name == "pStyle") {
       properties_.style = value;
     } else if (name == "outlineLvl") {
@@ -164,6 +170,8 @@ class BodyHandler final : public XmlHandler {
   bool in_properties_ = false;
   int span_ = 1;
   Properties properties_;
+  RelationshipIds ids_;
+  bool begun_ = false;
   std::vector<std::string> headers_;
   std::vector<std::string> footers_;
 };
@@ -191,20 +199,21 @@ std::string one_line(std::vector<FlowBlock> blocks) {
 }  // namespace
 
 Result<std::vector<Flow>> read_docx(Package& package) {
-  if (!package.has(kBody)) return refuse("office_structure", "the document has no body");
+  const auto part = main_part_of(package, kUsualBody);
+  if (!package.has(part)) return refuse("office_structure", "the document has no body");
+  MR_TRY(const auto links, relationships_of(package, part));
   DocxStyles styles;
-  MR_TRY_VOID(package.read("word/styles.xml", styles));
+  MR_TRY_VOID(package.read(links.first(package, "styles", "styles.xml"), styles));
   DocxNumbering numbering;
-  MR_TRY_VOID(package.read("word/numbering.xml", numbering));
-  MR_TRY(const auto targets, relationships_of(package, kBody));
+  MR_TRY_VOID(package.read(links.first(package, "numbering", "numbering.xml"), numbering));
 
   BodyHandler body(package.text(), styles, numbering);
-  MR_TRY_VOID(package.read(kBody, body));
+  MR_TRY_VOID(package.read(part, body));
   MR_TRY_VOID(body.state());
   Flow flow{.blocks = body.builder().take()};
-  for (const auto* part : {"word/footnotes.xml", "word/endnotes.xml"}) {
+  for (const std::string kind : {"footnotes", "endnotes"}) {
     BodyHandler notes(package.text(), styles, numbering);
-    MR_TRY_VOID(package.read(part, notes));
+    MR_TRY_VOID(package.read(links.first(package, kind, kind + ".xml"), notes));
     for (auto& block : notes.builder().take()) {
       const auto* paragraph = std::get_if<Paragraph>(&block);
       if (paragraph == nullptr || !paragraph->text.empty()) flow.blocks.push_back(std::move(block));
@@ -213,11 +222,11 @@ Result<std::vector<Flow>> read_docx(Package& package) {
   const auto running = [&](const std::vector<std::string>& ids) -> Result<std::string> {
     std::set<std::string_view> seen;
     for (const auto& id : ids) {
-      const auto target = targets.find(id);
-      if (target == targets.end() || !seen.insert(target->second).second) continue;
-      BodyHandler part(package.text(), styles, numbering);
-      MR_TRY_VOID(package.read(target->second, part));
-      auto line = one_line(part.builder().take());
+      const auto* target = links.target(id);
+      if (target == nullptr || !seen.insert(*target).second) continue;
+      BodyHandler running_text(package.text(), styles, numbering);
+      MR_TRY_VOID(package.read(*target, running_text));
+      auto line = one_line(running_text.builder().take());
       if (!line.empty()) return line;
     }
     return std::string();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 namespace millrace::document {
 
@@ -173,6 +174,29 @@ std::string words_of(const FormatSection& section) {
   return words;
 }
 
+// Without the blanks around them.
+std::string joined(std::span<const FormatToken> words) {
+  std::string text;
+  for (const auto& word : words) text += word.text;
+  const auto begin = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+// A sign, or what accounts have for one, begins or ends what stands before the number, or stands
+// alone behind it: not one within a word ("T-score 0.0"), nor brackets around one.
+bool has_sign(const FormatSection& section) {
+  const std::span tokens(section.tokens);
+  const auto is_word = [](const FormatToken& token) { return token.kind == Kind::literal; };
+  const auto begin = std::ranges::find_if_not(tokens, is_word);
+  const auto end = std::find_if_not(tokens.rbegin(), tokens.rend(), is_word).base();
+  if (begin == tokens.end()) return false;
+  const auto before = joined({tokens.begin(), begin});
+  const bool opens = before.find(')') == std::string::npos;
+  return before.starts_with('-') || before.ends_with('-') ||
+         (opens && (before.starts_with('(') || before.ends_with('('))) ||
+         joined({end, tokens.end()}) == "-";
+}
+
 bool is_time(const FormatSection& section) {
   return std::ranges::any_of(section.tokens, [](const FormatToken& token) {
     return token.kind == Kind::date || token.kind == Kind::elapsed;
@@ -206,8 +230,7 @@ FormatCode::Choice FormatCode::section_for(double value) const {
     for (std::size_t i = 0; i < count; ++i) {
       const auto& section = sections_[i];
       if (section.condition && !holds(*section.condition, value)) continue;
-      const bool says = words_of(section).find_first_of("-(") != std::string::npos;
-      return {.section = &section, .says_sign = says};
+      return {.section = &section, .says_sign = has_sign(section)};
     }
     return {.section = &sections_.front()};
   }

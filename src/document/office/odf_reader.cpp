@@ -144,11 +144,11 @@ class OpenLists {
   std::string marker() {
     if (!std::exchange(item_starts_, false) || open_.empty()) return {};
     auto& list = open_.back();
-    if (list.level.format == NumberFormat::bullet) return std::string(kBulletMarker);
-    list.last = list.counted.next++;
-    // Lists within the next items begin anew.
+    // Lists within this item and the next ones begin anew.
     list.counted.deeper.clear();
     list.resumed = false;
+    if (list.level.format == NumberFormat::bullet) return std::string(kBulletMarker);
+    list.last = list.counted.next++;
     if (list.level.format == NumberFormat::none) return {};
     auto text = list.level.before + numbers() + list.level.behind;
     const auto end = text.find_last_not_of(' ');

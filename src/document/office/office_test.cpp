@@ -2,6 +2,7 @@
 
 #include "document/inspect/made_inspection.h"
 #include "document/inspect/made_office.h"
+#include "document/office/package.h"
 #include "layout/reading_order.h"
 
 #include <gtest/gtest.h>
@@ -239,6 +240,125 @@ TEST(Office, OnePageOfAFile) {
   EXPECT_EQ(office_page("text", fd, 2).value().info.page, 2U);
   EXPECT_EQ(office_page("text", fd, 3).error().kind, ErrorKind::not_found);
   close(fd);
+}
+
+// The same files with their parts under other names, as the package says; ids of relationships have
+// another prefix.
+MadeZip renamed(MadeZip zip, const std::vector<std::pair<std::string, std::string>>& names,
+                std::string_view main) {
+  for (auto& entry : zip.entries) {
+    for (const auto& [from, to] : names) {
+      if (entry.name == from) entry.name = to;
+    }
+    for (auto at = entry.content.find("r:id="); at != std::string::npos;
+         at = entry.content.find("r:id=", at + 9)) {
+      entry.content.replace(at, 5, "odd:id=\"of another\" rel:id=");
+    }
+    const auto declared = entry.content.find("xmlns:r=\"r\"");
+    if (declared != std::string::npos) {
+      entry.content.replace(
+          declared, 11,
+          "xmlns:odd=\"o\" xmlns:rel=\"" + std::string(kRelationshipTypes).substr(0, 67) + "\"");
+    }
+  }
+  zip.add("_rels/.rels",
+          relationships(relationship("t", "metadata/thumbnail", "word/document.xml") +
+                        relationship("m", "officeDocument", main)));
+  return zip;
+}
+
+TEST(Office, ThePackageSaysWhichPartItIsAbout) {
+  auto docx = made_docx(docx_paragraph("Scope", "<w:pStyle w:val=\"H1\"/>") +
+                        "<w:sectPr><w:headerReference w:type=\"default\" r:id=\"h\"/></w:sectPr>");
+  docx.add("word/_rels/document.xml.rels",
+           relationships(relationship("h", "header", "../parts/head.xml") +
+                         relationship("s", "styles", "/looks/styles2.xml")));
+  docx.add("parts/head.xml", "<hdr>" + docx_paragraph("Clinic") + "</hdr>");
+  docx.add("looks/styles2.xml", "<s><style styleId=\"H1\"><name val=\"heading 1\"/></style></s>");
+  docx = renamed(docx,
+                 {{"word/document.xml", "text/document2.xml"},
+                  {"word/_rels/document.xml.rels", "text/_rels/document2.xml.rels"}},
+                 "text/document2.xml");
+  const auto words = pages_of("docx", docx.bytes()).front().words;
+  ASSERT_EQ(words.size(), 2U);
+  EXPECT_EQ(words[0].text, "Clinic");
+  EXPECT_EQ(words[1].text, "Scope");
+  EXPECT_GT(words[1].box.height(), words[0].box.height()) << "headings are larger";
+
+  const auto xlsx = renamed(made_xlsx("<row r=\"1\"><c r=\"A1\" t=\"s\"><v>0</v></c>"
+                                      "<c r=\"B1\" s=\"3\"><v>5</v></c></row>",
+                                      {"Aspirin"}),
+                            {{"xl/workbook.xml", "book/all.xml"},
+                             {"xl/_rels/workbook.xml.rels", "book/_rels/all.xml.rels"},
+                             {"xl/sharedStrings.xml", "book/sharedStrings.xml"},
+                             {"xl/styles.xml", "book/styles.xml"},
+                             {"xl/worksheets/sheet1.xml", "book/worksheets/sheet1.xml"}},
+                            "/book/./more/../all.xml");
+  const auto sheet = text_of("xlsx", xlsx.bytes());
+  EXPECT_NE(sheet.find("Aspirin"), std::string::npos) << sheet;
+  EXPECT_NE(sheet.find("5.0 mg"), std::string::npos) << sheet;
+
+  const auto pptx = renamed(made_pptx({slide_text("One"), slide_text("Two")}),
+                            {{"ppt/presentation.xml", "ppt/deck.xml"},
+                             {"ppt/_rels/presentation.xml.rels", "ppt/_rels/deck.xml.rels"}},
+                            "ppt/deck.xml");
+  ASSERT_EQ(pages_of("pptx", pptx.bytes()).size(), 2U);
+  EXPECT_EQ(pages_of("pptx", pptx.bytes())[1].words[0].text, "Two");
+}
+
+// J03. What a package names may be anything; then the usual name counts.
+TEST(Office, NamesOfPartsThatAreNoneAreIgnored) {
+  for (const auto* name : {"../../../../etc/passwd", "/etc/passwd", "C:\\text.docx", "missing.xml",
+                           "", "..", "/", "word", "http://example.org/word/document.xml"}) {
+    SCOPED_TRACE(name);
+    auto zip = made_docx(docx_paragraph("stays"));
+    zip.add("_rels/.rels", relationships(relationship("m", "officeDocument", name)));
+    zip.add("word/_rels/document.xml.rels", relationships(relationship("s", "styles", name)));
+    EXPECT_EQ(text_of("docx", zip.bytes()), "stays");
+  }
+  auto outside = made_docx(docx_paragraph("stays"));
+  outside.add("word/other.xml", "<w><p><t>never</t></p></w>");
+  outside.add("_rels/.rels",
+              relationships(relationship("m", "officeDocument", "word/other.xml", true)));
+  EXPECT_EQ(text_of("docx", outside.bytes()), "stays");
+  auto broken = made_docx(docx_paragraph("stays"));
+  broken.add("_rels/.rels", "<Relationships><Relationship ");
+  EXPECT_EQ(text_of("docx", broken.bytes()), "stays");
+  for (const auto* name : {"text/body", "word/embeddings/body.xml"}) {
+    auto unsearched = made_docx(docx_paragraph("stays"));
+    unsearched.add(name, "<w><p><t>never</t></p></w>");
+    unsearched.add("_rels/.rels", relationships(relationship("m", "officeDocument", name)));
+    EXPECT_EQ(text_of("docx", unsearched.bytes()), "stays") << "inspection does not look there";
+  }
+  // Above the root there is nothing, so this is the part itself.
+  auto above = made_docx(docx_paragraph("never"));
+  above.add("text.xml", "<w><p><t>shown</t></p></w>");
+  above.add("_rels/.rels", relationships(relationship("m", "officeDocument", "../../text.xml")));
+  EXPECT_EQ(text_of("docx", above.bytes()), "shown");
+}
+
+TEST(Office, RelationshipsAreAsShortAndFewAsProgramsWriteThem) {
+  const Limits limits;
+  Relationships links("word/document.xml", limits);
+  const auto add = [&](const std::string& id, const std::string& target) {
+    const char* list[] = {"Id", id.c_str(), "Target", target.c_str(), nullptr};
+    links.add(XmlAttributes(list));
+  };
+  const std::string long_id(300, 'i');
+  const std::string long_name(limits.entry_name_bytes_max, 'n');
+  add(long_id, "a.xml");
+  add("", "a.xml");
+  add("long", long_name);
+  add("short", "../" + long_name);
+  EXPECT_EQ(links.target(long_id), nullptr);
+  EXPECT_EQ(links.target(""), nullptr);
+  EXPECT_EQ(links.target("long"), nullptr) << "no part has such a name";
+  ASSERT_NE(links.target("short"), nullptr);
+  EXPECT_EQ(*links.target("short"), long_name);
+  for (std::size_t i = 3; i < Relationships::kLinksMax; ++i) add("r" + std::to_string(i), "a.xml");
+  add("too many", "a.xml");
+  EXPECT_EQ(*links.target("r" + std::to_string(Relationships::kLinksMax - 1)), "word/a.xml");
+  EXPECT_EQ(links.target("too many"), nullptr);
 }
 
 // J03.

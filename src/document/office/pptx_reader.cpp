@@ -8,15 +8,17 @@ namespace millrace::document {
 
 namespace {
 
-constexpr std::string_view kPresentation = "ppt/presentation.xml";
+constexpr std::string_view kUsualPresentation = "ppt/presentation.xml";
 
 struct SlideList final : XmlHandler {
   void start(std::string_view name, const XmlAttributes& attributes) override {
-    if (name == "sldId") ids.emplace_back(attributes.get_exactly("r:id"));
+    links.note(attributes);
+    if (name == "sldId") ids.emplace_back(links.id(attributes));
   }
   void end(std::string_view) override {}
   void text(std::string_view) override {}
 
+  RelationshipIds links;
   std::vector<std::string> ids;
 };
 
@@ -79,23 +81,24 @@ class SlideHandler final : public XmlHandler {
 }  // namespace
 
 Result<std::vector<Flow>> read_pptx(Package& package) {
-  if (!package.has(kPresentation)) {
+  const auto part = main_part_of(package, kUsualPresentation);
+  if (!package.has(part)) {
     return refuse("office_structure", "the presentation has no list of slides");
   }
   SlideList list;
-  MR_TRY_VOID(package.read(kPresentation, list));
-  MR_TRY(const auto targets, relationships_of(package, kPresentation));
+  MR_TRY_VOID(package.read(part, list));
+  MR_TRY(const auto links, relationships_of(package, part));
   if (list.ids.size() > package.limits().pages_max) {
     return refuse("page_count", "the presentation has more slides than are allowed");
   }
   std::vector<Flow> flows;
   for (const auto& id : list.ids) {
-    const auto target = targets.find(id);
-    if (target == targets.end() || !package.has(target->second)) {
+    const auto* target = links.target(id);
+    if (target == nullptr || !package.has(*target)) {
       return refuse("office_structure", "a slide is missing");
     }
     SlideHandler slide(package.text());
-    MR_TRY_VOID(package.read(target->second, slide));
+    MR_TRY_VOID(package.read(*target, slide));
     flows.push_back(
         {.paper = Paper::slide, .blocks = slide.builder().take(), .fit_one_page = true});
   }

@@ -11,7 +11,7 @@ namespace millrace::document {
 
 namespace {
 
-constexpr std::string_view kWorkbook = "xl/workbook.xml";
+constexpr std::string_view kUsualWorkbook = "xl/workbook.xml";
 constexpr std::uint32_t kColumnMax = 16'384;  // XFD.
 
 struct Sheet {
@@ -21,9 +21,9 @@ struct Sheet {
 
 struct WorkbookHandler final : XmlHandler {
   void start(std::string_view name, const XmlAttributes& attributes) override {
+    ids.note(attributes);
     if (name == "sheet") {
-      sheets.push_back(
-          {std::string(attributes.get("name")), std::string(attributes.get_exactly("r:id"))});
+      sheets.push_back({std::string(attributes.get("name")), std::string(ids.id(attributes))});
     }
     if (name == "workbookPr") {
       const auto value = attributes.get("date1904");
@@ -33,6 +33,7 @@ struct WorkbookHandler final : XmlHandler {
   void end(std::string_view) override {}
   void text(std::string_view) override {}
 
+  RelationshipIds ids;
   std::vector<Sheet> sheets;
   bool from_1904 = false;
 };
@@ -246,24 +247,26 @@ class SheetHandler final : public XmlHandler {
 }  // namespace
 
 Result<std::vector<Flow>> read_xlsx(Package& package) {
-  if (!package.has(kWorkbook)) return refuse("office_structure", "the workbook is missing");
+  const auto part = main_part_of(package, kUsualWorkbook);
+  if (!package.has(part)) return refuse("office_structure", "the workbook is missing");
   WorkbookHandler workbook;
-  MR_TRY_VOID(package.read(kWorkbook, workbook));
-  MR_TRY(const auto targets, relationships_of(package, kWorkbook));
+  MR_TRY_VOID(package.read(part, workbook));
+  MR_TRY(const auto links, relationships_of(package, part));
   if (workbook.sheets.size() > package.limits().pages_max) {
     return refuse("page_count", "the workbook has more sheets than are allowed");
   }
   Book book{.strings = SharedStrings(package.text()), .from_1904 = workbook.from_1904};
-  MR_TRY_VOID(package.read("xl/sharedStrings.xml", book.strings));
-  MR_TRY_VOID(package.read("xl/styles.xml", book.styles));
+  MR_TRY_VOID(
+      package.read(links.first(package, "sharedStrings", "sharedStrings.xml"), book.strings));
+  MR_TRY_VOID(package.read(links.first(package, "styles", "styles.xml"), book.styles));
   std::vector<Flow> flows;
   for (const auto& sheet : workbook.sheets) {
-    const auto target = targets.find(sheet.id);
-    if (target == targets.end() || !package.has(target->second)) {
+    const auto* target = links.target(sheet.id);
+    if (target == nullptr || !package.has(*target)) {
       return refuse("office_structure", "a sheet is missing");
     }
     SheetHandler handler(book, package.text());
-    MR_TRY_VOID(package.read(target->second, handler));
+    MR_TRY_VOID(package.read(*target, handler));
     Flow flow{.paper = Paper::a4_landscape, .blocks = handler.take(), .header = sheet.name};
     flows.push_back(std::move(flow));
   }

@@ -40,7 +40,9 @@ Word word_of(std::string_view word) {
       {Word::link,
        {"to",  "of", "or", "and", "gegen", "auf", "von", "oder", "und", "à", "aux", "au", "de",
         "des", "d",  "ou", "et",  "a",     "al",  "los", "las",  "o",   "u", "y",   "e"}},
-      {Word::allergy, {"allergy", "allergies", "allergie", "allergien", "alergia", "alergias"}},
+      {Word::allergy,
+       {"allergy", "allergies", "allergic", "allergie", "allergien", "allergisch", "allergique",
+        "alergia", "alergias", "alérgico", "alérgica"}},
       {Word::intolerance,
        {"intolerance", "intolerances", "unverträglichkeit", "unverträglichkeiten", "intolérance",
         "intolérances", "intolerancia", "intolerancias"}},
@@ -92,6 +94,11 @@ Word word_of(std::string_view word) {
 
 bool is_code(std::string_view word) { return word == "nka" || word == "nkda" || word == "nkfa"; }
 
+bool is_only(std::string_view text, std::string_view word) {
+  const auto begin = text.find_first_not_of(' ');
+  return begin != text.npos && text.substr(begin, text.find_last_not_of(' ') - begin + 1) == word;
+}
+
 // An allergy of no kind in particular, or to nothing in particular.
 struct Nothing {
   bool said = false;          // "No known allergies", "NKDA": the denial is in the words.
@@ -142,8 +149,8 @@ std::optional<Nothing> nothing_in(std::string_view name) {
     // The kind and the word are one: "Arzneimittelallergien".
     allergy |= is_code(text) || text.contains("allergie");
   }
-  // "Keine bekannt", under a heading that says of what.
-  const bool bare = found.said && found.kinds.empty() && !intolerance;
+  // "Keine bekannt", under a heading that says of what. "PAS" by itself is a medicine.
+  const bool bare = found.said && found.kinds.empty() && !intolerance && !is_only(rest, "pas");
   return allergy || bare ? std::optional(found) : std::nullopt;
 }
 

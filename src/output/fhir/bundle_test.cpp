@@ -518,6 +518,30 @@ TEST_F(Fhir, ADeniedKindOfAllergyIsAStatementToo) {
   }
 }
 
+// "Pas" denies in French, and PAS is a medicine against tuberculosis.
+TEST_F(Fhir, AMedicineThatReadsLikeADenialIsAnAllergy) {
+  for (const auto* words : {"PAS", "pas", "PAS."}) {
+    const auto one = fact("f1", FactType::AllergyIntolerance, {"e15"},
+                          fmt::format(R"({{"substance":"{}"}})", words));
+    EXPECT_EQ(to_json(only(one, "AllergyIntolerance").at("code")),
+              fmt::format(R"({{"text":"{}"}})", words));
+    EXPECT_EQ(
+        text_at(only(negated(one), "AllergyIntolerance"), {"verificationStatus", "coding", "code"}),
+        "refuted");
+  }
+}
+
+TEST_F(Fhir, BeingAllergicToNothingIsADenial) {
+  const auto code_of = [&](std::string_view words) {
+    return text_at(only(negated(fact("f1", FactType::AllergyIntolerance, {"e15"},
+                                     fmt::format(R"({{"substance":"{}"}})", words))),
+                        "AllergyIntolerance"),
+                   {"code", "coding", "code"});
+  };
+  EXPECT_EQ(code_of("allergic to any medications"), "409137002");
+  EXPECT_EQ(code_of("allergisch"), "716186003");
+}
+
 TEST_F(Fhir, WhatIsAffirmedIsNoDenial) {
   for (const auto* words : {"drug allergies", "food allergy", "allergies"}) {
     const auto one = only(fact("f1", FactType::AllergyIntolerance, {"e15"},

@@ -281,21 +281,9 @@ Task<std::optional<Outcome>> brought_along(StageJob& job) {
   if (!payload || !payload->contains("parsed_path")) co_return std::optional<Outcome>();
   MR_CO_TRY(const auto found, co_await job.services.ingest->find_parsed(job.id()));
   if (!found) co_return std::optional<Outcome>();
-  MR_CO_TRY(const auto key, blob::BlobKey::parse(found->store_key));
-  MR_CO_TRY(auto reader, co_await job.services.blobs.open(key, {}));
-  MR_CO_TRY(const auto writer,
-            co_await job.services.blobs.create({.content_type = "text/markdown"}));
-  std::vector<std::byte> piece(std::size_t{1024} * 1024);
-  for (;;) {
-    MR_CO_TRY(const auto read, co_await reader->read(piece));
-    if (read == 0) break;
-    MR_CO_TRY_VOID(co_await writer->write(std::span<const std::byte>(piece).first(read)));
-  }
-  // Written again, and so young enough to be referred to.
-  MR_CO_TRY(const auto info, co_await writer->finish());
-  Parsed parsed{.markdown = describe_content(info, "text/markdown"),
-                .parser_name = "imported",
-                .parser_version = "1"};
+  Parsed parsed{.parser_name = "imported", .parser_version = "1"};
+  MR_CO_TRY(parsed.markdown,
+            co_await keep_again(job.services.blobs, found->store_key, "text/markdown"));
   parsed.meta["kind"] = "markdown";
   parsed.meta["mime"] = "text/markdown";
   co_return std::optional(settled_parse(job, std::move(parsed)));

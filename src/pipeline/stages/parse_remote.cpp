@@ -35,8 +35,6 @@ constexpr std::string_view kLlamaParse = "llamaparse";
 constexpr std::string_view kMarkdown = "text/markdown";
 constexpr milliseconds kFirstLook{2'000};
 constexpr milliseconds kLastLook{60'000};
-// Above what the server takes in one delivery.
-constexpr std::uint64_t kArrivedMaxBytes = std::uint64_t{512} * 1024 * 1024;
 constexpr std::size_t kPagesToldMax = 50;
 
 // One delivery of the job.
@@ -289,13 +287,10 @@ Task<Outcome> RemoteParse::finish(ParseState state,
 }
 
 Task<Outcome> RemoteParse::take_arrived(ParseState state) {
-  // Written again, and so young enough to be referred to, however long the job took to come here.
-  MR_CO_TRY(const auto text, co_await steadily(*job_.context, [&] {
-              return read_content(job_.services.blobs, *state.content, kArrivedMaxBytes);
-            }));
   Parsed parsed{.parser_name = std::string(limited()), .parser_version = parser_version()};
   MR_CO_TRY(parsed.markdown, co_await steadily(*job_.context, [&] {
-              return keep_content(job_.services.blobs, text, std::string(kMarkdown));
+              return keep_again(job_.services.blobs, state.content->store_key,
+                                std::string(kMarkdown));
             }));
   parsed.meta["remote_id"] = state.remote_id;
   parsed.meta["asks"] = state.asks;
