@@ -103,6 +103,9 @@ TEST(Filters, InvoiceTotalsHaveTheDecimalsOfTheirCurrency) {
   EXPECT_EQ(totals(R"("currency": "KWD",)", fils), "1.234 0.062 1.296 3");
   EXPECT_EQ(totals(R"("currency": "KWD", "decimals": 2,)", fils), "1.23 0.06 1.29 2");
   EXPECT_EQ(totals("", fils), "1.23 0.06 1.29 2");
+  const std::string_view account = R"([{"unit_price": 1.23456, "tax_percent": 5}])";
+  EXPECT_EQ(totals(R"("currency": "CLF",)", account), "1.2346 0.0617 1.2963 4");
+  EXPECT_EQ(totals(R"("currency": "UYW",)", account), "1.2346 0.0617 1.2963 4");
 }
 
 TEST(Markdown, BlocksAndSpans) {

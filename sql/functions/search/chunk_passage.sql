@@ -7,21 +7,27 @@ as $$
 declare
   v_text text := left(p_text, 8192);
   v_solid constant text := '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF66-\uFF9D]';
+  v_seen text := millrace.parted_text(v_text);
   v_result jsonb;
 begin
+  if getdatabaseencoding() = 'UTF8' then
+    -- Optional hyphens stand within words, and the parser parts words there: in their place it sees a joiner (of as many bytes, left out by plain_text likewise).
+    v_seen := translate(v_seen, chr(173), chr(847));
+  end if;
   -- The parser gives all of the text back, piece by piece, and some pieces twice: what is made of parts (15 … 17, with hyphens; 5, addresses of pages) comes before its parts.
   with parsed as materialized (
     select p.place, p.part, p.piece, p.word
       from (select t.place, s.part, s.piece, (t.tokid not in (12, 13, 14, 18, 23)) as word
-              from ts_parse('default', translate(v_text, '-_', '  ')) with ordinality t(tokid, token, place)
+              from ts_parse('default', v_seen) with ordinality t(tokid, token, place)
              cross join lateral unnest(case when t.token ~ v_solid then string_to_array(t.token, null) else array[t.token] end) with ordinality s(piece, part)
              where t.tokid not in (5, 15, 16, 17)) p),
   piece as materialized (
     select p.piece, p.word, row_number() over w as number, sum(length(p.piece)) over w - length(p.piece) as letter, sum(octet_length(p.piece)) over w - octet_length(p.piece) as byte
       from parsed p window w as (order by p.place, p.part)),
   sum as (select sum(octet_length(p.piece)) = octet_length(v_text) as whole from piece p),
+  -- Most are plain words: nothing to spell otherwise.
   form as materialized (
-    select f.form from (select distinct lower(p.piece) as form from piece p where p.word) f where p_words is not null and to_tsvector(p_config, f.form) @@ p_words),
+    select f.form from (select distinct lower(p.piece) as form from piece p where p.word) f where p_words is not null and to_tsvector(p_config, case when f.form ~ '[^a-z0-9]|[0-9][a-z]' then millrace.spaced_text(f.form) else f.form end) @@ p_words),
   hit as materialized (
     select p.letter, p.byte, p.byte + octet_length(p.piece) as byte_end, lower(p.piece) as form, p.number
       from piece p join form f on f.form = lower(p.piece), sum s where p.word and s.whole order by p.number limit 400),

@@ -14,6 +14,9 @@ declare
   v_hidden uuid[] := millrace.hidden_generations(v_tenant);
   v_by_words boolean := p_mode in ('hybrid', 'text');
   v_by_vector boolean := p_mode in ('hybrid', 'vector') and p_vector is not null;
+  v_configs text[];
+  v_language regconfig;
+  v_counts jsonb;
   v_length double precision;
   v_documents uuid[] := '{}';
   v_chunks uuid[] := '{}';
@@ -37,6 +40,11 @@ begin
   elsif not coalesce(p_text_weight between 0 and 100 and p_vector_weight between 0 and 100 and p_text_weight + p_vector_weight > 0, false) then
     raise exception 'weights must be between 0 and 100, and not both 0' using errcode = 'MR024';
   end if;
+  v_configs := millrace.search_configs(v_tenant);
+  v_language := millrace.question_language(v_configs, p_query);
+  if v_by_words and cardinality(v_configs) > 1 then
+    v_counts := millrace.count_anywhere(v_tenant, v_user, v_configs, p_query, v_language);
+  end if;
   if v_by_vector then
     v_length := (select sqrt(sum(v.value::double precision * v.value)) from unnest(p_vector) v(value));
     select coalesce(array_agg(r.document_id), '{}'), coalesce(array_agg(r.chunk_id), '{}'), coalesce(array_agg(r.cosine), '{}') into v_documents, v_chunks, v_cosines
@@ -45,8 +53,8 @@ begin
   return query
   with by_words as materialized (
     select r.document_id, r.chunk_id, r.share
-      from unnest(case when v_by_words then millrace.search_configs(v_tenant) end) c(config)
-     cross join lateral millrace.rank_words(v_tenant, v_user, c.config, p_query, p_documents, v_list, v_documents, v_chunks) r),
+      from unnest(case when v_by_words then v_configs end) c(config)
+     cross join lateral millrace.rank_words(v_tenant, v_user, c.config, p_query, p_documents, v_list, v_documents, v_chunks, v_configs, v_language, v_counts) r),
   by_vector as materialized (
     select * from unnest(v_documents, v_chunks, v_cosines) v(document_id, chunk_id, cosine)),
   candidate as materialized (
@@ -63,12 +71,15 @@ begin
     select m.*, case when v_by_words and v_by_vector then (m.own + v_document_part * max(m.own) over (partition by m.document_id)) / (1 + v_document_part) else m.own end as score
       from measured m),
   best as materialized (
-    select s.*, row_number() over (order by s.score desc, s.share desc, s.document_id, s.chunk_id) as place from scored s order by place limit p_limit)
+    select s.*, row_number() over (order by s.score desc, s.share desc, s.document_id, s.chunk_id) as place from scored s order by place limit p_limit),
+  mark as materialized (
+    select c.config, millrace.passage_words(c.config::regconfig, p_query, v_language) as marks from unnest(v_configs) c(config))
   select jsonb_build_object('rank', b.place, 'score', round(b.score::numeric, 6), 'document_id', c.document_id, 'document_name', d.file_name, 'chunk_id', c.chunk_id, 'content_id', c.content_id,
            'generation_id', c.generation_id, 'chunk_ord', c.chunk_ord, 'heading_path', to_jsonb(c.heading_path), 'page_start', c.page_start, 'page_end', c.page_end, 'start_byte', c.start_byte,
-           'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, millrace.passage_words(c.config::regconfig, p_query, c.words), c.text, c.start_byte))
+           'end_byte', c.end_byte, 'text', c.text, 'passage', millrace.chunk_passage(c.config::regconfig, case when c.words @@ m.marks[1] then m.marks[1] else coalesce(m.marks[2], m.marks[1]) end, c.text, c.start_byte))
          || case when p_explain then jsonb_build_object('explain', jsonb_build_object('share', round(b.share::numeric, 6), 'cosine', round(b.cosine::numeric, 6), 'config', c.config)) else '{}' end
     from best b join millrace.document_chunks c on c.document_id = b.document_id and c.chunk_id = b.chunk_id and c.generation_id <> all (v_hidden)
+    left join mark m on m.config = c.config
     left join millrace.shell_files d on d.id = c.document_id
    where c.tenant_id = v_tenant and (v_user is null or c.owner_id = v_user)
    order by b.place;

@@ -103,6 +103,8 @@
 -- function millrace.config_bigint(p_key text, p_default bigint) returns bigint stable
 -- function millrace.config_boolean(p_key text, p_default boolean) returns boolean stable
 -- function millrace.config_integer(p_key text, p_default integer) returns integer stable
+-- function millrace.count_anywhere(p_tenant_id uuid, p_owner_id uuid, p_configs text[], p_query text, p_language regconfig) returns jsonb stable
+-- function millrace.count_chunks(p_scope tsquery, p_query tsquery, p_hidden uuid[], p_total bigint) returns bigint stable
 -- function millrace.count_download(p_history_id uuid) returns jsonb volatile security definer
 -- function millrace.count_downloads(p_job_ids uuid[]) returns integer volatile security definer
 -- function millrace.count_objects() returns trigger volatile
@@ -221,8 +223,10 @@
 -- function millrace.fold_usage(p_tenant uuid) returns void volatile
 -- function millrace.fold_usages(p_limit integer) returns integer volatile
 -- function millrace.forget_blobs(p_tenants uuid[], p_sha256 bytea[]) returns integer volatile security definer
+-- function millrace.forget_dimension(p_embed_model text, p_embed_version text) returns bigint volatile
 -- function millrace.forget_imports(p_source text, p_schema text) returns bigint volatile security definer
 -- function millrace.forget_parts(p_upload_ids uuid[], p_handles text[]) returns integer volatile security definer
+-- function millrace.free_cancelled(p_tenant uuid, p_specs jsonb) returns void volatile
 -- function millrace.free_slots(p_queue_id smallint, p_max integer, p_limit integer) returns integer[] volatile
 -- function millrace.generation_json(p_generation millrace.generation) returns jsonb stable
 -- function millrace.get_batch(p_batch_id uuid) returns jsonb stable security definer
@@ -368,8 +372,11 @@
 -- function millrace.parse_id(p_document_id uuid, p_parser_name text, p_parser_version text) returns uuid immutable security definer
 -- function millrace.parse_json(p_request millrace.parse_request) returns jsonb stable
 -- function millrace.parse_time(p_text text, p_field text) returns timestamp with time zone stable
+-- function millrace.parsed_object(p_name text, p_scope uuid) returns millrace.storage_object stable
+-- function millrace.parsed_text(p_document millrace.document) returns millrace.page_result stable
+-- function millrace.parted_text(p_text text) returns text immutable
 -- function millrace.partition_start(p_at timestamp with time zone, p_step interval) returns timestamp with time zone immutable
--- function millrace.passage_words(p_config regconfig, p_query text, p_words tsvector) returns tsquery stable
+-- function millrace.passage_words(p_config regconfig, p_query text, p_language regconfig DEFAULT NULL::regconfig) returns tsquery[] stable
 -- function millrace.pause_queue(p_queue text, p_reason text DEFAULT NULL::text) returns void volatile security definer
 -- function millrace.payee(p_provider text) returns text immutable
 -- function millrace.pending_chunks(p_generation_id uuid, p_after integer DEFAULT '-1'::integer, p_limit integer DEFAULT 256) returns TABLE(chunk_id uuid, chunk_ord integer, embed_sha256 text, embedding_text text) stable security definer
@@ -380,6 +387,7 @@
 -- function millrace.pgmq_read(p_queue_name text, p_vt integer DEFAULT 30, p_qty integer DEFAULT 1) returns SETOF millrace.message_record volatile security definer
 -- function millrace.pgmq_send(p_queue_name text, p_msg jsonb, p_delay integer DEFAULT 0) returns bigint volatile security definer
 -- function millrace.pgmq_type(p_queue_name text) returns smallint stable
+-- function millrace.phrase_pattern() returns text immutable
 -- function millrace.pin_claimed(p_worker_id text, p_job_ids uuid[], p_tokens uuid[]) returns integer volatile
 -- function millrace.pipeline_definition(p_hash bytea) returns jsonb stable security definer
 -- function millrace.place_batch(p_generation_id uuid, p_limit integer) returns integer volatile
@@ -387,6 +395,7 @@
 -- function millrace.place_new(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_tenant uuid, p_now timestamp with time zone) returns void volatile
 -- function millrace.place_of(p_job_id uuid) returns text stable
 -- function millrace.plain_options(p_options jsonb) returns boolean immutable
+-- function millrace.plain_text(p_text text) returns text immutable
 -- function millrace.policy_interval(p_value jsonb, p_field text) returns interval immutable
 -- function millrace.position_of(p_token uuid) returns integer immutable
 -- function millrace.process_job(p_job_id uuid) returns text volatile security definer
@@ -411,11 +420,13 @@
 -- function millrace.put_shell_files(p_rows jsonb, p_conflict text DEFAULT 'error'::text) returns SETOF millrace.shell_files volatile security definer
 -- function millrace.put_vectors(p_job_id uuid, p_token uuid, p_generation_id uuid, p_batch_id uuid, p_chunk_ids uuid[], p_vectors text[], p_shas text[], p_signatures text[], p_call_id uuid DEFAULT NULL::uuid, p_end jsonb DEFAULT NULL::jsonb) returns integer volatile security definer
 -- function millrace.quarantine_pages(p_file_id uuid, p_stage text) returns void volatile
+-- function millrace.question_language(p_configs text[], p_query text) returns regconfig stable
+-- function millrace.question_words(p_config regconfig, p_query text, p_language regconfig DEFAULT NULL::regconfig) returns TABLE(lexeme text, positions smallint[]) stable
 -- function millrace.queue_counts() returns TABLE(queue text, tenant_id uuid, enqueued bigint, completed bigint, failed bigint, cancelled bigint, redriven bigint, ready bigint, delayed bigint, leased bigint, live bigint) stable security definer
 -- function millrace.queue_load(p_queue text DEFAULT NULL::text) returns TABLE(queue text, ready bigint, delayed bigint, leased bigint, demand bigint, oldest_age_s double precision, per_second double precision, drain_s double precision, paused boolean) volatile security definer
 -- function millrace.quote_lexeme(p_lexeme text) returns tsquery immutable
 -- function millrace.rank_vectors(p_tenant_id uuid, p_owner_id uuid, p_vector real[], p_embed_model text, p_embed_version text, p_query text, p_documents uuid[], p_limit integer, p_near integer DEFAULT 200) returns TABLE(document_id uuid, chunk_id uuid, cosine double precision) stable
--- function millrace.rank_words(p_tenant_id uuid, p_owner_id uuid, p_config text, p_query text, p_documents uuid[], p_limit integer, p_also_documents uuid[] DEFAULT '{}'::uuid[], p_also_chunks uuid[] DEFAULT '{}'::uuid[]) returns TABLE(document_id uuid, chunk_id uuid, share double precision) stable
+-- function millrace.rank_words(p_tenant_id uuid, p_owner_id uuid, p_config text, p_query text, p_documents uuid[], p_limit integer, p_also_documents uuid[] DEFAULT '{}'::uuid[], p_also_chunks uuid[] DEFAULT '{}'::uuid[], p_configs text[] DEFAULT '{}'::text[], p_language regconfig DEFAULT NULL::regconfig, p_counts jsonb DEFAULT NULL::jsonb) returns TABLE(document_id uuid, chunk_id uuid, share double precision) stable
 -- function millrace.read_duration(p_value jsonb) returns interval immutable
 -- function millrace.read_events(p_xid xid8, p_seq bigint, p_late_xids xid8[], p_late_seqs bigint[], p_limit integer, p_expand boolean DEFAULT true) returns TABLE(snapshot text, too_old boolean, late boolean, xid xid8, event_id bigint, at timestamp with time zone, tenant_id uuid, kind text, queue text, job_ids uuid[], data jsonb) stable security definer
 -- function millrace.read_lane(p_lane_id integer, p_limit integer, p_cutoff timestamp with time zone, p_wait boolean, p_costed boolean, p_lines boolean) returns SETOF millrace.stretch volatile
@@ -491,8 +502,8 @@
 -- function millrace.search_chunks(p_query text, p_vector real[] DEFAULT NULL::real[], p_embed_model text DEFAULT NULL::text, p_embed_version text DEFAULT NULL::text, p_mode text DEFAULT 'hybrid'::text, p_documents uuid[] DEFAULT NULL::uuid[], p_limit integer DEFAULT 10, p_explain boolean DEFAULT false, p_text_weight double precision DEFAULT 1.2, p_vector_weight double precision DEFAULT 1) returns SETOF jsonb stable security definer
 -- function millrace.search_configs(p_tenant_id uuid) returns text[] stable
 -- function millrace.search_demands(p_config regconfig, p_query text) returns tsquery stable
--- function millrace.search_lexemes(p_config regconfig, p_query text) returns tsquery stable
--- function millrace.search_terms(p_config regconfig, p_query text) returns tsquery[] stable
+-- function millrace.search_lexemes(p_config regconfig, p_query text, p_language regconfig DEFAULT NULL::regconfig) returns tsquery stable
+-- function millrace.search_terms(p_config regconfig, p_query text, p_language regconfig DEFAULT NULL::regconfig) returns tsquery[] stable
 -- function millrace.set_breaker(p_provider_id integer, p_state text, p_until timestamp with time zone, p_failures integer, p_opens integer, p_reason text) returns void volatile
 -- function millrace.set_budget(p_provider text, p_micros_per_day bigint) returns void volatile security definer
 -- function millrace.set_config_value(p_key text, p_value text) returns void volatile security definer
@@ -545,13 +556,15 @@
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.take_upload(p_upload_id uuid, p_user uuid, p_writer uuid, p_for interval DEFAULT '00:01:00'::interval) returns jsonb volatile security definer
 -- function millrace.take_webhook(p_source text, p_webhook_id text, p_tenant uuid, p_effect text) returns boolean volatile
+-- function millrace.tenant_chunks(p_tenant_id uuid, p_owner_id uuid, p_documents uuid[] DEFAULT NULL::uuid[]) returns bigint stable
 -- function millrace.tenant_dead(p_tenant uuid) returns bigint stable
 -- function millrace.tenant_of_user(p_user uuid) returns uuid stable
 -- function millrace.tenant_policy(p_tenant uuid) returns TABLE(disabled boolean, requests_per_minute integer) stable security definer
 -- function millrace.tenant_quota(p_tenant uuid) returns TABLE(bytes_max bigint, files_max bigint) stable
 -- function millrace.tenant_scope() returns uuid stable
 -- function millrace.tenant_stored(p_tenant uuid) returns TABLE(bytes bigint, files bigint, reserved_bytes bigint, reserved_files bigint) stable
--- function millrace.term_weight(p_config regconfig, p_term tsquery) returns double precision immutable
+-- function millrace.term_weight(p_config regconfig, p_term tsquery, p_language regconfig DEFAULT NULL::regconfig) returns double precision immutable
+-- function millrace.terms_anywhere(p_config regconfig, p_query text, p_terms tsquery[], p_configs text[]) returns tsquery[] stable
 -- function millrace.text_config(p_language text, p_sample text DEFAULT NULL::text) returns regconfig stable
 -- function millrace.text_language(p_text text) returns text immutable
 -- function millrace.token_limit(p_provider_id integer) returns bigint stable

@@ -24,3 +24,4 @@ alter table millrace.paid_answer add constraint paid_answer_pkey PRIMARY KEY (fi
 alter table millrace.paid_answer add constraint paid_answer_refused_check CHECK (((refused IS NULL) = (reason IS NULL)));
 alter table millrace.paid_answer add constraint paid_answer_sha256_check CHECK ((octet_length(question_sha256) = 32));
 CREATE INDEX paid_answer_kept_idx ON millrace.paid_answer USING btree (kept_at) WHERE (refused IS NULL);
+CREATE INDEX paid_answer_refused_idx ON millrace.paid_answer USING btree (file_id, page) WHERE (refused IS NOT NULL);
