@@ -1,5 +1,7 @@
 #include "extract/assertion.h"
 
+#include "extract/denial.h"
+#include "extract/particles.h"
 #include "extract/terms.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ constexpr std::size_t kAfterReach = 10;
 constexpr Kinds kBefore = bit(Is::negated_before) | bit(Is::family_before) |
                           bit(Is::hypothetical_before) | bit(Is::historical_before) |
                           bit(Is::possible_before) | bit(Is::probable_before) |
-                          bit(Is::considered_before);
+                          bit(Is::considered_before) | bit(Is::future_before);
 constexpr Kinds kAfter = bit(Is::negated_after) | bit(Is::family_after) |
                          bit(Is::hypothetical_after) | bit(Is::future_after) |
                          bit(Is::historical_after) | bit(Is::possible_after) |
@@ -32,56 +34,6 @@ constexpr Kinds kMedicineBefore =
 constexpr Kinds kMedicineAfter =
     bit(Is::stopped_after) | bit(Is::forbidden_after) | bit(Is::replaced_after);
 constexpr Kinds kTurns = bit(Is::ends_reach) | bit(Is::no_cue);
-
-bool is_and(const Token& token) {
-  return one_of(token.fold, {"and", "und", "et", "y", "e", "sowie"});
-}
-
-bool is_or(const Token& token) {
-  return one_of(token.fold, {"or", "nor", "oder", "noch", "ou", "ni", "o", "u"});
-}
-
-// What a phrase of its own begins with: a list of what is denied does not say how much of it.
-bool says_degree(const Token& token) {
-  return one_of(
-      token.fold,
-      {"moderate",   "mild",       "severe",    "marked",      "significant",  "slight",
-       "minimal",    "trace",      "some",      "occasional",  "several",      "multiple",
-       "a",          "an",         "his",       "her",         "their",        "massige",
-       "massiger",   "massiges",   "leichte",   "leichter",    "leichtes",     "starke",
-       "starker",    "starkes",    "schwere",   "schwerer",    "schweres",     "deutliche",
-       "deutlicher", "deutliches", "geringe",   "ausgepragte", "ausgepragter", "ein",
-       "eine",       "einige",     "mehrere",   "zunehmende",  "modere",       "moderee",
-       "moderes",    "moderees",   "severes",   "leger",       "legere",       "important",
-       "importante", "discret",    "discrete",  "marquee",     "un",           "une",
-       "quelques",   "moderado",   "moderada",  "moderados",   "leve",         "leves",
-       "severo",     "severa",     "marcado",   "marcada",     "intenso",      "intensa",
-       "ligero",     "ligera",     "una",       "algunos",     "algunas",      "importants",
-       "graves",     "discrets",   "moderadas", "importantes"});
-}
-
-bool is_taking(const Token& token) {
-  return one_of(token.fold,
-                {"takes",  "took",    "taking",   "take",      "on",      "uses",    "used",
-                 "using",  "treated", "receives", "received",  "nimmt",   "nahm",    "nehmen",
-                 "erhalt", "erhielt", "bekommt",  "behandelt", "prend",   "prenait", "prennent",
-                 "recoit", "sous",    "traite",   "traitee",   "toma",    "tomaba",  "toman",
-                 "recibe", "usa",     "tratado",  "tratada",   "started", "needs",   "requires"});
-}
-
-// What may stand between "lives with" and a relative.
-bool is_possessive(const Token& token) {
-  return one_of(
-      token.fold,
-      {"his",   "her",     "their",  "the",     "a",       "an",       "two",    "three",
-       "adult", "elderly", "older",  "elder",   "younger", "youngest", "oldest", "eldest",
-       "wife",  "husband", "spouse", "partner", "seiner",  "seinem",   "seinen", "ihrer",
-       "ihrem", "ihren",   "der",    "dem",     "den",     "des",      "frau",   "ehefrau",
-       "mann",  "ehemann", "sa",     "son",     "ses",     "la",       "le",     "les",
-       "sus",   "su",      "el",     "los",     "las",     "un",       "une",    "una",
-       "femme", "mari",    "epouse", "esposa",  "esposo",  "marido",   "mujer",  "l",
-       "d",     "'"});
-}
 
 class Judge {
  public:
@@ -198,10 +150,15 @@ class Judge {
       if ((match.kinds & (kBefore | kMedicineBefore) & (Kinds{1} << kind)) == 0) continue;
       switch (static_cast<Is>(kind)) {
         case Is::hypothetical_before:
+          // What a medicine is given against is supposed, and the medicine is not.
+          if (medicine_ && is_purpose(at, end)) break;
           if (supposes(at) && !is_avoided(match)) since[kind] = end;
           break;
         case Is::forbidden_before:
           if (!is_avoided(match) || is_right_behind(end)) since[kind] = end;
+          break;
+        case Is::stopped_before:
+          if (stops(at, end)) since[kind] = end;
           break;
         case Is::family_before:
           take_relative(since, at, end);
@@ -212,10 +169,13 @@ class Judge {
         case Is::historical_before:
           // "History of A, B and C" is said of all three, "status post A, B" of the first.
           listed_past_ = one_of(tokens_[end - 1].fold, {"of", "de", "d", "for", "o", "includes"});
-          since[kind] = end;
+          event_past_ = listed_past_ || is_past_event(at, end);
+          if (stops(at, end)) since[kind] = end;
           break;
         case Is::negated_before:
           doubtful_ = false;
+          asked_not_ = at <= first_ + 2;
+          of_verb_ = denies_verb(end) ? end : 0;
           since[kind] = end;
           break;
         default:
@@ -230,10 +190,122 @@ class Judge {
   }
 
   bool is_right_behind(std::size_t at) const {
-    for (auto i = at; i <= at + 3 && i < tokens_.size() && !tokens_[i].is(","); ++i) {
+    for (auto i = at; i <= at + 5 && i < tokens_.size() && !tokens_[i].is(","); ++i) {
       if (is_mention(i)) return true;
+      if (is_order(i)) return false;
     }
     return false;
+  }
+
+  // "Avoid grapefruit with simvastatin": what is avoided is eaten or drunk beside the medicine.
+  // "Avoid combining alcohol with tramadol" leaves it open and forbids it.
+  bool is_beside_food(std::size_t forbidden, std::size_t at) const {
+    if (!tokens_[at].is("with") || at - forbidden > 3) return false;
+    return at > forbidden &&
+           std::ranges::all_of(tokens_.subspan(forbidden, at - forbidden), [](const Token& token) {
+             return one_of(token.fold, {"grapefruit", "grapefruits", "juice", "alcohol", "milk",
+                                        "dairy", "products", "food", "foods", "and", "or"});
+           });
+  }
+
+  // "Avoid X and take Y", "no X, use Y": from here on it is said what to take.
+  bool is_order(std::size_t at) const {
+    if (at <= first_) return false;
+    const auto& before = tokens_[at - 1];
+    return (is_and(before) || before.is(",") || before.is(";") || before.is(":") ||
+            one_of(before.fold, {"then", "but", "instead", "please", "bitte", "dann", "puis"})) &&
+           is_ordered(tokens_[at]);
+  }
+
+  // "To prevent X", "risk of X": why something is given.
+  bool is_purpose(std::size_t first, std::size_t end) const {
+    return std::ranges::any_of(tokens_.subspan(first, end - first), [](const Token& token) {
+      return one_of(token.fold, {"prevent", "prevention", "prophylaxis", "prophylaxe", "risk",
+                                 "risque", "riesgo", "prevencion", "prevenir", "vorbeugung"});
+    });
+  }
+
+  // "Stop smoking and take aspirin", "completed physical therapy": said of something else, unless
+  // a medicine stands right behind. "D/C home on X" says who goes.
+  bool stops(std::size_t first, std::size_t end) const {
+    if (!medicine_) return true;
+    const auto& last = tokens_[end - 1].fold;
+    if (says_discharge(first, end)) return ends_next(end);
+    if (last == "off" && end == first + 1) return mention_within(end, 1);
+    const bool ended = one_of(last, {"stop", "stops", "stopped", "stopping", "quit", "completed",
+                                     "finished", "completes", "finishes"});
+    return !ended || is_right_behind(end);
+  }
+
+  // "Cough and fever, chills wird verneint": of one thing, and so of the last behind a comma.
+  bool is_of_last(std::size_t at) const {
+    if (!one_of(tokens_[at].fold, {"wird", "wurde", "ist", "was", "is", "est", "fue"}))
+      return false;
+    for (auto i = mention_.end; i < at; ++i) {
+      if (tokens_[i].is(",") && past_neutral(i) == i && mention_between(i, at)) return true;
+    }
+    return false;
+  }
+
+  // "D/C", "d/c'd", "dc'd": discharged or discontinued.
+  bool says_discharge(std::size_t first, std::size_t end) const {
+    for (auto at = first; at < end; ++at) {
+      const bool parted = at + 2 < end && tokens_[at].is("d") && tokens_[at + 1].is("/") &&
+                          tokens_[at + 2].fold.starts_with('c');
+      if (parted || one_of(tokens_[at].fold, {"dc", "dc'd", "dc'ed", "dced", "dcd"})) return true;
+    }
+    return false;
+  }
+
+  // "D/c'd her home metformin": a mention right behind, but for whose it is and how it is taken.
+  bool ends_next(std::size_t at) const {
+    for (auto i = at; i <= at + 3 && i < tokens_.size(); ++i) {
+      if (is_mention(i)) return true;
+      const bool between =
+          is_possessive(tokens_[i]) || Terms::get().has(tokens_[i].key, Is::article) ||
+          one_of(tokens_[i].fold, {"all", "both", "any", "home", "oral", "po", "iv", "old"});
+      if (!between) return false;
+    }
+    return false;
+  }
+
+  // "Started X 10 mg daily and was d/c'd home", "started X and an echocardiogram was completed":
+  // who goes, and what else was done. Only right behind the medicine, or a list of them, is it said
+  // of it.
+  bool is_of_another_subject(std::size_t at, std::size_t words) const {
+    const auto& last = tokens_[at + words - 1].fold;
+    if (!says_discharge(at, at + words) && !one_of(last, {"completed", "finished"})) return false;
+    const auto end = at + words;
+    if (end < tokens_.size() && tokens_[end].is("home")) return true;
+    for (auto i = mention_.end; i < at;) {
+      if (const auto next = past_neutral(i); next > i) {
+        i = next;
+        continue;
+      }
+      const auto other = std::ranges::find(around_.others, i, &TokenRange::first);
+      if (other != around_.others.end()) {
+        i = other->end;
+        continue;
+      }
+      const bool lists = (tokens_[i].is(",") || is_and(tokens_[i])) && mention_within(i + 1, 1);
+      const bool verb =
+          one_of(
+              tokens_[i].fold,
+              {"has",  "have", "had",   "been",         "was",      "were",  "is",    "are",  "now",
+               "then", "also", "later", "subsequently", "recently", "since", "which", "that", "(",
+               ")",    "-",    ":",     "therapy",      "course"}) ||
+          Terms::get().has(tokens_[i].key, Is::article) ||
+          (tokens_[i].is(",") && i + 1 < at && tokens_[i + 1].is("which"));
+      if (!lists && !verb) return true;
+      ++i;
+    }
+    return false;
+  }
+
+  // "Status post stroke": what happened, and not what was done before ("previously on").
+  bool is_past_event(std::size_t first, std::size_t end) const {
+    const auto& last = tokens_[end - 1].fold;
+    return one_of(last, {"post", "p", "nach", "n", "apres", "tras", "after"}) && end > first;
   }
 
   // -- relatives --
@@ -246,20 +318,12 @@ class Judge {
         one_of(tokens_[at].fold, {"familial", "familiale", "familiaux", "familiar", "familiar",
                                   "familiare", "familiarer", "familiares"});
     if (adjective) return;
-    if (tells(end) && !is_history(at, end)) {
+    if (tells(end) && !says_history(tokens_.subspan(at, end - at))) {
       family = 0;
       return;
     }
     family = end;
     owner_ = at > first_ ? std::string_view(tokens_[at - 1].fold) : std::string_view();
-  }
-
-  // "Family history": told of, and nobody who tells or keeps company.
-  bool is_history(std::size_t first, std::size_t end) const {
-    return std::ranges::any_of(tokens_.subspan(first, end - first), [](const Token& token) {
-      return one_of(token.fold, {"history", "fhx", "familienanamnese", "familienanamnestisch",
-                                 "antecedents", "antecedentes"});
-    });
   }
 
   // "Mother reports", "his mother, who states", "mother and father have noticed"; but "mother noted
@@ -293,7 +357,7 @@ class Judge {
     auto i = at + lead.tokens;
     for (std::size_t n = 0; n < 4 && i < mention_.first; ++n) {
       const auto relative = Terms::get().longest(tokens_, i, bit(Is::family_before));
-      if (relative.tokens > 0 && is_history(i, i + relative.tokens)) break;
+      if (relative.tokens > 0 && says_history(tokens_.subspan(i, relative.tokens))) break;
       if (relative.tokens > 0) {
         i += relative.tokens;
         end = i;
@@ -398,7 +462,7 @@ class Judge {
                  "began",      "begin",    "beginning", "begun",     "initiate",   "initiated",
                  "initiating", "continue", "continued", "continues", "continuing", "resume",
                  "resumed",    "restart",  "restarted", "begonnen",  "se",         "debuter",
-                 "poursuivre", "iniciar",  "continuar"}));
+                 "poursuivre", "iniciar",  "continuar", "toma",      "nimmt",      "prend"}));
     if (denial == 0 || !deniable || at - denial > 2) return false;
     return std::ranges::all_of(tokens_.subspan(denial, at - denial), [](const Token& token) {
       return one_of(token.fold, {"been", "be", "currently", "presently", "now", "ever", "yet",
@@ -434,6 +498,7 @@ class Judge {
     // "Switched from A to B": B is what is taken now.
     auto& replaced = of(since, Is::replaced_before);
     if (replaced > 0 && leads_on(token) && mention_between(replaced, at)) replaced = 0;
+    if (medicine_) turn_to_medicine(since, at);
     const bool joint = is_and(token) || is_or(token);
     if (!token.is(",") && !joint) return;
     const bool listed = goes_on(at);
@@ -446,16 +511,85 @@ class Judge {
     }
     auto& denial = of(since, Is::negated_before);
     if (denial == 0) return;
-    if ((token.is(",") || (allergy && is_and(token))) && ends_denial(denial, at)) {
+    const bool verb_ends = token.is(",") && of_verb_ > 0 && !mention_between(of_verb_, at);
+    if (verb_ends || ((token.is(",") || (allergy && is_and(token))) && ends_denial(denial, at))) {
       denial = 0;
     } else if (listed && (is_end_of_mention(at) || tokens_[at - 1].is(","))) {
       denial = at + 1;
     }
   }
 
-  static bool leads_on(const Token& token) {
-    return one_of(token.fold, {"to", "with", "by", "for", "auf", "durch", "zu", "a", "par", "pour",
-                               "por", "con", "au"});
+  // "She doesn't feel well, cough and fever", "couldn't eat, nausea": a verb is denied, and what
+  // stands behind the comma is not. Verbs of having and finding deny what they have or find.
+  bool denies_verb(std::size_t end) const {
+    const auto& cue = tokens_[end - 1].fold;
+    const bool contraction =
+        cue.ends_with("n't") || one_of(cue, {"doesnt", "dont", "didnt", "isnt", "arent", "wasnt",
+                                             "werent", "hasnt", "havent", "not", "nicht"});
+    if (!contraction) return false;
+    for (auto i = end; i < tokens_.size() && i < end + 3; ++i) {
+      const auto& token = tokens_[i];
+      if (token.is(",")) break;
+      if (has_object(token)) return false;
+    }
+    return true;
+  }
+
+  // "BP not at goal on lisinopril", "without fever on lisinopril": what is denied is something
+  // else. "Not currently on lisinopril", "hasn't been on it" and "doesn't need to be on it" deny
+  // it.
+  bool is_of_another(std::size_t denial, std::size_t at) const {
+    if (!mention_within(at + 1, 2) || at == denial) return false;
+    const auto between = tokens_.subspan(denial, at - denial);
+    const bool denied = std::ranges::all_of(between, is_between_denial_and_on);
+    return !denied &&
+           !one_of(between.back().fold, {"be", "been", "being", "stay", "remain", "continue"});
+  }
+
+  // "No adverse reaction to X", "denies side effects from X", "no cough with X": what X did not do.
+  bool is_of_harm(std::size_t at) const {
+    if (at == first_ || !mention_within(at + 1, 2)) return false;
+    if (!one_of(tokens_[at].fold, {"to",  "from", "with", "auf",   "unter", "durch", "von",
+                                   "mit", "sous", "avec", "a",     "au",    "aux",   "de",
+                                   "con", "por",  "al",   "after", "nach",  "apres", "tras"}))
+      return false;
+    if (is_harm(tokens_[at - 1])) return true;
+    return one_of(tokens_[at].fold,
+                  {"from", "with", "after", "mit", "nach", "avec", "apres", "con", "tras"}) &&
+           ends_with_harm(at);
+  }
+
+  bool ends_with_harm(std::size_t end) const {
+    constexpr auto kHarm = bit(Is::condition) | bit(Is::reaction);
+    for (std::size_t n = 1; n <= 4 && first_ + n <= end; ++n) {
+      if (Terms::get().longest(tokens_.first(end), end - n, kHarm).tokens == n) return true;
+    }
+    return false;
+  }
+
+  // "A history of hypertension on lisinopril", "s/p MI, on aspirin": what is past was the disease.
+  // "Avoid A, use B": what was forbidden was the other one.
+  void turn_to_medicine(Since& since, std::size_t at) {
+    const auto& token = tokens_[at];
+    const bool before = at > first_;
+    const bool taken =
+        one_of(token.fold, {"on", "sous", "unter"}) ||
+        (before && token.is("tratamiento") && tokens_[at - 1].is("en")) ||
+        (before && token.is("with") && one_of(tokens_[at - 1].fold, {"managed", "controlled"}));
+    auto& past = of(since, Is::historical_before);
+    // "A history of being on metformin"
+    const bool was = before && one_of(tokens_[at - 1].fold, {"being", "been", "was", "were"});
+    if (taken && event_past_ && past < at && !was) past = 0;
+    const bool anew = before && (tokens_[at - 1].is(",") || is_and(tokens_[at - 1]));
+    if (taken && anew) forget(since);
+    auto& denial = of(since, Is::negated_before);
+    if (denial > 0 && (is_of_harm(at) || (taken && is_of_another(denial, at)))) denial = 0;
+    auto& forbidden = of(since, Is::forbidden_before);
+    if (forbidden > 0 && is_beside_food(forbidden, at)) forbidden = 0;
+    if (!is_order(at)) return;
+    for (const auto kind : {Is::historical_before, Is::stopped_before, Is::forbidden_before})
+      of(since, kind) = 0;
+    if (asked_not_) of(since, Is::negated_before) = 0;
   }
 
   bool mention_between(std::size_t first, std::size_t end) const {
@@ -473,7 +607,9 @@ class Judge {
     bool degree = says_degree(tokens_[comma + 1]);
     bool joined = false;
     bool first_part = true;
-    for (auto at = comma + 1; at < tokens_.size(); ++at) {
+    // A list is no longer, and a passage of nothing but commas takes no square of its length.
+    const auto end = std::min(tokens_.size(), comma + 48);
+    for (auto at = comma + 1; at < end; ++at) {
       const auto& token = tokens_[at];
       first_part = first_part && !token.is(",") && !is_and(token) && !is_or(token);
       if (!first_part && !degree) return false;
@@ -494,13 +630,6 @@ class Judge {
   bool is_end_of_mention(std::size_t at) const {
     return std::ranges::any_of(around_.others,
                                [at](const TokenRange& other) { return other.end == at; });
-  }
-
-  static bool is_allergy(const Token& token) {
-    return one_of(token.fold, {"allergies", "allergy", "allergic", "allergien", "allergie",
-                               "allergisch", "allergique", "alergias", "alergia", "alergico",
-                               "alergica", "intolerance", "intolerances", "unvertraglichkeit",
-                               "unvertraglichkeiten", "intolerancia", "intolerancias"});
   }
 
   bool says_allergy(std::size_t first, std::size_t end) const {
@@ -549,6 +678,9 @@ class Judge {
   // "Diabetes: no", "Stroke (2019) - no"
   Answer answer_behind() const {
     auto at = mention_.end;
+    // "Latex allergy: no" is marked without the word.
+    const bool allergy = around_.mentioned == Mentioned::allergy;
+    if (allergy && at < tokens_.size() && is_allergy(tokens_[at])) ++at;
     if (at < tokens_.size() && tokens_[at].is("(")) {
       while (at < tokens_.size() && at - mention_.end < 8 && !tokens_[at].is(")")) ++at;
       if (at >= tokens_.size() || !tokens_[at].is(")")) return Answer::none;
@@ -591,6 +723,17 @@ class Judge {
     return end;
   }
 
+  // "Warfarin 5 mg daily, which was stopped": said of what stands before it.
+  bool is_relative(std::size_t at) const {
+    if (!one_of(tokens_[at].fold, {"which", "qui", "que"})) return false;
+    for (auto i = mention_.end; i < at;) {
+      const auto next = past_neutral(i);
+      if (next == i && !tokens_[i].is(",")) return false;
+      i = std::max(next, i + 1);
+    }
+    return true;
+  }
+
   void after() {
     const auto end = end_of_after();
     const auto cues = kAfter | kTurns | (medicine_ ? kMedicineAfter : 0);
@@ -605,9 +748,11 @@ class Judge {
         continue;
       }
       if (match.is(Is::ends_reach) && (match.kinds & (kAfter | kMedicineAfter)) == 0 &&
-          !one_of(tokens_[at].fold, {"has", "had", "is"}))
+          !one_of(tokens_[at].fold, {"has", "had", "is"}) && !is_relative(at))
         break;
       if (is_of_next(at, match.tokens)) break;
+      if (match.is(Is::negated_after) && is_of_last(at)) break;
+      if (match.is(Is::stopped_after) && is_of_another_subject(at, match.tokens)) break;
       for (const auto& [behind, cue] : {std::pair(Is::negated_after, Is::negated_before),
                                         std::pair(Is::family_after, Is::family_before),
                                         std::pair(Is::hypothetical_after, Is::hypothetical_before),
@@ -632,6 +777,9 @@ class Judge {
   const Surroundings& around_;
   bool medicine_;
   bool listed_past_ = false;
+  bool event_past_ = false;  // The cue is of what happened: "status post".
+  std::size_t of_verb_ = 0;  // Behind a denial that is one of a verb.
+  bool asked_not_ = false;   // The denial is an order: "do not take".
   bool doubtful_ = false;
   std::string_view owner_ = {};  // "her" of "her father".
   Kinds found_ = 0;
@@ -639,35 +787,6 @@ class Judge {
 };
 
 }  // namespace
-
-Answer bare_answer(std::span<const Token> tokens, std::size_t at) {
-  if (at < 2 || at >= tokens.size()) return Answer::none;
-  const auto& sign = tokens[at - 1];
-  const bool asked = sign.is(":") || sign.is("=") || (sign.is("-") && !tokens[at].glued);
-  if (!asked) return Answer::none;
-  const bool no =
-      one_of(tokens[at].fold, {"no", "none", "nein", "non", "keine", "ninguno", "ninguna", "aucun",
-                               "aucune", "negative", "neg", "negativ", "negatif", "negativo",
-                               "negativa", "denied", "denies", "absent", "verneint"});
-  const bool yes = one_of(tokens[at].fold, {"yes", "ja", "oui", "si", "positive", "positiv",
-                                            "positif", "positivo", "positiva", "present"});
-  if (!no && !yes) return Answer::none;
-  const auto answer = no ? Answer::no : Answer::yes;
-  const auto next = at + 1;
-  if (next >= tokens.size()) return answer;
-  const bool same_line = tokens[next].line == tokens[at].line;
-  // A line may end within a sentence: "Lungs: no / wheezing".
-  if (!same_line && (!tokens[next].is_word() || tokens[next].capital)) return answer;
-  if (!tokens[next].is_word()) return tokens[next].is_number() ? Answer::none : answer;
-  // The next question begins: "Diabetes: No  Heart disease: Yes". "Cardiac: no chest pain" is none.
-  for (auto i = next + 1; i < tokens.size() && i - next <= 6; ++i) {
-    if (tokens[i].is(",") || tokens[i].is(".") || tokens[i].is(";")) break;
-    const bool question =
-        tokens[i].is(":") || tokens[i].is("=") || (tokens[i].is("-") && !tokens[i].glued);
-    if (question) return tokens[next].capital || !same_line ? answer : Answer::none;
-  }
-  return Answer::none;
-}
 
 Judgement judge(const PageReading& page, const Passage& passage, TokenRange mention,
                 const Surroundings& around) {

@@ -38,8 +38,4 @@ struct Surroundings {
 Judgement judge(const PageReading& page, const Passage& passage, TokenRange mention,
                 const Surroundings& around);
 
-// "Diabetes: no", "Stroke - no": a whole answer to what stands before it. `at` is its word.
-enum class Answer : std::uint8_t { none, no, yes };
-Answer bare_answer(std::span<const Token> tokens, std::size_t at);
-
 }  // namespace millrace::extract

@@ -8,6 +8,7 @@
 #include "extract/terms.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct Manner {
   Decimal decimal = Decimal::point;
   DayMonth order = DayMonth::unknown;
 };
+
+// Commas are decimal where the language says so, or against it where figures with units show it.
+Manner manner_of(std::span<const PageReading> pages, std::string_view language);
 
 struct Chart {
   const PageReading* page = nullptr;

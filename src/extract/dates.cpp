@@ -1,5 +1,6 @@
 #include "extract/dates.h"
 
+#include "extract/terms.h"
 #include "layout/clinical/clinical_date.h"
 
 #include <fmt/format.h>
@@ -103,6 +104,13 @@ DateMatch dotted(const Token& token, DayMonth order) {
   return exists(out) ? out : DateMatch{};
 }
 
+// Behind "on" there is a date.
+bool is_dated(std::span<const Token> tokens, std::size_t at) {
+  return at > 0 && one_of(tokens[at - 1].fold,
+                          {"on", "dated", "date", "dob", "since", "from", "until", "seen", "am",
+                           "vom", "seit", "le", "du", "depuis", "el", "del", "desde", "fecha"});
+}
+
 bool glued_sign(const Token& token) {
   return token.glued && (token.is("-") || token.is("/") || token.is("."));
 }
@@ -130,8 +138,10 @@ DateMatch parted(std::span<const Token> tokens, std::size_t at, DayMonth order) 
       const auto second = figures(b, 2);
       const auto year = year_of(c);
       if (!first || !second || !year) return {};
-      // "1-0-1" is a dose scheme, and so is "1-1-12".
-      if (sign == "-" && c.size() != 4 && (a.size() < 2 || b.size() < 2)) return {};
+      // "1-0-1" is a dose scheme, and so is "1-1-12"; "on 3-14-24" is none.
+      if (sign == "-" && c.size() != 4 && (a.size() < 2 || b.size() < 2) &&
+          !((*first > 12 || *second > 12) && is_dated(tokens, at)))
+        return {};
       out = numeric(*first, *second, *year, order);
       out.short_year = c.size() == 2;
     }
@@ -156,7 +166,7 @@ std::size_t skip_between(std::span<const Token> tokens, std::size_t at) {
   for (int i = 0; i < 2 && at < tokens.size(); ++i) {
     const auto& token = tokens[at];
     const bool filler = token.is(".") || token.is(",") || token.is("de") || token.is("of") ||
-                        token.is("del") || (token.is("-") && token.glued) ||
+                        token.is("del") || token.is("'") || (token.is("-") && token.glued) ||
                         (token.is("/") && token.glued);
     if (!filler) break;
     ++at;
@@ -170,10 +180,77 @@ std::optional<int> year_at(std::span<const Token> tokens, std::size_t at) {
   return std::nullopt;
 }
 
-// Behind a month that stands by itself ("05-Mar-24") two figures are a year, but "May 24" is not.
-std::optional<int> short_year_at(std::span<const Token> tokens, std::size_t at) {
+// Behind two figures this makes them a time or an amount: "5 May 10:30", "5 May 20 mg".
+bool counts_on(std::span<const Token> tokens, std::size_t at) {
+  if (at >= tokens.size()) return false;
+  const auto& token = tokens[at];
+  if (token.kind == TokenKind::punct)
+    return token.is("%") || (token.glued && at + 1 < tokens.size() && tokens[at + 1].glued &&
+                             tokens[at + 1].is_number() && !token.is(","));
+  if (token.line != tokens[at - 1].line) return false;
+  return token.is_number() || token.glued ||
+         one_of(
+             token.fold,
+             {"mg",      "g",     "ml",     "mcg",      "ug",        "µg",     "units",    "iu",
+              "h",       "uhr",   "hrs",    "hours",    "mmol",      "dl",     "cm",       "mm",
+              "kg",      "days",  "weeks",  "am",       "pm",        "tage",   "jours",    "dias",
+              "years",   "bpm",   "mmhg",   "beats",    "min",       "lpm",    "rpm",      "months",
+              "stunden", "meq",   "lb",     "lbs",      "cc",        "l",      "ng",       "pg",
+              "u",       "ui",    "ie",     "unit",     "einheiten", "unites", "unidades", "umol",
+              "µmol",    "nmol",  "pmol",   "mosm",     "oz",        "kpa",    "hr",       "std",
+              "heures",  "horas", "wochen", "semaines", "semanas",   "monate", "mois",     "meses",
+              "jahre",   "ans",   "anos"}) ||
+         Terms::get().has(token.key, Is::form);
+}
+
+// "12 April" of "5 March, 12 April", "10. April": the figures are the day of the next date.
+bool is_day_of_next(std::span<const Token> tokens, std::size_t at) {
+  auto next = at + 1;
+  if (next < tokens.size() && tokens[next].glued &&
+      one_of(tokens[next].fold, {".", "st", "nd", "rd", "th", "er"}))
+    ++next;
+  const bool joined =
+      next < tokens.size() &&
+      one_of(tokens[next].fold, {"and", "und", "et", "y", "e", "or", "oder", "to", "bis"});
+  if (joined || (next < tokens.size() && tokens[next].is("de"))) ++next;
+  const bool month =
+      next < tokens.size() && tokens[next].is_word() && month_named(tokens[next].fold) > 0;
+  // "From 5 Mar 24 to June 2025" has a year of its own.
+  return month && !(joined && year_at(tokens, next + 1));
+}
+
+// "Pulse on 12 May 88": the figures are the value of what was measured that day, unless another
+// number follows for it ("HbA1c on 12 Mar 24: 7.2%").
+bool is_measured(std::span<const Token> tokens, std::size_t day, std::size_t at) {
+  constexpr auto kMeasured = bit(Is::vital) | bit(Is::analyte);
+  auto name = day;
+  while (name > 0 && day - name < 2 &&
+         (tokens[name - 1].is("(") ||
+          one_of(tokens[name - 1].fold, {"on", "at", "am", "vom", "le", "du", "el", "the", "of"})))
+    --name;
+  bool named = false;
+  for (std::size_t n = 1; n <= 3 && n <= name; ++n)
+    named |= Terms::get().longest(tokens.first(name), name - n, kMeasured).tokens == n;
+  if (!named) return false;
+  for (auto i = at + 1; i < tokens.size() && i <= at + 4; ++i) {
+    if (tokens[i].is(",") || tokens[i].is(";") || tokens[i].is(".")) return true;
+    if (tokens[i].is_number()) return false;
+  }
+  return true;
+}
+
+// Behind a day and a month two figures are a year ("05-Mar-24", "12 Mar 24"), but "May 24" is none.
+// What stands behind a comma is a year only with its apostrophe. `day` is where the date begins.
+std::optional<int> short_year_at(std::span<const Token> tokens, std::size_t day, std::size_t at) {
   if (const auto year = year_at(tokens, at)) return year;
-  if (at >= tokens.size() || !tokens[at].is_number() || !tokens[at].glued) return std::nullopt;
+  if (at >= tokens.size() || !tokens[at].is_number() || tokens[at].fold.size() != 2)
+    return std::nullopt;
+  const bool loose = !tokens[at].glued;
+  if (loose && (tokens[at].line != tokens[at - 1].line || counts_on(tokens, at + 1)))
+    return std::nullopt;
+  if (tokens[at - 1].is(",") || is_day_of_next(tokens, at) ||
+      (loose && is_measured(tokens, day, at)))
+    return std::nullopt;
   return year_of(tokens[at].fold);
 }
 
@@ -211,7 +288,7 @@ DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
     return exists(out) ? out : DateMatch{};
   }
   const auto last = skip_between(tokens, next + 1);
-  const auto year = short_year_at(tokens, last);
+  const auto year = short_year_at(tokens, at, last);
   if (!year) return {};
   out.year = *year;
   out.short_year = tokens[last].fold.size() == 2;
@@ -270,6 +347,12 @@ DateMatch read_date(std::span<const Token> tokens, std::size_t at, DayMonth orde
   if (at >= tokens.size()) return {};
   const auto use = order == DayMonth::unknown ? DayMonth::day_first : order;
   if (tokens[at].is_word()) return month_first(tokens, at);
+  // "in '19"
+  if (years && tokens[at].is("'") && at + 1 < tokens.size() && tokens[at + 1].is_number() &&
+      tokens[at + 1].glued && tokens[at + 1].fold.size() == 2) {
+    const auto year = year_of(tokens[at + 1].fold);
+    return year ? DateMatch{.tokens = 2, .year = *year, .short_year = true} : DateMatch{};
+  }
   if (!tokens[at].is_number()) return {};
   // Inside a longer number or a fraction there is no date.
   const bool inside = at > 0 && tokens[at].glued &&

@@ -35,4 +35,34 @@ bool denies_allergy(std::span<const Token> tokens, std::size_t first, std::size_
   return false;
 }
 
+Answer bare_answer(std::span<const Token> tokens, std::size_t at) {
+  if (at < 2 || at >= tokens.size()) return Answer::none;
+  const auto& sign = tokens[at - 1];
+  const bool asked =
+      sign.is(":") || sign.is("=") || sign.is("?") || (sign.is("-") && !tokens[at].glued);
+  if (!asked) return Answer::none;
+  const bool no =
+      one_of(tokens[at].fold, {"no", "none", "nein", "non", "keine", "ninguno", "ninguna", "aucun",
+                               "aucune", "negative", "neg", "negativ", "negatif", "negativo",
+                               "negativa", "denied", "denies", "absent", "verneint"});
+  const bool yes = one_of(tokens[at].fold, {"yes", "ja", "oui", "si", "positive", "positiv",
+                                            "positif", "positivo", "positiva", "present"});
+  if (!no && !yes) return Answer::none;
+  const auto answer = no ? Answer::no : Answer::yes;
+  const auto next = at + 1;
+  if (next >= tokens.size()) return answer;
+  const bool same_line = tokens[next].line == tokens[at].line;
+  // A line may end within a sentence: "Lungs: no / wheezing".
+  if (!same_line && (!tokens[next].is_word() || tokens[next].capital)) return answer;
+  if (!tokens[next].is_word()) return tokens[next].is_number() ? Answer::none : answer;
+  // The next question begins: "Diabetes: No  Heart disease: Yes". "Cardiac: no chest pain" is none.
+  for (auto i = next + 1; i < tokens.size() && i - next <= 6; ++i) {
+    if (tokens[i].is(",") || tokens[i].is(".") || tokens[i].is(";")) break;
+    const bool question = tokens[i].is(":") || tokens[i].is("=") || tokens[i].is("?") ||
+                          (tokens[i].is("-") && !tokens[i].glued);
+    if (question) return tokens[next].capital || !same_line ? answer : Answer::none;
+  }
+  return Answer::none;
+}
+
 }  // namespace millrace::extract

@@ -199,8 +199,7 @@ Detection detect(const layout::SpatialMap& pages, const Context& context,
   Detection out;
   out.language = context.language.empty() ? language_of(readings) : context.language;
   out.document_type = type_of(readings);
-  const Manner manner{.decimal = decimal_of(out.language),
-                      .order = date_order_of(readings, out.language).order};
+  const auto manner = manner_of(readings, out.language);
   Detector(readings, manner, limits).run(out);
   return out;
 }

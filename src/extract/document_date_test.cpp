@@ -25,6 +25,17 @@ std::string born(const std::vector<std::string>& lines, int year = 0) {
   return text_at(trial.fact(FactType::Patient, "Ada Quill"), "birth_date");
 }
 
+TEST(Births, StandInSentences) {
+  for (const auto* line :
+       {"Patient: Ada Quill. She was born on 3/12/38 in Boston.",
+        "Patient: Ada Quill. Born on 3/12/38.", "Patientin: Ada Quill. Geboren am 12.03.38.",
+        "Patiente: Ada Quill. Elle est née le 12/03/38."}) {
+    const auto trial = try_lines({line});
+    EXPECT_EQ(text_at(trial.fact(FactType::Patient, "Ada Quill"), "birth_date"), "1938-03-12")
+        << line;
+  }
+}
+
 TEST(Births, AreNotAfterTheDocument) {
   const std::string name = "Patient: Ada Quill";
   const std::string seen = "She was seen on 25/04/2024 in the clinic.";

@@ -24,8 +24,7 @@ layout::clinical::Extraction extract(const layout::clinical::Detection& detectio
     open = readings.back().sections.back().kind;
   }
   const auto language = detection.language.empty() ? language_of(readings) : detection.language;
-  const Manner manner{.decimal = decimal_of(language),
-                      .order = date_order_of(readings, language).order};
+  const auto manner = manner_of(readings, language);
   const auto groups = group_entities(detection, readings);
   FactWriter writer(manner, written_of(groups, manner.order, year), limits);
   for (const auto& group : groups) writer.write(group);

@@ -67,7 +67,8 @@ class People {
         add_name(group, placed);
         break;
       case Category::date:
-        if (birth.empty() && !born.empty() && (key & bit(Is::birth_key)) != 0) {
+        if (birth.empty() && !born.empty() && (key & bit(Is::birth_key)) != 0 &&
+            !is_of_another(group, placed)) {
           birth = born;
           about.push_back(&placed);
         }
@@ -125,6 +126,27 @@ class People {
   std::string_view sex;
 
  private:
+  // "Her daughter was born on …", "the baby was born on …": told in a sentence, and of somebody
+  // else. A field of a form is the patient's, whoever else it names.
+  static bool is_of_another(const Group& group, const Placed& date) {
+    if (group.passage == nullptr) return false;
+    const auto& tokens = group.page->tokens;
+    const auto first = group.passage->tokens.first;
+    bool told = false;
+    bool another = false;
+    for (auto at = first; at < date.tokens.first; ++at) {
+      const auto& token = tokens[at];
+      told |= one_of(token.fold, {"born", "geboren", "ne", "nee", "nacido", "nacida", "nacio"});
+      another |=
+          Terms::get().has(token.key, Is::family_before) ||
+          one_of(token.fold,
+                 {"baby", "newborn",      "infant", "neonate",  "child",   "children", "twins",
+                  "twin", "neugeborenes", "kind",   "saugling", "bebe",    "enfant",   "nouveau-ne",
+                  "nino", "nina",         "wife",   "husband",  "ehefrau", "ehemann",  "bebe"});
+    }
+    return told && another;
+  }
+
   void add_name(const Group& group, const Placed& placed) {
     const auto key = phrase_of(placed.entity->text);
     const auto [at, fresh] = named.try_emplace(key);

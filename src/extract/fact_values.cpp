@@ -43,7 +43,7 @@ std::string_view date_field(const Group& group, const Placed& date) {
 
 bool is_count(const Placed& dose) {
   const auto tokens = tokens_of(std::string_view(dose.entity->text));
-  return read_quantity(tokens, 0, dose.entity->text, Decimal::point).unit.kind == UnitClass::count;
+  return read_dose(tokens, 0, dose.entity->text, Decimal::point).unit.kind == UnitClass::count;
 }
 
 bool leads_from(std::string_view fold) {
@@ -76,13 +76,90 @@ bool says_change(const Group& group, TokenRange range) {
   return false;
 }
 
+// "400 mg/5 mL", and not "1000 units/h" or "5 mg/kg": how much of it a volume has.
+bool is_per_volume(const Unit& unit) {
+  const auto slash = unit.code.rfind('/');
+  if (unit.kind != UnitClass::strength || slash == std::string::npos) return false;
+  auto of = std::string_view(unit.code).substr(slash + 1);
+  of.remove_prefix(std::min(of.find_first_not_of("0123456789.,"), of.size()));
+  return one_of(of, {"mL", "L", "dL", "cL", "uL"});
+}
+
+// "18 units/kg/h", "5 mcg/min": how fast it runs.
+bool is_rate(const Unit& unit) { return unit.code.ends_with("/h") || unit.code.ends_with("/min"); }
+
+// "25 mg for a week, then 50 mg": what is taken now is for a person to say.
+bool says_then(const Group& group, TokenRange range) {
+  for (auto at = range.first; at < range.end; ++at) {
+    if (one_of(group.page->tokens[at].fold,
+               {"then", "dann", "danach", "anschliessend", "puis", "ensuite", "luego", "despues"}))
+      return true;
+  }
+  return false;
+}
+
+std::vector<const Placed*> by_place(const Cluster& cluster) {
+  std::vector<const Placed*> parts(cluster.parts.begin(), cluster.parts.end());
+  std::ranges::sort(parts, {}, [](const Placed* part) { return part->tokens.first; });
+  return parts;
+}
+
 // Which of the doses of one medicine is the one that is taken, and whether that is a guess.
 struct Dose {
   const Placed* placed = nullptr;
   bool doubtful = false;
 };
 
+Quantity quantity_of(const Placed& dose, Decimal decimal) {
+  const auto tokens = tokens_of(std::string_view(dose.entity->text));
+  return read_dose(tokens, 0, dose.entity->text, decimal);
+}
+
+// "2 x 500 mg": two of them at once, where the two are not said to be times of a day.
+bool is_multiple(const Group& group, const Cluster& cluster, const Placed& dose) {
+  if (word_before(group, dose.tokens.first) != "x") return false;
+  return std::ranges::none_of(cluster.parts, [&](const Placed* part) {
+    return part->category() == Category::frequency && part->tokens.end == dose.tokens.first;
+  });
+}
+
+// "Vitamin D 3 500 IE": thousands, or D3 written in two.
+bool may_be_in_name(const Group& group, const Placed& dose) {
+  const auto at = dose.tokens.first;
+  const auto& tokens = group.page->tokens;
+  return dose.tokens.size() > 2 && word_before(group, at) == "d" &&
+         one_of(tokens[at].fold, {"2", "3"}) && tokens[at + 1].is_number() &&
+         tokens[at + 1].fold[0] != '0';
+}
+
+// "1 tab in the morning and 2 tabs in the evening": one frequency says half of it.
+bool has_two_schedules(const Group& group, const Cluster& cluster) {
+  const Placed* frequency = nullptr;
+  const Placed* dose = nullptr;  // Behind that frequency.
+  for (const auto* part : by_place(cluster)) {
+    if (part->category() == Category::dose && frequency != nullptr &&
+        frequency->tokens.end < part->tokens.first && !is_limit(group, part->tokens.first))
+      dose = part;  // "3 x 500 mg" is one.
+    if (part->category() != Category::frequency) continue;
+    if (dose != nullptr && part->entity->text != frequency->entity->text) return true;
+    if (frequency == nullptr) frequency = part;
+  }
+  return false;
+}
+
+// Which dose it is, however it is written.
+Dose chosen_dose(const Group& group, const Cluster& cluster, Decimal decimal);
+
 Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
+  auto dose = chosen_dose(group, cluster, decimal);
+  if (dose.placed == nullptr) return dose;
+  const auto quantity = quantity_of(*dose.placed, decimal);
+  dose.doubtful |= quantity.pair || quantity.unsure || is_multiple(group, cluster, *dose.placed) ||
+                   may_be_in_name(group, *dose.placed);
+  return dose;
+}
+
+Dose chosen_dose(const Group& group, const Cluster& cluster, Decimal decimal) {
   struct Strength {
     const Placed* placed = nullptr;
     Quantity quantity = {};
@@ -92,8 +169,7 @@ Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
   for (const auto* part : cluster.parts) {
     if (part->category() != Category::dose) continue;
     if (first == nullptr) first = part;
-    const auto tokens = tokens_of(std::string_view(part->entity->text));
-    auto quantity = read_quantity(tokens, 0, part->entity->text, decimal);
+    auto quantity = quantity_of(*part, decimal);
     const bool strength =
         quantity.unit.kind == UnitClass::mass || quantity.unit.kind == UnitClass::activity;
     if (strength && !is_limit(group, part->tokens.first))
@@ -102,6 +178,16 @@ Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
   const auto is_old = [&](const Strength& one) {
     return leads_from(word_before(group, one.placed->tokens.first));
   };
+  // "400 mg/5 mL, give 6 mL": the strength of a syrup, and how much of it.
+  if (strengths.empty() && first != nullptr && is_per_volume(quantity_of(*first, decimal).unit)) {
+    for (const auto* part : cluster.parts) {
+      if (part->category() == Category::dose &&
+          quantity_of(*part, decimal).unit.kind == UnitClass::volume)
+        return {.placed = part};
+    }
+  }
+  // "18 units/kg/h, 25,000 units in 250 mL": what is in the bag is no dose.
+  if (first != nullptr && is_rate(quantity_of(*first, decimal).unit)) return {.placed = first};
   // "Max 1200 mg per day" without any other dose.
   if (strengths.empty())
     return {.placed = first, .doubtful = first != nullptr && is_limit(group, first->tokens.first)};
@@ -127,6 +213,10 @@ Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
     now = &one;
     ++count;
   }
+  const auto& begun = *strengths.front().placed;
+  if (count > 0 && begun.tokens.end <= now->placed->tokens.first &&
+      says_then(group, {.first = begun.tokens.end, .end = now->placed->tokens.first}))
+    return {.placed = &begun, .doubtful = true};
   if (count > 0) return {.placed = now->placed, .doubtful = count > 1};
   return {.placed = strengths.front().placed, .doubtful = true};
 }
@@ -155,17 +245,92 @@ bool lost_its_point(const json::Object& value) {
   return bound > 0 && number > 5 * bound && number / 10 <= bound;
 }
 
+// Where commas are decimal "2.345 pg/mL" may be either.
+bool is_unsure(const Placed& value, Decimal decimal) {
+  const std::string_view text = value.entity->text;
+  const auto tokens = tokens_of(text);
+  if (decimal == Decimal::comma) return read_quantity(tokens, 0, text, decimal).unsure;
+  // "95.000" on a page that says too little to know its language.
+  const bool decimals = read_quantity(tokens, 0, text, decimal).value < 1000;
+  return decimals && std::ranges::any_of(tokens, [](const Token& token) {
+           return token.is_number() && token.fold.ends_with(".000") && token.fold.size() > 5 &&
+                  token.fold.size() < 8 && token.fold[0] != '0';
+         });
+}
+
+// Whether such a value can stand beside such a range: however ill somebody is, no value is a
+// thousand times what is normal.
+bool is_of_scale(double value, const Range& range, double scale) {
+  constexpr double kFar = 20;
+  const bool above = !range.low || value * kFar >= *range.low * scale;
+  return above && (!range.high || value <= kFar * *range.high * scale);
+}
+
+// "12,400 (4000 - 10000)", "NT-proBNP 2.345 (30 - 125)": what a sign before three figures means is
+// seen by the printed range. True: the range says which it is.
+bool settle_by_range(json::Object& fact, const Placed& value, const Placed& range,
+                     Decimal decimal) {
+  const auto value_tokens = tokens_of(std::string_view(value.entity->text));
+  const auto read = read_quantity(value_tokens, 0, value.entity->text, decimal);
+  const auto range_tokens = tokens_of(std::string_view(range.entity->text));
+  const auto bounds = read_range(range_tokens, 0, range.entity->text, decimal);
+  auto* number = fact.at("value").if_object();
+  auto* ends = fact.at("range").if_object();
+  if (number == nullptr || ends == nullptr || read.tokens == 0) return false;
+  const bool fits = is_of_scale(read.value, bounds, 1);
+  const bool other_fits = read.other && is_of_scale(*read.other, bounds, 1);
+  if (fits) return !other_fits;
+  if (bounds.either_way) {
+    const bool larger = *bounds.high < 1000;
+    const auto scaled = [larger](double end) { return larger ? end * 1000 : end / 1000; };
+    if (is_of_scale(read.value, bounds, scaled(1))) {
+      (*ends)["low"] = scaled(*bounds.low);
+      (*ends)["high"] = scaled(*bounds.high);
+      return true;
+    }
+  }
+  if (other_fits) (*number)["value"] = *read.other;
+  return other_fits;
+}
+
+// "140 135-145 mmol/L": the unit of the range is that of the value.
+void take_unit(json::Object& fact, const Placed& range, Decimal decimal) {
+  auto* value = fact.at("value").if_object();
+  if (value == nullptr || !value->at("unit").is_null()) return;
+  const auto tokens = tokens_of(std::string_view(range.entity->text));
+  const auto unit = read_range(tokens, 0, range.entity->text, decimal).unit;
+  if (unit.tokens > 0 && unit.kind != UnitClass::count) (*value)["unit"] = unit.code;
+}
+
 bool has_figures(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
 // "H", "low" … beside a value, outside of all entities.
-std::string_view flag_in(const Group& group, TokenRange range, std::size_t value_end) {
-  // In prose only what stands right behind the value marks it.
+std::string_view flag_in(const Group& group, TokenRange range, std::size_t value_end,
+                         const Placed* bounds) {
+  // In prose only what stands right behind the value, or its range, marks it.
   const bool prose = group.passage != nullptr && !group.passage->item;
-  if (prose) range = {.first = value_end, .end = std::min(range.end, value_end + 2)};
+  if (prose) {
+    const auto& tokens = group.page->tokens;
+    const auto last = std::min(group.passage->tokens.end, tokens.size());
+    if (bounds != nullptr && bounds->tokens.end > value_end) {
+      auto behind = bounds->tokens.end;
+      while (behind < last && (tokens[behind].is(")") || tokens[behind].is("]"))) ++behind;
+      if (behind < last) {
+        const auto flag = flag_of(tokens[behind]);
+        const bool ends = behind + 1 >= last || !tokens[behind + 1].is_word();
+        if (!flag.empty() && ends) return flag;
+      }
+    }
+    range = {.first = value_end, .end = std::min(range.end, value_end + 2)};
+  }
   for (auto at = range.first; at < range.end; ++at) {
     const auto flag = flag_of(group.page->tokens[at]);
+    // "Al alta" is when somebody left.
+    if (flag == "high" && at > 0 && group.page->tokens[at].is("alta") &&
+        one_of(group.page->tokens[at - 1].fold, {"al", "de", "del", "el"}))
+      continue;
     // The litre of a unit is no mark.
     if (flag.empty() ||
         (at > 0 && group.page->tokens[at].glued && group.page->tokens[at - 1].is("/")))
@@ -196,6 +361,7 @@ void FactWriter::write_medications(const Group& group) {
       rest_on(fact, *dose.placed);
       if (dose.doubtful) fact.conf = std::min(fact.conf, kDoubtful);
     }
+    if (has_two_schedules(group, cluster)) fact.conf = std::min(fact.conf, kDoubtful);
     for (const auto* part : cluster.parts) {
       switch (part->category()) {
         case Category::dose:
@@ -242,10 +408,15 @@ void FactWriter::write_observations(const Group& group) {
       return std::tuple(is_unit(*part), !is_concentration(*part), part->tokens.first);
     });
     bool valued = false;
+    const Placed* range = nullptr;
+    const Placed* number = nullptr;
     std::size_t value_end = cluster.tokens.end;
     for (const auto* part : cluster.parts) {
       if (part->category() == Category::reference_range) {
-        if (fact.value["range"].is_null() && set_range(fact.value, *part)) rest_on(fact, *part);
+        if (fact.value["range"].is_null() && set_range(fact.value, *part)) {
+          rest_on(fact, *part);
+          range = part;
+        }
         continue;
       }
       const auto& text = part->entity->text;
@@ -256,6 +427,7 @@ void FactWriter::write_observations(const Group& group) {
           valued = true;
         }
         rest_on(fact, *part);
+        number = part;
         value_end = part->tokens.end;
         continue;
       }
@@ -269,8 +441,13 @@ void FactWriter::write_observations(const Group& group) {
       rest_on(fact, *part);
     }
     if (!valued) continue;
+    const bool settled = number != nullptr && range != nullptr &&
+                         settle_by_range(fact.value, *number, *range, manner_.decimal);
+    if (number != nullptr && !settled && is_unsure(*number, manner_.decimal))
+      fact.conf = std::min(fact.conf, kDoubtful);
+    if (range != nullptr) take_unit(fact.value, *range, manner_.decimal);
     if (lost_its_point(fact.value)) fact.conf = std::min(fact.conf, kDoubtful);
-    if (const auto flag = flag_in(group, cluster.tokens, value_end); !flag.empty())
+    if (const auto flag = flag_in(group, cluster.tokens, value_end, range); !flag.empty())
       fact.value["flag"] = flag;
     for (const auto& placed : group.entities) {
       if (placed.category() != Category::date || dates != 1) continue;

@@ -87,6 +87,10 @@ void FactWriter::judge_fact(Fact& fact, const Group& group, const Placed& head) 
                              .historical = historical});
   fact.subject = judged.subject;
   fact.assertion = judged.assertion;
+  // "Suspected embolism, CT is planned": nobody plans a disease.
+  auto& when = fact.assertion.temporality;
+  if (fact.type == FactType::Condition && when == layout::clinical::Temporality::future)
+    when = layout::clinical::Temporality::current;
   if (judged.doubtful) fact.conf = std::min(fact.conf, kDoubtful);
   // "Gastroscopy ruled out an ulcer": what was found absent is not the examination.
   if (fact.type == FactType::Procedure && judged.denied_behind) {
@@ -116,7 +120,15 @@ std::string FactWriter::iso_of(const Placed& placed) const {
 bool FactWriter::set_quantity(json::Object& value, std::string_view field,
                               const Placed& placed) const {
   const auto tokens = tokens_of(std::string_view(placed.entity->text));
-  const auto quantity = read_quantity(tokens, 0, placed.entity->text, manner_.decimal);
+  // "1:160", "2+" and "5-10 /hpf" are results as they are written.
+  if (field == "value") {
+    const auto range = read_range(tokens, 0, placed.entity->text, manner_.decimal);
+    const bool both = range.low && range.high && range.tokens == tokens.size();
+    if (both || read_grade(tokens, 0) == tokens.size()) return false;
+  }
+  const auto quantity = field == "dose"
+                            ? read_dose(tokens, 0, placed.entity->text, manner_.decimal)
+                            : read_quantity(tokens, 0, placed.entity->text, manner_.decimal);
   // A number with letters for figures is for a person to read.
   if (quantity.tokens == 0 || quantity.misread) return false;
   json::Value unit = nullptr;

@@ -40,21 +40,27 @@ bool is_hour(std::string_view fold) {
                        "heures", "hora", "horas", "hs", "stdn"});
 }
 
+bool is_minute(std::string_view fold) {
+  return one_of(fold, {"min", "mins", "minute", "minutes", "minuten", "minutos"});
+}
+
 bool is_day(std::string_view fold) {
   return one_of(fold, {"day", "days", "tag", "tage", "jour", "jours", "dia", "dias", "d", "j"});
 }
 
 bool is_week(std::string_view fold) {
-  return one_of(fold, {"week", "weeks", "woche", "wochen", "semaine", "semaines", "semana",
+  return one_of(fold, {"w", "week", "weeks", "woche", "wochen", "semaine", "semaines", "semana",
                        "semanas", "wk", "wks"});
 }
 
 bool is_month(std::string_view fold) {
-  return one_of(fold, {"month", "months", "monat", "monate", "monaten", "mois", "mes", "meses"});
+  return one_of(
+      fold, {"mo", "mos", "month", "months", "monat", "monate", "monaten", "mois", "mes", "meses"});
 }
 
 bool is_period(std::string_view fold) {
-  return is_hour(fold) || is_day(fold) || is_week(fold) || is_month(fold) || fold == "tagen";
+  return is_hour(fold) || is_minute(fold) || is_day(fold) || is_week(fold) || is_month(fold) ||
+         fold == "tagen";
 }
 
 // Reads tokens one after the other and remembers how many.
@@ -100,13 +106,20 @@ std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
     if (fold == "½" || fold == "¼") return true;
     return tokens[k].is_number() && fold.size() <= 3 && fold[0] <= '9';
   };
+  // "1/2-0-1/2": such a scheme begins with its first figure.
+  const auto halves = [&](std::size_t k) {
+    return k + 2 < tokens.size() && tokens[k].fold.size() == 1 && tokens[k + 1].is("/") &&
+           tokens[k + 1].glued && tokens[k + 2].is_number() && tokens[k + 2].glued &&
+           tokens[k + 2].fold.size() == 1;
+  };
+  if (at > 0 && tokens[at].glued && tokens[at - 1].is("/")) return 0;
   while (is_part(i)) {
     if (tokens[i].is_number() && tokens[i].fold.size() > 1 &&
         tokens[i].fold.find_first_of(".,") == std::string::npos && tokens[i].fold.size() > 2) {
       return 0;
     }
     ++parts;
-    ++i;
+    i += halves(i) ? 3 : 1;
     if (parts == 4 || i + 1 >= tokens.size() || !tokens[i].is("-") || !is_part(i + 1)) break;
     if (tokens[i].line != tokens[i - 1].line) break;
     ++i;
@@ -114,32 +127,63 @@ std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
   return parts >= 3 ? i - at : 0;
 }
 
-// The hours of "q12h", also as OCR reads it ("ql2h", "g12h"); 0 for anything else.
-int hours_of(std::string_view fold) {
-  const bool form = fold.size() >= 3 && fold.size() <= 4 && (fold[0] == 'q' || fold[0] == 'g') &&
-                    fold.back() == 'h';
-  if (!form) return 0;
-  int hours = 0;
-  for (const char c : fold.substr(1, fold.size() - 2)) {
-    const auto figure = c == 'l' || c == 'i' ? '1' : c == 'o' ? '0' : c;
-    if (figure < '0' || figure > '9') return 0;
-    hours = 10 * hours + (figure - '0');
+// "q8h", "q 8 h", "q8 hours", "q4-6h", "q4-6 hrs", "q3months"
+struct Interval {
+  std::size_t tokens = 0;
+  int count = 0;  // "q4-6h" is told by its first number.
+  std::string_view period = {};
+};
+
+// The figures that a word begins with; they are taken off it. Before hours also those that OCR took
+// for letters ("ql2h"); "qid" is no day.
+int take_figures(std::string_view& word) {
+  int value = 0;
+  std::size_t size = 0;
+  for (; size < word.size() && size < 2; ++size) {
+    const char c = word[size];
+    const bool letter = c == 'l' || c == 'i' || c == 'o';
+    if (letter && !word.ends_with('h')) break;
+    const auto figure = c == 'o' ? '0' : letter ? '1' : c;
+    if (figure < '0' || figure > '9') break;
+    value = 10 * value + (figure - '0');
   }
-  return hours <= 72 ? hours : 0;
+  word.remove_prefix(size);
+  return value;
 }
 
-// "q8h", "q 8 h", "q8 hours"
+Interval read_q_interval(std::span<const Token> tokens, std::size_t at) {
+  std::string_view word = tokens[at].fold;
+  const bool hours = word.size() >= 3 && word[0] == 'g';  // "g12h" is "q12h".
+  if (!word.starts_with('q') && !hours) return {};
+  word.remove_prefix(1);
+  auto next = at + 1;
+  // The next part of it, wherever tokens end.
+  const auto fill = [&] {
+    if (!word.empty() || next >= tokens.size() || tokens[next].line != tokens[at].line) return;
+    word = tokens[next++].fold;
+  };
+  if (word.empty()) {
+    fill();
+    if (word.empty() || !tokens[next - 1].is_number()) return {};
+  }
+  Interval out{.count = take_figures(word)};
+  if (out.count == 0) return {};
+  fill();
+  if (one_of(word, {"to", "bis", "a"})) word = {};
+  if (word.starts_with('-')) word.remove_prefix(1);
+  fill();
+  if (!word.empty() && word[0] >= '0' && word[0] <= '9') {
+    if (take_figures(word) <= out.count) return {};
+    fill();
+  }
+  if (!is_period(word) || (hours && word != "h")) return {};
+  out.tokens = next - at;
+  out.period = word;
+  return out;
+}
+
 std::size_t read_q(std::span<const Token> tokens, std::size_t at) {
-  const std::string_view fold = tokens[at].fold;
-  if (hours_of(fold) > 0) return 1;
-  if (!fold.starts_with('q')) return 0;
-  if (fold == "q" && at + 2 < tokens.size() && tokens[at + 1].is_number() &&
-      is_period(tokens[at + 2].fold))
-    return 3;
-  const auto rest = fold.substr(1);
-  const bool figures =
-      !rest.empty() && std::ranges::all_of(rest, [](char c) { return c >= '0' && c <= '9'; });
-  return figures && at + 1 < tokens.size() && is_period(tokens[at + 1].fold) ? 2 : 0;
+  return read_q_interval(tokens, at).tokens;
 }
 
 // "every 8 hours", "alle 8 Stunden", "alle 8 h", "toutes les 8 heures", "cada 8 horas", "every 6 to
@@ -147,7 +191,11 @@ std::size_t read_q(std::span<const Token> tokens, std::size_t at) {
 std::size_t read_interval(std::span<const Token> tokens, std::size_t at) {
   Reader reader(tokens, at);
   // "c/8 h", "/8h"
-  if (reader.take({"c"})) {
+  if (reader.take({"/"})) {
+    // "/j", "/Tag"; "mg/day" is a unit.
+    if (reader.take({"j", "jour", "tag", "dia"})) return reader.used();
+    if (reader.peek() == nullptr || !reader.peek()->is_number()) return 0;
+  } else if (reader.take({"c"})) {
     if (!reader.take({"/"})) return 0;
   } else if (reader.take({"toutes", "tous"})) {
     if (!reader.take({"les"})) return 0;
@@ -160,10 +208,37 @@ std::size_t read_interval(std::span<const Token> tokens, std::size_t at) {
   return reader.used();
 }
 
+// "x 3", "x3": times, before what they are counted by.
+struct Multiplier {
+  std::size_t tokens = 0;
+  int count = 0;
+};
+
+Multiplier multiplier_of(std::span<const Token> tokens, std::size_t at) {
+  if (at >= tokens.size()) return {};
+  std::string_view fold = tokens[at].fold;
+  if (fold == "x" && at + 1 < tokens.size() && tokens[at + 1].is_number()) {
+    const auto count = count_of(tokens[at + 1]);
+    return count ? Multiplier{.tokens = 2, .count = *count} : Multiplier{};
+  }
+  if (!fold.starts_with('x') || fold.size() < 2 || fold.size() > 3) return {};
+  Multiplier out{.tokens = 1};
+  for (const char c : fold.substr(1)) {
+    if (c < '0' || c > '9') return {};
+    out.count = 10 * out.count + (c - '0');
+  }
+  return out.count > 0 && out.count <= kCountMax ? out : Multiplier{};
+}
+
 // "2x daily", "2 x täglich", "3 times a day", "3 fois par jour", "3 veces al día", "2 mal am Tag",
 // "2x/Tag", "3x/d", "2 x pro Woche"
 std::size_t read_times(std::span<const Token> tokens, std::size_t at) {
   Reader reader(tokens, at);
+  // "x 3/j", "x3/Tag"
+  const auto multiplied = multiplier_of(tokens, at);
+  if (multiplied.tokens > 0 && at + multiplied.tokens + 1 < tokens.size() &&
+      tokens[at + multiplied.tokens].is("/") && is_period(tokens[at + multiplied.tokens + 1].fold))
+    return multiplied.tokens + 2;
   const auto* first = reader.peek();
   const bool fused = first != nullptr && one_of(first->fold, {"einmal", "zweimal", "dreimal",
                                                               "viermal", "once", "twice"});
@@ -249,6 +324,10 @@ std::size_t read_duration(std::span<const Token> tokens, std::size_t at) {
            one_of(fold, {"year", "years", "jahre", "ans", "anos"});
   };
   Reader reader(tokens, at);
+  // "x3 days"
+  if (multiplier_of(tokens, at).tokens == 1 && at + 1 < tokens.size() &&
+      period(tokens[at + 1].fold))
+    return 2;
   const bool led = reader.take({"for", "x", "fur", "uber", "pendant", "durante", "por"});
   if (led) reader.take({"the", "a", "die"});
   if (led) reader.take({"next", "further", "total", "weitere", "insgesamt"});
@@ -311,6 +390,27 @@ std::string plain_words(std::string_view text) {
   return out;
 }
 
+// "1/2-0-1/2" and "½-0-½" with ones: a scheme says when, whatever the amounts are.
+std::string whole_parts(std::string_view text) {
+  const auto figure = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto rest = text.substr(i);
+    if (rest.starts_with("½") || rest.starts_with("¼")) {
+      out += '1';
+      ++i;
+    } else if (figure(i) && i + 1 < text.size() && text[i + 1] == '/' && figure(i + 2)) {
+      out += '1';
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 std::string scheme_of(std::string_view words) {
   // Amounts may differ from one: "2-0-2" says when, like "1-0-1".
   std::string ones;
@@ -323,13 +423,26 @@ std::string scheme_of(std::string_view words) {
   return at == kMoments.end() ? std::string() : std::string(at->normal);
 }
 
+std::string interval_code(int count, std::string_view period) {
+  const auto number = std::to_string(count);
+  if (is_hour(period)) return count == 24 ? "QD" : "Q" + number + "H";
+  if (is_minute(period)) return "Q" + number + "MIN";
+  if (is_day(period) || period == "tagen")
+    return count == 1 ? "QD" : count == 2 ? "QOD" : "Q" + number + "D";
+  if (is_week(period)) return count == 1 ? "QW" : "Q" + number + "W";
+  if (is_month(period)) return count == 1 ? "QM" : "Q" + number + "M";
+  return {};
+}
+
 std::string interval_of(std::string_view text) {
   const auto tokens = tokens_of(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto& fold = tokens[i].fold;
-    if (const auto hours = hours_of(fold); hours > 0) return "Q" + std::to_string(hours) + "H";
-    const bool slash = fold == "/" && i > 0 && tokens[i - 1].is("c");
-    const bool lead = slash || one_of(fold, {"every", "alle", "cada", "les", "q"});
+    if (const auto interval = read_q_interval(tokens, i); interval.tokens > 0)
+      return interval_code(interval.count, interval.period);
+    const bool slash = fold == "/" && (i == 0 || tokens[i - 1].is("c"));
+    if (slash && i + 1 < tokens.size() && is_day(tokens[i + 1].fold)) return "QD";
+    const bool lead = slash || one_of(fold, {"every", "alle", "cada", "les"});
     if (lead && i + 2 < tokens.size()) {
       const auto count = count_of(tokens[i + 1]);
       // "every 4 to 6 hours" is told by its first number.
@@ -338,12 +451,7 @@ std::string interval_of(std::string_view text) {
           !is_period(tokens[unit].fold))
         unit += 2;
       if (!count) continue;
-      const auto& period = tokens[unit].fold;
-      if (is_hour(period)) return *count == 24 ? "QD" : "Q" + std::to_string(*count) + "H";
-      if (is_day(period) || period == "tagen")
-        return *count == 1 ? "QD" : *count == 2 ? "QOD" : "Q" + std::to_string(*count) + "D";
-      if (is_week(period)) return *count == 1 ? "QW" : "Q" + std::to_string(*count) + "W";
-      if (is_month(period)) return *count == 1 ? "QM" : "Q" + std::to_string(*count) + "M";
+      if (auto code = interval_code(*count, tokens[unit].fold); !code.empty()) return code;
     }
     if (tokens[i].is_number() && i + 2 < tokens.size() && tokens[i + 2].is("stundlich")) {
       return "Q" + fold + "H";
@@ -352,10 +460,14 @@ std::string interval_of(std::string_view text) {
   return {};
 }
 
-std::string times_of(std::string_view text, std::string_view words) {
+std::string code_of(std::string_view words) {
   if (has_any(words, "qid", "qds")) return "QID";
   if (has_any(words, "tid", "tds", "thrice daily")) return "TID";
   if (has_any(words, "bid", "bd")) return "BID";
+  return {};
+}
+
+std::string times_of(std::string_view text, std::string_view words) {
   if (has_any(words, "qod", "every other day", "every second day", "alternate days",
               "jeden zweiten tag", "un jour sur deux", "dias alternos", "cada dos dias",
               "alle zwei tage"))
@@ -366,6 +478,7 @@ std::string times_of(std::string_view text, std::string_view words) {
       has_any(words, "month", "monthly", "monatlich", "mois", "mensuel", "mes", "mensual");
   int count = 0;
   const auto tokens = tokens_of(text);
+  if (!tokens.empty() && text.contains('/')) count = multiplier_of(tokens, 0).count;
   for (std::size_t i = 0; i < tokens.size() && count == 0; ++i) {
     const auto& fold = tokens[i].fold;
     if (one_of(fold, {"once", "einmal"})) count = 1;
@@ -421,7 +534,8 @@ std::string moment_of(std::string_view words) {
 
 std::string normal_frequency(std::string_view text) {
   const auto words = plain_words(text);
-  auto out = scheme_of(words);
+  auto out = scheme_of(plain_words(whole_parts(text)));
+  if (out.empty()) out = code_of(words);
   if (out.empty()) out = interval_of(text);
   if (out.empty()) {
     out = times_of(text, words);

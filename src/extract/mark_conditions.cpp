@@ -181,10 +181,30 @@ class ConditionMarker {
 
   // -- prose --
 
+  // "Allergies - amoxicillin": told as allergies already.
+  bool is_told_allergy(std::size_t i) const {
+    if (!one_of(chart_.token(i).fold, {"allergy", "allergies"})) return false;
+    const auto passage = chart_.passage->tokens;
+    return std::ranges::any_of(marks_.all(), [&](const Mark& mark) {
+      return mark.category == Category::allergen && mark.tokens.first >= passage.first &&
+             mark.tokens.end <= passage.end;
+    });
+  }
+
+  // "Allergies & Meds: …": a heading of two lists.
+  bool is_heading(std::size_t i) const {
+    if (i > 0 || !one_of(chart_.token(i).fold, {"allergy", "allergies", "allergien"})) return false;
+    for (auto at = i + 1; at < items_.size() && at < i + 6; ++at) {
+      if (chart_.sign(at, ":")) return true;
+    }
+    return false;
+  }
+
   void mark_listed() {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const auto& item = items_[i];
       if (!item.is(Piece::term)) continue;
+      if (is_told_allergy(i) || is_heading(i)) continue;
       if (item.is(Is::condition) && !(item.is(Is::analyte) && section_ == "lab_results")) {
         marks_.add(Category::condition, tokens_of(eponym_before(i), eponym_after(i)), kListed);
       } else if (item.is(Is::procedure)) {
@@ -246,6 +266,11 @@ class ConditionMarker {
       const auto& item = items_[i];
       if (item.is(Piece::term) && (item.is(Is::drug) || item.is(Is::analyte) ||
                                    item.is(Is::vital) || item.is(Is::allergen)))
+        return false;
+      // "Couldn't eat, nausea", "kidney injury, resolved"
+      if (item.is(Is::negated_before)) return false;
+      if (end == first + 1 && (Terms::get().has(chart_.token(i).key, Is::historical_after) ||
+                               Terms::get().has(chart_.token(i).key, Is::state)))
         return false;
       if (item.is(Is::family_before) || item.is(Is::role) || item.is(Is::title) ||
           item.is(Is::courtesy) || item.is(Is::organization))
@@ -309,9 +334,16 @@ class ConditionMarker {
       while (first > 0 && end - first < 3 && items_[first - 1].is(Piece::word) &&
              !items_[first - 1].is(Is::common) && marks_.is_free(items_[first - 1].tokens))
         --first;
-      if (first < end && is_name(first, end) && !chart_.token(first).caps)
+      if (first < end && is_name(first, end) && !chart_.token(first).caps && !is_verb(first))
         marks_.add(Category::condition, trimmed(*chart_.page, tokens_of(first, end)), kGuessed);
     }
+  }
+
+  // "Hasn't been eating, weight loss", "did not lose weight, headache": what is denied is done.
+  bool is_verb(std::size_t first) const {
+    if (first == 0) return false;
+    const auto& before = chart_.token(first - 1).fold;
+    return before.ends_with("n't") || one_of(before, {"not", "been", "being", "cannot", "nicht"});
   }
 
   // Words up to the next small word or sign; "allodynia of the scalp" goes on.

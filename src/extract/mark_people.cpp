@@ -113,6 +113,8 @@ class PeopleMarker {
     const auto end = identifier_end(next);
     if (end == next) return;
     const auto text = page_.text_of({.first = next, .end = end});
+    // "(ref 0.4-4.5)", "(N : 60-110)": what is normal.
+    if (one_of(fold, {"ref", "n"}) && at > start_ && tokens_[at - 1].is("(")) return;
     if (std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; }) < 4) return;
     marks_.add(Category::identifier, {.first = next, .end = end}, kStructured);
   }

@@ -1,10 +1,14 @@
 #include "extract/reading.h"
 
+#include "extract/denial.h"
+#include "extract/frequency.h"
+#include "extract/heading.h"
 #include "extract/terms.h"
 #include "layout/code_points.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <initializer_list>
 #include <utility>
 
@@ -30,31 +34,6 @@ std::size_t marker_size(std::span<const Token> line) {
   const bool enclosed = line.size() >= 4 && line[0].is("(") && line[2].is(")");
   if (enclosed && line[1].is_number() && line[1].fold.size() <= 2) return 3;
   return 0;
-}
-
-bool says_historical(std::string_view key) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"discontinued", "stopped", "past medications", "previous medications", "abgesetzt", "arrete",
-       "suspendid", "bisherige medikation"});
-  return std::ranges::any_of(kWords,
-                             [&](auto word) { return key.find(word) != std::string_view::npos; });
-}
-
-// The kind of the first part of "Course and treatment" that is a heading.
-std::optional<std::string_view> heading_of_parts(std::span<const Token> tokens) {
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= tokens.size(); ++i) {
-    const bool cut = i == tokens.size() ||
-                     one_of(tokens[i].fold, {"and", "und", "et", "y", "/", "&", ",", "(", "e"});
-    if (!cut) continue;
-    if (i > begin) {
-      if (const auto kind = Terms::get().heading(phrase_of(tokens.subspan(begin, i - begin)))) {
-        return kind;
-      }
-    }
-    begin = i + 1;
-  }
-  return std::nullopt;
 }
 
 struct LineTokens {
@@ -175,9 +154,19 @@ class Reader {
     const auto key = rest.first(colon);
     const auto phrase = phrase_of(key);
     auto kind = Terms::get().heading(phrase);
-    if (!kind && rest.size() == colon + 1) kind = heading_of_parts(key);
+    if (!kind) {
+      // "Allergies (drug): amoxicillin"; of other kinds only a line that is all heading.
+      const auto parts = heading_of_parts(key);
+      if (parts && (rest.size() == colon + 1 || *parts == "allergies")) kind = parts;
+    }
+    // "ADR" are reactions to drugs, "Adr" is where somebody lives.
+    if (key.size() == 1 && key[0].is("adr") && !key[0].caps) kind = std::nullopt;
     const auto content = marker + colon + 1;
     const bool ends = rest.size() == colon + 1;
+    // "All: PCN (rash)": allergies, where one is named.
+    if (!kind && key.size() == 1 && key[0].is("all") && key[0].capital && names_allergen(rest) &&
+        !prescribes(rest))
+      kind = "allergies";
     if (kind) {
       return {.form = ends ? HeadingForm::alone : HeadingForm::inline_key,
               .kind = *kind,
@@ -201,19 +190,6 @@ class Reader {
     if (ended) return false;
     const auto& word = page_.words[here.words.first].box;
     return before.box.width() > 0.35 && before.box.x1 + word.width() > right_[before.block] - 0.005;
-  }
-
-  static bool all_parts_are_headings(std::span<const Token> tokens) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= tokens.size(); ++i) {
-      const bool cut =
-          i == tokens.size() || one_of(tokens[i].fold, {"and", "und", "et", "y", "/", "&", "e"});
-      if (!cut) continue;
-      if (i == begin || !Terms::get().heading(phrase_of(tokens.subspan(begin, i - begin))))
-        return false;
-      begin = i + 1;
-    }
-    return true;
   }
 
   Heading plain_heading(std::span<const Token> rest, std::size_t line, std::size_t marker) const {
@@ -245,7 +221,44 @@ class Reader {
     const bool figures =
         std::ranges::any_of(rest, [](const Token& token) { return token.is_number(); });
     if (figures || !(stands_out || (capitals && alone_in_block(line)))) return {};
+    if (capitals && states_something(rest)) return {};
     return {.form = HeadingForm::alone, .kind = "other", .content = marker + rest.size()};
+  }
+
+  // "NO KNOWN DRUG ALLERGIES", "HYPERTENSION", "TAKES LISINOPRIL DAILY": some write everything in
+  // capitals. "WARFARIN CLINIC" is a heading all the same.
+  bool states_something(std::span<const Token> rest) const {
+    constexpr auto kNamed =
+        bit(Is::drug) | bit(Is::allergen) | bit(Is::condition) | bit(Is::reaction);
+    bool said = false;
+    bool named = false;
+    bool only_names = true;
+    for (std::size_t i = 0; i < rest.size();) {
+      const auto& token = rest[i];
+      said |= Terms::get().has(token.key, Is::negated_before) ||
+              one_of(token.fold, {"nka", "nkda", "nkfa", "allergic", "allergisch", "allergique",
+                                  "alergico", "alergica", "takes", "taking", "nimmt", "prend",
+                                  "toma", "has", "hat", "tiene", "reports"});
+      if (const auto used = read_frequency(rest, i); used > 0) {
+        said = true;
+        i += used;
+        continue;
+      }
+      const auto name = Terms::get().longest(rest, i, kNamed);
+      named |= name.tokens > 0;
+      only_names &= name.tokens > 0 || !token.is_word() || is_joint(token);
+      i += std::max<std::size_t>(name.tokens, 1);
+    }
+    return named ? said || only_names : said && std::ranges::any_of(rest, [](const Token& token) {
+                                          return token.fold.contains("allerg") ||
+                                                 token.fold.contains("alerg") ||
+                                                 one_of(token.fold, {"nka", "nkda", "nkfa"});
+                                        });
+  }
+
+  static bool is_joint(const Token& token) {
+    return one_of(token.fold,
+                  {"and", "or", "with", "und", "oder", "mit", "et", "ou", "avec", "y", "o", "con"});
   }
 
   std::size_t cells_in_row(int table, std::size_t line) const {
@@ -274,49 +287,17 @@ class Reader {
       flush();
       return;
     }
-    auto range = lines_[line].tokens;
+    const auto range = lines_[line].tokens;
     if (range.empty()) return;
     const auto block = page_.lines[line].block;
-    // A section that a line began ("Allergies: none") ends with its block.
-    if (inline_block_ && *inline_block_ != block && !continues_inline(line)) {
-      inline_block_.reset();
-      flush();
-      open(before_inline_, range.first, false);
-    }
-    if (inline_block_ && *inline_block_ == block && ends_inline(line)) {
-      inline_block_.reset();
-      flush();
-      open(before_inline_, range.first, false);
-    }
+    close_begun(line);
     const auto heading = heading_of(line);
-    if (heading.form == HeadingForm::alone) {
-      flush();
-      inline_block_.reset();
-      open(heading.kind, range.first, heading.historical);
+    if (heading.form == HeadingForm::alone || heading.form == HeadingForm::closing ||
+        heading.form == HeadingForm::inline_key) {
+      take_heading(line, heading);
       return;
     }
-    if (heading.form == HeadingForm::closing) {
-      flush();
-      inline_block_.reset();
-      open(heading.kind, range.first, false);
-      range.first += heading.content;
-      begin_passage(line, range);
-      return;
-    }
-    if (heading.form == HeadingForm::inline_key) {
-      flush();
-      if (!inline_block_) before_inline_ = out_.sections.back().kind;
-      inline_block_ = block;
-      open(heading.kind, range.first, heading.historical);
-      range.first += heading.content;
-      begin_passage(line, range);
-      return;
-    }
-    if (heading.form == HeadingForm::other_key && inline_block_) {
-      inline_block_.reset();
-      flush();
-      open(before_inline_, range.first, false);
-    }
+    if (heading.form == HeadingForm::other_key && inline_block_) end_inline(range.first);
     if (table_of_block_[block] >= 0) {
       flush();
       add_row(line, range);
@@ -331,11 +312,121 @@ class Reader {
     begin_passage(line, range);
   }
 
+  void take_heading(std::size_t line, const Heading& heading) {
+    auto range = lines_[line].tokens;
+    const bool key = heading.form == HeadingForm::inline_key;
+    flush();
+    if (key && !inline_block_) before_inline_ = out_.sections.back().kind;
+    inline_block_.reset();
+    if (key) inline_block_ = page_.lines[line].block;
+    open(heading.kind, range.first, heading.historical);
+    if (heading.form == HeadingForm::alone) return;
+    range.first += heading.content;
+    begin_passage(line, range);
+  }
+
+  // Sections that end without a heading.
+  void close_begun(std::size_t line) {
+    const auto first = lines_[line].tokens.first;
+    const auto block = page_.lines[line].block;
+    // One that a line began ("Allergies: none") ends with its block.
+    if (inline_block_ && *inline_block_ != block && !continues_inline(line)) end_inline(first);
+    if (inline_block_ && *inline_block_ == block && ends_inline(line)) end_inline(first);
+    // What the page before left open may have been a line by itself there.
+    if (out_.sections.size() == 1 && out_.sections[0].kind == "allergies" && ends_carried(line)) {
+      flush();
+      open({}, first, false);
+    }
+  }
+
+  // What a line stood in goes on at this token.
+  void end_inline(std::size_t token) {
+    flush();
+    inline_block_.reset();
+    open(before_inline_, token, false);
+  }
+
   // "Allergies: latex." is done with when a list begins, or another sentence on a line of its own.
   bool ends_inline(std::size_t line) const {
     if (lines_[line].marker > 0) return true;
+    if (out_.sections.back().kind == "allergies") return !lists_allergies(line);
     const bool sentence = open_passage_ && out_.tokens[pending_.end - 1].is(".");
     return sentence && !starts_small(line);
+  }
+
+  // Whether a line below "Allergies: penicillin" is still about allergies: it goes on in the middle
+  // of a sentence, says more of the last one, or begins with what somebody can be allergic to and
+  // names no dose. "Lungs clear" and "Metformin 500 mg daily" are what comes next.
+  bool lists_allergies(std::size_t line) const {
+    const auto tokens = span(lines_[line].tokens).subspan(lines_[line].marker);
+    if (tokens.empty() || is_detail_line(line) || tokens[0].is("(")) return true;
+    if (tells_reaction(tokens)) return true;
+    if (prescribes(tokens)) return false;
+    if (open_passage_ && last_line_ + 1 == line) {
+      const auto& end = out_.tokens[pending_.end - 1];
+      const bool open = end.is(",") || end.is("-") || end.is("(") || is_joint(end);
+      if (starts_small(line) || open) return true;
+    }
+    return Terms::get().longest(tokens, 0, bit(Is::drug) | bit(Is::allergen)).tokens > 0;
+  }
+
+  // "Quarzelin - hives", "Ceftriaxone (hives 10 min after infusion)", "Codeine vomiting once": what
+  // a substance did, before anything that could be a dose or how often.
+  bool tells_reaction(std::span<const Token> tokens) const {
+    const bool listed =
+        Terms::get().longest(tokens, 0, bit(Is::drug) | bit(Is::allergen)).tokens > 0;
+    bool parted = false;
+    for (std::size_t i = 1; i < tokens.size(); ++i) {
+      const auto& token = tokens[i];
+      parted |= token.is("(") || token.is("[") || token.is(":") || token.is("→") || token.is(">") ||
+                token.is("=") || (token.is("-") && !token.glued);
+      if (Terms::get().longest(tokens, i, bit(Is::reaction)).tokens > 0)
+        return (listed || parted) && !prescribes(tokens.first(i));
+      // "Lungs: no wheezing", "hydroxyzine for itching"
+      if (says_none(token.fold) || one_of(token.fold, {"for", "against", "bei", "gegen", "pour",
+                                                       "contre", "para", "contra"}))
+        return false;
+    }
+    return false;
+  }
+
+  bool ends_carried(std::size_t line) const {
+    const auto tokens = span(lines_[line].tokens).subspan(lines_[line].marker);
+    if (table_of_block_[page_.lines[line].block] >= 0 || lists_allergies(line)) return false;
+    if (prescribes(tokens)) return true;
+    // "Quarzelin - hives"
+    for (std::size_t i = 1; i < tokens.size(); ++i) {
+      if (Terms::get().longest(tokens, i, bit(Is::reaction)).tokens > 0) return false;
+    }
+    return lines_[line].marker == 0;
+  }
+
+  // A dose, how often, or a blood pressure.
+  bool prescribes(std::span<const Token> tokens) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (read_frequency(tokens, i) > 0) return true;
+      if (!tokens[i].is_number()) continue;
+      if (read_unit(tokens, i + 1, page_.text).tokens > 0) return true;
+      if (i + 2 < tokens.size() && tokens[i + 1].is("/") && tokens[i + 2].is_number() &&
+          tokens[i].fold.size() > 1 && tokens[i + 2].fold.size() < 4 &&
+          !(i + 3 < tokens.size() && tokens[i + 3].is("/")))
+        return true;
+    }
+    return false;
+  }
+
+  // "Reaction: anaphylaxis", "Severity: severe" below the name of what causes it.
+  bool is_detail_line(std::size_t line) const {
+    return is_detail_at(lines_[line].tokens.first + lines_[line].marker);
+  }
+
+  bool is_detail_at(std::size_t at) const {
+    if (at + 1 >= out_.tokens.size() || !out_.tokens[at + 1].is(":")) return false;
+    return one_of(
+        out_.tokens[at].fold,
+        {"reaction", "reactions", "reaktion", "reaktionen", "reaccion", "reacciones", "severity",
+         "criticality", "schweregrad", "severite", "gravite", "severidad", "gravedad",
+         "manifestation", "manifestations", "manifestacion", "manifestaciones"});
   }
 
   bool continues_inline(std::size_t line) const {
@@ -360,6 +451,8 @@ class Reader {
 
   bool continues(std::size_t line) const {
     if (lines_[line].marker > 0 || line != last_line_ + 1) return false;
+    const bool bracket = out_.tokens[lines_[line].tokens.first].is("(");
+    if (out_.sections.back().kind == "allergies" && (bracket || is_detail_line(line))) return true;
     const auto& before = page_.lines[last_line_];
     const auto& here = page_.lines[line];
     const auto& end = out_.tokens[pending_.end - 1];
@@ -404,12 +497,20 @@ class Reader {
          "stk", "str",  "dipl", "priv", "doz",  "pr",  "jan",  "feb",  "mar",    "apr",    "jun",
          "jul", "aug",  "sep",  "sept", "oct",  "nov", "dec",  "okt",  "dez",    "janv",   "fevr",
          "avr", "juil", "ene",  "abr",  "ago",  "dic", "art",  "num",  "bed",    "entspr", "z",
-         "v",   "b",    "s",    "d",    "p",    "i",   "c"});
+         "v",   "b",    "s",    "d",    "p",    "i",   "c",    "a",    "n"});
   }
 
   // Whether a sentence ends with this token.
   bool ends_sentence(std::size_t at, TokenRange range) const {
     const auto& token = out_.tokens[at];
+    // "Latex allergy? No": asked and answered.
+    if (token.is("?") &&
+        bare_answer(std::span(out_.tokens).first(range.end), at + 1) != Answer::none)
+      return false;
+    // "Penicillin; reaction: hives"
+    if (token.is(";") && at + 1 < range.end && is_detail_at(at + 1) &&
+        out_.sections.back().kind == "allergies")
+      return false;
     if (token.is(";") || token.is("!") || token.is("?")) return true;
     if (!token.is(".") || at == range.first) return false;
     if (at + 1 >= range.end) return true;
@@ -439,7 +540,9 @@ class Reader {
     const bool one_line = first_line_ == last_line_;
     auto first = pending_.first;
     std::size_t sentences = 0;
+    const auto around = out_.sections.back();
     const auto add = [&](std::size_t end) {
+      if (sentences > 0) first = past_key(first, end);
       if (end > first) {
         out_.passages.push_back({.tokens = {.first = first, .end = end},
                                  .section = out_.sections.size() - 1,
@@ -453,6 +556,28 @@ class Reader {
       if (full || ends_sentence(at, pending_)) add(at + 1);
     }
     add(pending_.end);
+    if (!within_line_) return;
+    // What follows belongs to what the line stood in.
+    within_line_ = false;
+    const bool begun = inline_block_.has_value();
+    inline_block_.reset();
+    open(begun ? before_inline_ : around.kind, pending_.end, !begun && around.historical);
+  }
+
+  // "Allergies: none. Medications: lisinopril 10 mg daily.": behind a heading in the midst of a
+  // line, whose section it opens; `first` where there is none.
+  std::size_t past_key(std::size_t first, std::size_t end) {
+    const auto tokens = span({.first = first, .end = end});
+    std::size_t colon = 0;
+    while (colon < tokens.size() && colon < kHeadingTokensMax && !tokens[colon].is(":")) ++colon;
+    const bool key = colon > 0 && colon + 1 < tokens.size() && tokens[colon].is(":");
+    if (!key || !tokens[0].capital) return first;
+    const auto phrase = phrase_of(tokens.first(colon));
+    const auto kind = Terms::get().heading(phrase);
+    if (!kind || !(inline_block_ || *kind == "allergies")) return first;
+    open(*kind, first, says_historical(phrase));
+    within_line_ = true;
+    return first + colon + 1;
   }
 
   const layout::PageMap& page_;
@@ -469,6 +594,7 @@ class Reader {
   // The block of a heading with content on its line, and what was open before it.
   std::optional<std::uint32_t> inline_block_;
   std::string_view before_inline_ = {};
+  bool within_line_ = false;  // A section was opened in the midst of a line.
 };
 
 std::span<const std::string_view> Reader::layout_kinds() {
@@ -566,6 +692,10 @@ DayMonth likelier_order(std::span<const PageReading> pages, std::string_view lan
 
 }  // namespace
 
+bool is_english(std::string_view language) {
+  return language.empty() || language == "en" || language.starts_with("en-");
+}
+
 DateOrder date_order_of(std::span<const PageReading> pages, std::string_view language) {
   DateOrder out;
   bool disputed = false;
@@ -579,8 +709,7 @@ DateOrder date_order_of(std::span<const PageReading> pages, std::string_view lan
       if (out.order == DayMonth::unknown) out.order = shows;
     }
   }
-  const bool english = language.empty() || language == "en" || language.starts_with("en-");
-  out.certain = !disputed && (out.order != DayMonth::unknown || !english);
+  out.certain = !disputed && (out.order != DayMonth::unknown || !is_english(language));
   if (out.order == DayMonth::unknown) out.order = likelier_order(pages, language);
   return out;
 }

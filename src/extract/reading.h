@@ -69,6 +69,7 @@ struct DateOrder {
   // the language has no other. Else it is what is likelier.
   bool certain = false;
 };
+bool is_english(std::string_view language);  // Or unknown, which is taken for it.
 DateOrder date_order_of(std::span<const PageReading> pages, std::string_view language);
 
 }  // namespace millrace::extract

@@ -84,6 +84,25 @@ TEST(Numbers, FollowTheLanguageWhereACommaIsDecimal) {
   EXPECT_EQ(number_value("12.03.2024", Decimal::point), std::nullopt);
 }
 
+TEST(Numbers, MayBeginWithTheirPointButNotWithANought) {
+  EXPECT_EQ(number_value(".5", Decimal::point), 0.5);
+  EXPECT_EQ(number_value(".125", Decimal::point), 0.125);
+  EXPECT_EQ(number_value(".125", Decimal::comma), 0.125);
+  EXPECT_EQ(number_value("000", Decimal::point), std::nullopt);
+  EXPECT_EQ(number_value("050", Decimal::point), std::nullopt);
+  EXPECT_EQ(number_value("05", Decimal::point), 5);  // As laboratories print it.
+  EXPECT_EQ(folds("<.04 ng"), (Folds{"<", ".04", "ng"}));
+  EXPECT_EQ(folds("end.5 mg"), (Folds{"end", ".", "5", "mg"}));
+}
+
+TEST(Numbers, OfThreeFiguresBehindTheSignOfDecimalsAreDecimal) {
+  EXPECT_EQ(number_value("3.125", Decimal::comma), 3.125);
+  EXPECT_EQ(number_value("1.250", Decimal::comma), 1250);
+  EXPECT_EQ(number_value("1,000", Decimal::comma), 1);
+  EXPECT_EQ(number_value("12,400", Decimal::comma), 12.4);
+  EXPECT_EQ(number_value("3,125", Decimal::comma), 3.125);
+}
+
 TEST(Quantities, ReadUnitsAsPeopleWriteThem) {
   EXPECT_EQ(shown("500 mg"), "500 mg");
   EXPECT_EQ(shown("500mg"), "500 mg");
@@ -99,9 +118,40 @@ TEST(Quantities, ReadUnitsAsPeopleWriteThem) {
   EXPECT_EQ(shown("<0.5 mg/L"), "<0.5 mg/L");
 }
 
+TEST(Quantities, ArePartedBySpacesOnlyWhereAUnitFollows) {
+  EXPECT_EQ(shown("1 000 mg", Decimal::comma), "1000 mg");
+  EXPECT_EQ(shown("1 000 mg"), "1000 mg");
+  EXPECT_EQ(shown("250 000/mm3", Decimal::comma), "250000 /uL");
+  EXPECT_EQ(shown("12 400/mm3", Decimal::comma), "12400 /uL");
+  EXPECT_EQ(shown("140 135 - 145", Decimal::comma), "140 ");
+  EXPECT_EQ(shown("140 135 mmol/L"), "140 ");
+  EXPECT_EQ(range("4 500 - 11 000/mm3", Decimal::comma), "4500..11000");
+}
+
+TEST(Quantities, OfCountedThingsMayBeFractions) {
+  EXPECT_EQ(shown("1/2 tab"), "0.5 {tablet}");
+  EXPECT_EQ(shown("1 1/2 tablets"), "1.5 {tablet}");
+  EXPECT_EQ(shown("½ tablet"), "0.5 {tablet}");
+  EXPECT_TRUE(quantity("5/325 mg").pair);
+  EXPECT_EQ(quantity("5/325 mg").tokens, 4U);
+  EXPECT_FALSE(quantity("4 mg/5 mL").pair);
+}
+
+TEST(Quantities, AreNotGrades) {
+  for (const auto* text : {"1:160", "<1:40", "1/320", "2+", "++"})
+    EXPECT_EQ(read_grade(tokens_of(text), 0), tokens_of(text).size()) << text;
+  for (const auto* text : {"1:20", "1:4", "1:1000", "1:1280", "1:40, ANA"})
+    EXPECT_GE(read_grade(tokens_of(text), 0), 3U) << text;
+  for (const auto* text : {"1/2", "2", "3:26", "9+", "2+3", "1:30 pm 145", "1:20 pm", "1:20 145",
+                           "1/15 8.9", "1/16 8.9", "1/16: 8.9", "1:35", "1:05"})
+    EXPECT_EQ(read_grade(tokens_of(text), 0), 0U) << text;
+}
+
 TEST(Quantities, TakeHAndLBehindAValueForMarks) {
   EXPECT_EQ(shown("77 H"), "77 ");
   EXPECT_EQ(shown("20 L"), "20 ");
+  EXPECT_EQ(read_range(tokens_of("70-99 H"), 0, "70-99 H", Decimal::point).unit.tokens, 0U);
+  EXPECT_EQ(read_range(tokens_of("135-145 L"), 0, "135-145 L", Decimal::point).unit.tokens, 0U);
 }
 
 TEST(Quantities, ReadLettersThatLookLikeFiguresOnlyBeforeAUnit) {
@@ -126,6 +176,12 @@ TEST(Ranges, AreNeitherDatesNorDoseSchemes) {
   EXPECT_EQ(range("16 - 12"), "nothing");
 }
 
+TEST(Ranges, HaveBothEndsOfOneKind) {
+  EXPECT_EQ(range("0,900 - 1,100", Decimal::comma), "0.9..1.1");
+  EXPECT_EQ(range("1.000 - 1.030", Decimal::comma), "1..1.03");
+  EXPECT_EQ(range("4.000 - 10.000", Decimal::comma), "4000..10000");
+}
+
 TEST(Dates, AreReadInManyFormsAndFourLanguages) {
   for (const auto* text : {"2024-03-05", "05.03.2024", "5.3.24", "5/3/2024", "5 March 2024",
                            "March 5, 2024", "Mar 5, 2024", "05-Mar-2024", "5. März 2024",
@@ -136,6 +192,30 @@ TEST(Dates, AreReadInManyFormsAndFourLanguages) {
   EXPECT_EQ(iso("March 2024"), "2024-03");
   EXPECT_EQ(iso("03/2024"), "2024-03");
   EXPECT_EQ(iso("2019"), "2019");
+}
+
+TEST(Dates, HaveYearsOfTwoFiguresBehindADayAndAMonth) {
+  for (const auto* text :
+       {"12 Mar 24", "12 Mar '24", "12. März 24", "12 mars 24", "12 de marzo 24", "12-Mar-24"}) {
+    EXPECT_EQ(iso(text), "2024-03-12") << text;
+  }
+  EXPECT_EQ(iso("'19"), "2019");
+  const auto none = [](std::string_view text) {
+    return read_date(tokens_of(text), 0, DayMonth::day_first).tokens == 0;
+  };
+  EXPECT_TRUE(none("5 May 20 mg of furosemide"));
+  EXPECT_TRUE(none("5 May 10:30"));
+  EXPECT_TRUE(none("5 May 12 hours later"));
+  for (const auto* unit : {"mEq", "lbs", "lb", "cc", "L", "ng", "IE", "units"})
+    EXPECT_TRUE(none(std::string("5 May 40 ") + unit + " daily")) << unit;
+  EXPECT_TRUE(none("3-14-24"));
+}
+
+TEST(Dates, BehindOnMayHaveDashesAndSingleFigures) {
+  EXPECT_EQ(try_lines({"Follow-up on 3-14-24 in clinic."}).texts(layout::clinical::Category::date),
+            std::vector<std::string>{"3-14-24"});
+  EXPECT_EQ(try_lines({"Ramipril 5 mg 1-0-12"}).texts(layout::clinical::Category::date),
+            std::vector<std::string>{});
 }
 
 TEST(Dates, TakeTheOrderThatTheDocumentHas) {
@@ -167,6 +247,12 @@ TEST(Frequencies, HaveOneFormForAllLanguages) {
   expect("QW", {"once weekly", "wöchentlich", "une fois par semaine", "una vez por semana"});
   expect("QHS", {"at night", "at bedtime", "zur Nacht", "au coucher", "al acostarse"});
   expect("PRN", {"as needed", "PRN", "bei Bedarf", "si besoin", "si precisa"});
+  expect("Q6H", {"q6hr", "q6hrs", "q6 hours", "q 6 h", "/6h"});
+  expect("Q4H", {"q4-6h", "q4–6h", "q4-6hrs", "q4-6 hours", "q4 to 6 hours", "q 4-6 h"});
+  expect("Q6M", {"q6months", "q6mo"});
+  expect("QD", {"/24h", "q24h", "/j"});
+  expect("BID", {"1/2-0-1/2", "½-0-½"});
+  expect("TID", {"x 3/j", "x3/Tag"});
   expect("Q6H PRN", {"every 6 hours as needed", "q6h prn", "alle 6 Stunden bei Bedarf"});
 }
 
@@ -174,6 +260,7 @@ TEST(Durations, NeedAWordThatSaysSo) {
   EXPECT_EQ(read_duration(tokens_of("for 7 days"), 0), 3U);
   EXPECT_EQ(read_duration(tokens_of("pendant 5 jours"), 0), 3U);
   EXPECT_EQ(read_duration(tokens_of("7 Tage lang"), 0), 3U);
+  EXPECT_EQ(read_duration(tokens_of("x3 days"), 0), 2U);
   EXPECT_EQ(read_duration(tokens_of("7 days"), 0), 0U);
 }
 

@@ -36,7 +36,7 @@ class Tokenizer {
   void next(const layout::Decoded& decoded) {
     const auto begin = at_;
     Token token{.glued = !spaced_ && begin > 0};
-    if (layout::is_digit(decoded.code)) {
+    if (layout::is_digit(decoded.code) || leads_figures(begin)) {
       token.kind = TokenKind::number;
       at_ = number_end(begin);
     } else if (starts_word(decoded)) {
@@ -60,14 +60,34 @@ class Tokenizer {
     return layout::is_letter(decoded.code) || decoded.code == 0xb5;
   }
 
+  bool figure_at(std::size_t at) const { return at < text_.size() && is_figure(text_[at]); }
+
+  // ".5 mg", "<.04": a point that begins a number. Read without it the number is ten times larger.
+  bool leads_figures(std::size_t at) const {
+    if (text_[at] != '.' || !figure_at(at + 1)) return false;
+    return at == 0 || std::string_view(" \n\t([<>=~:|").contains(text_[at - 1]);
+  }
+
   std::size_t number_end(std::size_t at) const {
     while (at < text_.size()) {
-      const bool joint = (text_[at] == '.' || text_[at] == ',') && at + 1 < text_.size() &&
-                         is_figure(text_[at + 1]);
-      if (!is_figure(text_[at]) && !joint) break;
+      const bool joint = (text_[at] == '.' || text_[at] == ',') && figure_at(at + 1);
+      if (!is_figure(text_[at]) && !joint) {
+        const auto sign = thousands_sign(at);
+        if (sign == 0) break;
+        at += sign;
+      }
       ++at;
     }
     return at;
+  }
+
+  // The Swiss "250'000": bytes of the sign, when three figures follow it and no fourth.
+  std::size_t thousands_sign(std::size_t at) const {
+    const auto decoded = layout::decode_at(text_, at);
+    if (!is_apostrophe(decoded.code)) return 0;
+    const auto next = at + decoded.bytes;
+    const bool three = figure_at(next) && figure_at(next + 1) && figure_at(next + 2);
+    return three && !figure_at(next + 3) ? decoded.bytes : 0;
   }
 
   bool letter_at(std::size_t at) const {
@@ -94,6 +114,9 @@ class Tokenizer {
   std::size_t word_end(std::size_t begin) {
     if (const auto end = abbreviation_end(begin); end > begin) return end;
     auto at = begin;
+    // "3x500 mg": a sign between two numbers.
+    if (text_[at] == 'x' && figure_at(at + 1) && begin > 0 && is_figure(text_[at - 1]))
+      return at + 1;
     std::size_t letters = 0;
     while (at < text_.size()) {
       const auto decoded = layout::decode_at(text_, at);
@@ -159,6 +182,16 @@ class Tokenizer {
   std::vector<Token> out_;
 };
 
+// Heights of words between columns; a blank is a third of one.
+constexpr double kColumnGap = 0.9;
+
+bool stands_apart(const layout::PageMap& page, std::uint32_t word) {
+  const auto& left = page.words[word - 1];
+  const auto& right = page.words[word];
+  const auto height = page.info.aspect() * std::max(left.box.height(), right.box.height());
+  return left.line == right.line && right.box.x0 - left.box.x1 > kColumnGap * height;
+}
+
 bool starts_small(std::string_view text, layout::ByteRange bytes) {
   const auto code = layout::decode_at(text, bytes.begin).code;
   return layout::is_letter(code) && !layout::is_upper(code);
@@ -189,6 +222,8 @@ std::vector<Token> tokens_of(const layout::PageMap& page) {
   for (auto& token : tokens) {
     while (word + 1 < page.words.size() && page.words[word].bytes.end <= token.bytes.begin) ++word;
     if (page.words.empty()) break;
+    token.apart =
+        word > 0 && token.bytes.begin <= page.words[word].bytes.begin && stands_apart(page, word);
     token.word = word;
     token.line = page.words[word].line;
   }

@@ -25,6 +25,7 @@ struct Token {
   bool capital = false;  // Begins with a capital letter.
   bool caps = false;     // Two letters or more, all of them capitals.
   bool glued = false;    // No space before it.
+  bool apart = false;    // The gap before it is one between columns.
   layout::ByteRange bytes = {};
   std::uint32_t line = 0;
   std::uint32_t word = 0;  // Of the page; the first one.

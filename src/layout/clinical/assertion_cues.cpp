@@ -14,20 +14,27 @@ constexpr std::size_t kReachBytes = 160;
 constexpr std::size_t kNegationReach = 6;  // Words.
 constexpr std::size_t kAfterReach = 5;
 
-constexpr auto kNegations =
-    std::to_array<std::string_view>({"no", "not", "denies", "denied", "denying", "without",
-                                     "negative", "never", "nil", "absent", "excludes", "excluded"});
+constexpr auto kNegations = std::to_array<std::string_view>(
+    {"no",     "not",   "denies", "denied",   "denying",  "without",  "negative",
+     "never",  "nil",   "absent", "excludes", "excluded", "doesn't",  "don't",
+     "didn't", "isn't", "aren't", "wasn't",   "weren't",  "hasn't",   "haven't",
+     "hadn't", "won't", "can't",  "cannot",   "couldn't", "wouldn't", "shouldn't"});
 constexpr auto kEnds = std::to_array<std::string_view>(
     {"but", "however", "except", "although", "though", "apart", "besides"});
 constexpr auto kNoNegation = std::to_array<std::string_view>(
-    {"change", "changes", "increase", "only", "doubt", "just", "further"});
+    {"change",  "changes",    "changed", "increase",  "only",       "doubt", "just",
+     "further", "controlled", "respond", "responded", "responding", "stop",  "discontinue",
+     "skip",    "exclude",    "rule",    "relieved",  "goal",       "target"});
+constexpr auto kFillers = std::to_array<std::string_view>({"well", "adequately", "at"});
 constexpr auto kFamily = std::to_array<std::string_view>(
     {"mother",   "father", "mother's", "father's",    "parent",      "parents",
      "brother",  "sister", "sibling",  "siblings",    "family",      "maternal",
      "paternal", "aunt",   "uncle",    "grandmother", "grandfather", "grandparent",
      "cousin",   "son",    "daughter", "fh",          "fhx"});
-constexpr auto kHypothetical =
-    std::to_array<std::string_view>({"if", "unless", "should", "risk", "prevent", "prophylaxis"});
+constexpr auto kHypothetical = std::to_array<std::string_view>({"if", "unless", "should"});
+// What something is done against: supposed itself, and a reason for a medicine that is taken.
+constexpr auto kPurpose =
+    std::to_array<std::string_view>({"risk", "prevent", "prevention", "prophylaxis"});
 constexpr auto kFound = std::to_array<std::string_view>(
     {"detected", "seen", "found", "present", "identified", "evident"});
 
@@ -64,7 +71,12 @@ std::string_view after_in_sentence(std::string_view text, std::size_t begin) {
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   bool open = false;
-  for (const char c : to_lower(text)) {
+  auto lowered = to_lower(text);
+  // "doesn’t", as word processors set it.
+  constexpr std::string_view kApostrophe = "\u2019";
+  for (auto at = lowered.find(kApostrophe); at != lowered.npos; at = lowered.find(kApostrophe, at))
+    lowered.replace(at, kApostrophe.size(), "'");
+  for (const char c : lowered) {
     const bool letter = (c >= 'a' && c <= 'z') || c == '\'' || static_cast<unsigned char>(c) > 127;
     if (letter) {
       if (!open) words.emplace_back();
@@ -79,7 +91,10 @@ bool negated_before(const std::vector<std::string>& words) {
   bool negated = false;
   std::size_t distance = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool harmless = i + 1 < words.size() && is_in(kNoNegation, words[i + 1]);
+    // "Isn't well controlled on lisinopril", "not at goal on lisinopril"
+    const bool filled = i + 2 < words.size() && is_in(kFillers, words[i + 1]);
+    const auto next = filled ? i + 2 : i + 1;
+    const bool harmless = next < words.size() && is_in(kNoNegation, words[next]);
     if (is_in(kNegations, words[i]) && !harmless) {
       negated = true;
       distance = 0;
@@ -111,12 +126,14 @@ Cues cues_around(std::string_view text, ByteRange at) {
   const auto near_after = std::min(after.size(), kAfterReach);
   const auto names_family = [](const std::string& word) { return is_in(kFamily, word); };
   const auto supposes = [](const std::string& word) { return is_in(kHypothetical, word); };
+  const auto has_purpose = [](const std::string& word) { return is_in(kPurpose, word); };
   return {
       .negated = negated_before(before) || negated_after(after),
       .family = std::ranges::any_of(before, names_family) ||
                 std::any_of(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(near_after),
                             names_family),
       .hypothetical = std::ranges::any_of(before, supposes),
+      .purpose = std::ranges::any_of(before, has_purpose),
   };
 }
 

@@ -15,6 +15,7 @@ struct Cues {
   bool negated = false;
   bool family = false;
   bool hypothetical = false;
+  bool purpose = false;  // "Prophylaxis", "risk of": hypothetical, unless it is a medicine.
 };
 
 // Of the mention at `at`, from the rest of its sentence.

@@ -199,7 +199,8 @@ class FactChecker {
       if (page == nullptr) continue;
       const auto found = cues_around(page->text, entity->at.bytes);
       cues.negated |= found.negated;
-      cues.hypothetical |= found.hypothetical;
+      const bool given = fact.type == FactType::MedicationStatement;
+      cues.hypothetical |= found.hypothetical || (found.purpose && !given);
       cues.family |= found.family || in_family_history(*entity);
     }
     const auto& assertion = fact.assertion;

@@ -14,6 +14,7 @@ namespace millrace::layout::clinical {
 namespace {
 
 constexpr std::size_t kNumberBytesMax = 40;
+constexpr double kSteep = 10;  // How many times a first group of figures goes into the second.
 
 bool is_figure(char c) { return c >= '0' && c <= '9'; }
 
@@ -25,6 +26,15 @@ double to_double(std::string_view digits) {
   return value;
 }
 
+// "500,5", the last part of "1 500,5".
+double read_decimals(std::string_view text) {
+  const auto comma = text.find(',');
+  if (comma == text.npos) return to_double(text);
+  return to_double(text.substr(0, comma)) +
+         to_double(text.substr(comma + 1)) /
+             std::pow(10.0, static_cast<double>(text.size() - comma - 1));
+}
+
 // Figures with points and commas between them. Points and commas are decimal, or part thousands:
 // the last one is decimal unless three figures follow it; with three it can be either.
 Number read_number(std::string_view text) {
@@ -34,7 +44,7 @@ Number read_number(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_figure(text[i])) {
       digits += text[i];
-    } else {
+    } else if (text[i] == '.' || text[i] == ',') {
       ++separators;
       last = i;
     }
@@ -43,6 +53,7 @@ Number read_number(std::string_view text) {
   if (last == std::string_view::npos) return {.value = whole, .other = whole};
   const auto after = text.size() - last - 1;
   const auto decimal = whole / std::pow(10.0, static_cast<double>(after));
+  if (last == 0) return {.value = decimal, .other = decimal};  // ".125"
   // 1.234.567 and 12,345.6 have one meaning each, 1,000 has two.
   const auto first = text.find_first_of(".,");
   const bool same_kind = separators > 1 && text[first] == text[last] && after == 3;
@@ -75,15 +86,116 @@ std::optional<double> fraction_of(char32_t code) {
   }
 }
 
+bool figure_at(std::string_view text, std::size_t at) {
+  return at < text.size() && is_figure(text[at]);
+}
+
+// ".5 mg": a point that begins a number.
+bool leads_figures(std::string_view text, std::size_t at) {
+  if (text[at] != '.' || !figure_at(text, at + 1)) return false;
+  return at == 0 || std::string_view(" \n\t([<>=~:|").contains(text[at - 1]);
+}
+
+// Three figures and no more behind a sign or a space of these bytes.
+bool is_group(std::string_view text, std::size_t at) {
+  return figure_at(text, at) && figure_at(text, at + 1) && figure_at(text, at + 2) &&
+         !figure_at(text, at + 3);
+}
+
+// The Swiss "250'000".
+std::size_t apostrophe_bytes(std::string_view text, std::size_t at) {
+  const auto decoded = decode_at(text, at);
+  const bool apostrophe = decoded.code == '\'' || decoded.code == 0x2019;
+  return apostrophe && is_group(text, at + decoded.bytes) ? decoded.bytes : 0;
+}
+
 // The end of the number that begins at `at`.
 std::size_t number_end(std::string_view text, std::size_t at) {
   while (at < text.size()) {
-    const bool point =
-        (text[at] == '.' || text[at] == ',') && at + 1 < text.size() && is_figure(text[at + 1]);
-    if (!is_figure(text[at]) && !point) break;
+    const bool point = (text[at] == '.' || text[at] == ',') && figure_at(text, at + 1);
+    if (!is_figure(text[at]) && !point) {
+      const auto sign = apostrophe_bytes(text, at);
+      if (sign == 0) break;
+      at += sign;
+    }
     ++at;
   }
   return at;
+}
+
+// A number as it stands in a text.
+struct Stretch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t number = 0;  // Which one of those that were read.
+};
+
+// Whether a single space parts two numbers.
+bool is_next(std::string_view text, const Stretch& a, const Stretch& b) {
+  return b.begin > a.end && b.begin - a.end <= 3 && is_space(decode_at(text, a.end).code) &&
+         text[a.end] != '\n' && a.end + decode_at(text, a.end).bytes == b.begin;
+}
+
+bool is_plain(std::string_view text, const Stretch& stretch) {
+  return std::ranges::all_of(text.substr(stretch.begin, stretch.end - stretch.begin), is_figure);
+}
+
+// A count of cells: "/mm3" right behind the figures.
+bool is_count(std::string_view text, std::size_t end) {
+  if (end < text.size() && text[end] == ' ') ++end;
+  return end < text.size() && text[end] == '/';
+}
+
+// "250 000" may be one number: its parts keep their own value and may mean the whole. "140 138
+// mmol/l" is a value and the one before it: parts of one number differ more, or count cells.
+void join_groups(std::string_view text, const std::vector<Stretch>& stretches,
+                 std::vector<Number>& numbers) {
+  for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
+    const auto& first = stretches[i];
+    if (first.end - first.begin > 3 || text[first.begin] == '0' || !is_plain(text, first)) continue;
+    auto last = i;
+    double value = numbers[first.number].value;
+    while (last + 1 < stretches.size() && last - i < 3) {
+      const auto& group = stretches[last + 1];
+      if (!is_next(text, stretches[last], group) || !is_group(text, group.begin)) break;
+      if (group.end - group.begin > 3 && text[group.begin + 3] != ',') break;
+      const auto figures = text.substr(group.begin, group.end - group.begin);
+      value = value * 1000 + read_decimals(figures);
+      ++last;
+      if (!is_plain(text, group)) break;
+    }
+    if (last == i) continue;
+    const auto& second = stretches[i + 1];
+    const bool parts =
+        text[second.begin] == '0' || is_count(text, stretches[last].end) ||
+        to_double(text.substr(second.begin, 3)) >= kSteep * numbers[first.number].value;
+    for (auto k = i; parts && k <= last; ++k) numbers[stretches[k].number].other = value;
+    i = last;
+  }
+}
+
+// "1/2" of a tablet, "1 1/2": parts keep their own value and may mean the fraction.
+void read_fractions(std::string_view text, const std::vector<Stretch>& stretches,
+                    std::vector<Number>& numbers) {
+  const auto small = [&](std::size_t k) {
+    return stretches[k].end == stretches[k].begin + 1 && text[stretches[k].begin] != '0';
+  };
+  for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
+    const auto& top = stretches[i];
+    const auto& bottom = stretches[i + 1];
+    const bool slash = bottom.begin == top.end + 1 && text[top.end] == '/';
+    if (!slash || !small(i) || !small(i + 1)) continue;
+    const auto value = numbers[top.number].value / numbers[bottom.number].value;
+    if (value >= 1) continue;
+    numbers[top.number].other = value;
+    const bool mixed = i > 0 && small(i - 1) &&
+                       (is_next(text, stretches[i - 1], top) ||
+                        (top.begin == stretches[i - 1].end + 1 && text[top.begin - 1] == '-'));
+    if (mixed) {
+      auto& whole = numbers[stretches[i - 1].number];
+      whole.other = whole.value + value;
+    }
+  }
 }
 
 }  // namespace
@@ -95,6 +207,7 @@ bool Number::agrees_with(const Number& number) const {
 
 std::vector<Number> numbers_in(std::string_view text, Spelled spelled) {
   std::vector<Number> numbers;
+  std::vector<Stretch> stretches;
   std::string word;
   const auto end_word = [&] {
     if (spelled == Spelled::counted) {
@@ -105,9 +218,10 @@ std::vector<Number> numbers_in(std::string_view text, Spelled spelled) {
     word.clear();
   };
   for (std::size_t at = 0; at < text.size();) {
-    if (is_figure(text[at])) {
+    if (is_figure(text[at]) || leads_figures(text, at)) {
       end_word();
-      const auto end = number_end(text, at);
+      const auto end = number_end(text, at + 1);
+      stretches.push_back({.begin = at, .end = end, .number = numbers.size()});
       // More figures than anything has: an identifier, compared by its beginning.
       numbers.push_back(read_number(text.substr(at, std::min(end - at, kNumberBytesMax))));
       at = end;
@@ -121,10 +235,19 @@ std::vector<Number> numbers_in(std::string_view text, Spelled spelled) {
     }
     end_word();
     if (const auto fraction = fraction_of(decoded.code)) {
+      // "1½", "1 ½"
+      const auto begin = at - decoded.bytes;
+      if (!stretches.empty() && begin - stretches.back().end <= 1 && begin > 0 &&
+          (begin == stretches.back().end || text[begin - 1] == ' ')) {
+        auto& whole = numbers[stretches.back().number];
+        whole.other = whole.value + *fraction;
+      }
       numbers.push_back({.value = *fraction, .other = *fraction});
     }
   }
   end_word();
+  join_groups(text, stretches, numbers);
+  read_fractions(text, stretches, numbers);
   return numbers;
 }
 

@@ -1,7 +1,8 @@
 // Numbers in text: what a sentence or a quote says in figures.
 //
-// "1,000" may be a thousand or one: both readings are kept, and two numbers agree when they share
-// one. A sign is not part of a number here: in documents it is a dash more often than a minus.
+// "1,000" may be a thousand or one, "250 000" one number or two, "1/2" a half: both readings are
+// kept, and two numbers agree when they share one. A sign is not part of a number here: in
+// documents it is a dash more often than a minus.
 #pragma once
 
 #include <string_view>

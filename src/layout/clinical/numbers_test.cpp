@@ -22,12 +22,32 @@ std::vector<double> values(std::string_view text, Spelled spelled = Spelled::ign
 
 using Doubles = std::vector<double>;
 
+bool occurs(double number, std::string_view text) {
+  return all_occur({{.value = number, .other = number}}, numbers_in(text));
+}
+
+TEST(Numbers, OfSeveralPartsMayMeanTheWhole) {
+  EXPECT_TRUE(occurs(1000, "1 000 mg"));
+  EXPECT_TRUE(occurs(250000, "Plaquettes 250 000/mm3"));
+  EXPECT_TRUE(occurs(1234.5, "1 234,5"));
+  EXPECT_TRUE(occurs(140, "140 135 - 145"));
+  EXPECT_FALSE(occurs(140135, "140\n135"));
+  EXPECT_TRUE(occurs(0.5, "1/2 tab"));
+  EXPECT_TRUE(occurs(1.5, "1 1/2 tablets"));
+  EXPECT_TRUE(occurs(1.5, "1½ tablets"));
+  EXPECT_FALSE(occurs(1.5, "BP 120/80"));
+  EXPECT_FALSE(occurs(5, ".5 mg"));
+}
+
 TEST(Numbers, AreReadAsDocumentsWriteThem) {
   EXPECT_EQ(values("Metformin 500mg, BP 120/80, 2.5 mg"), (Doubles{500, 120, 80, 2.5}));
   EXPECT_EQ(values("2024-03-05"), (Doubles{2024, 3, 5}));
   EXPECT_EQ(values("3,5 mmol/l and 12,345.6"), (Doubles{3.5, 12345.6}));
   EXPECT_EQ(values("1.234.567"), (Doubles{1234567}));
   EXPECT_EQ(values("½ tablet"), (Doubles{0.5}));
+  EXPECT_EQ(values(".5 mg, <.04 and (.25)"), (Doubles{0.5, 0.04, 0.25}));
+  EXPECT_EQ(values("end.5 mg"), (Doubles{5}));
+  EXPECT_EQ(values("250'000 /µl"), (Doubles{250000}));
   EXPECT_EQ(values("none."), Doubles{});
 }
 
