@@ -49,10 +49,11 @@ class Installation:
         self.url = said["database_url"]
         return said["http_url"]
 
-    def sql(self, text):
-        """Rows of the last statement, each a list of texts."""
+    def sql(self, *statements):
+        """Rows of all of them, each a list of texts; every statement is a transaction of its own, in one session."""
+        asked = [argument for text in statements for argument in ("-c", text)]
         done = subprocess.run([self.millrace, "--data-dir", str(self.data), "psql", "--", "-qAtX", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-c",
-                               f"set millrace.tenant_id = '{TENANT}'", "-c", text], capture_output=True, text=True, env=self.environment)
+                               f"set millrace.tenant_id = '{TENANT}'", *asked], capture_output=True, text=True, env=self.environment)
         if done.returncode != 0:
             sys.exit(f"psql: {done.stderr[-800:]}")
         return [line.split("\t") for line in done.stdout.strip().splitlines()]

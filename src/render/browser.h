@@ -45,6 +45,7 @@ class Browser {
 
   void measure();  // Reads all of /proc: some milliseconds on a busy machine.
   std::uint64_t measured_bytes() const { return measured_bytes_; }  // 0: not yet.
+  Clock::Steady measured_at() const { return measured_at_; }
   std::uint64_t documents() const { return documents_; }
   pid_t pid() const { return pid_; }
 
@@ -71,6 +72,7 @@ class Browser {
   std::string last_words_;
   std::string ending_;
   std::uint64_t measured_bytes_ = 0;
+  Clock::Steady measured_at_{};
   bool greeted_ = false;
   bool ended_ = false;
   std::uint64_t documents_ = 0;

@@ -231,10 +231,10 @@ Result<Confinement> try_out(const std::filesystem::path& stage, Confinement want
 
 std::string Confinement::missing_walls() const {
   std::string names;
-  for (const auto& [name, stands] : {std::pair("network_namespace", network_namespace),
-                                     std::pair("pid_namespace", pid_namespace),
-                                     std::pair("own_root", own_root),
-                                     std::pair("chromium_sandbox", chromium_sandbox)}) {
+  for (const auto& [name, stands] :
+       {std::pair("network_namespace", network_namespace),
+        std::pair("pid_namespace", pid_namespace), std::pair("own_root", own_root),
+        std::pair("chromium_sandbox", chromium_sandbox)}) {
     if (!stands) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
   return names;

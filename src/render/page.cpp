@@ -102,12 +102,12 @@ Task<void> Page::open() {
   devtools_.post(
       "", "Browser.setDownloadBehavior",
       fmt::format(R"({{"behavior":"deny","browserContextId":{}}})", json_quote(context_)));
-  MR_CO_TRY(const auto target,
-            co_await devtools_.call(
-                "", "Target.createTarget",
-                fmt::format(R"({{"url":"about:blank","browserContextId":{}{}}})",
-                            json_quote(context_),
-                            draws_when_asked_ ? R"(,"enableBeginFrameControl":true)" : "")));
+  MR_CO_TRY(
+      const auto target,
+      co_await devtools_.call(
+          "", "Target.createTarget",
+          fmt::format(R"({{"url":"about:blank","browserContextId":{}{}}})", json_quote(context_),
+                      draws_when_asked_ ? R"(,"enableBeginFrameControl":true)" : "")));
   target_ = text_member(target, "targetId");
   MR_CO_TRY(const auto attached,
             co_await devtools_.call(

@@ -229,8 +229,7 @@ std::string make_ready_expression(const RenderOptions& options, std::string_view
       "  await Promise.allSettled(images.map((image) => image.decode()));\n";
   if (pictures.dpi > 0) text += "  for (const image of images) await shrink(image);\n";
   if (options.scripts) {
-    text +=
-        "  await new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)));\n";
+    text += "  await new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)));\n";
   }
   if (grey) text += "  await turn_grey();\n";
   if (options.quality == Quality::draft) text += kEconomy;

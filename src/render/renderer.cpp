@@ -458,7 +458,8 @@ bool Renderer::Impl::is_worn(const BrowserPtr& browser) {
     ++counts_.recycled_for_count;
     return true;
   }
-  measure(browser);
+  // Documents that follow each other within the watch's interval are looked at by its pace, too.
+  if (clock_.now() - browser->measured_at() >= kWatchEvery) measure(browser);
   if (browser->unreachable()) return true;  // For the sake of the others, and counted.
   if (browser->measured_bytes() > spec_.memory_recycle_bytes) {
     ++counts_.recycled_for_memory;

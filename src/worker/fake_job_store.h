@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ class FakeJobStore final : public store::JobStore {
   // A call waits for its gate, if there is one; "claim_jobs answer" and "retire_worker answer" are
   // after the work.
   std::map<std::string, Event> gates;
+  std::optional<std::vector<std::string>> limited;  // As beats tell it.
   std::vector<store::ClaimRequest> claims;
   std::vector<std::size_t> settle_sizes;
   std::vector<std::string> workers;                              // Registered, in order.

@@ -88,6 +88,7 @@ Task<store::BeatAnswer> FakeJobStore::beat_worker(store::WorkerKey worker, store
   answer.lease = lease_answer;
   answer.cancel = cancel_requests;
   answer.suspects = static_cast<int>(suspects.size());
+  answer.limited = limited;
   co_return answer;
 }
 

@@ -19,6 +19,8 @@ using std::chrono::milliseconds;
 constexpr int kClaimMax = 10'000;
 constexpr std::size_t kMarksMax = 256;
 constexpr int kListeningPolls = 5;
+constexpr milliseconds kGather{
+    20};  // Between two questions about a queue that is full most of the time.
 constexpr auto kPollFirst = 20ms;  // Without notifications an empty queue is asked soon, then less.
 constexpr milliseconds kListenCheck = 5s;
 constexpr auto kAlonePauseMax = 5min;
@@ -74,7 +76,7 @@ void Fetcher::stop() {
 
 void Fetcher::wake() {
   for (auto& queue : queues_) {
-    queue.ask_at = {};
+    queue.ask_at = queue.gathers ? queue.asked_at + kGather : Clock::Steady{};
     queue.empty_in_a_row = 0;
     queue.rescan = true;
   }
@@ -84,6 +86,7 @@ void Fetcher::wake() {
 void Fetcher::set_limited(const std::optional<std::vector<std::string>>& queues) {
   for (auto& one : queues_) {
     one.limited = !queues || std::ranges::find(*queues, one.name) != queues->end();
+    one.gathers = queues && one.limited;
   }
 }
 
@@ -228,6 +231,7 @@ Task<int> Fetcher::claim(Queue* queue, int limit) {
   const auto key = *lease_.key();
   limit = std::min(limit, kClaimMax);
   const auto asked_at = services_.clock.now();
+  queue->asked_at = asked_at;
   const bool rescan = queue->rescan || queue->marks.empty() ||
                       asked_at - queue->rescanned_at >= options_.rescan_interval;
   store::ClaimRequest request{.worker = key,
@@ -248,7 +252,11 @@ Task<int> Fetcher::claim(Queue* queue, int limit) {
   note_marks(*queue, limit, jobs);
   // A full scan that found fewer than it asked for has asked for a notification, as an empty one
   // has.
-  if (got > 0) queue->empty_in_a_row = rescan && got < limit ? 1 : 0;
+  if (got > 0) {
+    const bool dry = rescan && got < limit;
+    queue->empty_in_a_row = dry ? 1 : 0;
+    if (dry && queue->gathers) queue->ask_at = asked_at + kGather;
+  }
   // With marks an empty answer says nothing about what lies before them.
   if (got == 0 && rescan && !queue->rescan) note_empty(*queue);
   if (got < limit) queue->rescan = true;
@@ -289,7 +297,7 @@ void Fetcher::note_marks(Queue& queue, int limit, const std::vector<ClaimedJob>&
 // Asked again at once the first time: the answer armed the notification.
 void Fetcher::note_empty(Queue& queue) {
   const int empty = queue.empty_in_a_row++;
-  auto wait = 0ms;
+  auto wait = queue.gathers ? kGather : 0ms;
   if (empty > 0) {
     // Where notifications arrive, polling is only the guarantee.
     const auto first = listening_ ? options_.poll_interval : milliseconds(kPollFirst);

@@ -61,7 +61,9 @@ class Fetcher {
     Clock::Steady rescanned_at{};
     Clock::Steady ask_at{};  // Not before; for a queue that was empty.
     int empty_in_a_row = 0;
-    bool limited = true;  // Only so many of its jobs may run at a time, as far as is known.
+    bool limited = true;   // Only so many of its jobs may run at a time, as far as is known.
+    bool gathers = false;  // It is known: it is asked at the end of a job, and else every kGather.
+    Clock::Steady asked_at{};
   };
 
   awaitable<void> wait_for_use();

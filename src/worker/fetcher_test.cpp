@@ -123,6 +123,25 @@ TEST_F(FetcherTest, c18_TheEndOfAJobIsAReasonToAskItsQueueAgain) {
   EXPECT_TRUE(store.claims.empty()) << "once for each end, no more";
 }
 
+// Nearly all of these questions are answered with nothing: its jobs wait for each other.
+TEST_F(FetcherTest, AQueueWithALimitIsNotAskedAtEveryHint) {
+  wake = &source;
+  store.limited = {{"default"}};
+  start();
+  advance(60s);
+  store.claims.clear();
+  for (int i = 0; i < 10; ++i) {
+    source.hint.set();
+    settle();
+  }
+  EXPECT_EQ(store.claims.size(), 1U) << "the first is heard at once";
+  store.add("noop");
+  advance(20ms);
+  EXPECT_EQ(store.ended.size(), 1U) << "the others after a moment";
+  advance(100ms);
+  EXPECT_LE(store.claims.size(), 4U);
+}
+
 TEST_F(FetcherTest, PassesMarksBetweenFullScansAndForgetsThemAfterAShortClaim) {
   options.slots = 2;
   options.rescan_interval = 250ms;

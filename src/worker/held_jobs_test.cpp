@@ -98,6 +98,7 @@ TEST_F(HeldJobsTest, ACancelRequestIsSeenWhenProgressIsReported) {
   store.cancel_requests = {{.id = id, .token = store.leases.at(id).job.token}};
   context->progress(1, "half way");
   settle();
+  advance(100ms);
   EXPECT_EQ(store.calls["beat_worker"], 0);
   ASSERT_NE(store.end_of(id), nullptr);
   EXPECT_EQ(store.end_of(id)->outcome.kind, Kind::cancelled);
@@ -169,6 +170,7 @@ TEST_F(HeldJobsTest, LogLinesThatWereNotStoredGoWithTheSettlement) {
   gated().on_start = [](JobContext& context) { context.log(LogLevel::warn, "careful"); };
   const auto id = store.add("gated");
   start();
+  advance(100ms);
   ASSERT_EQ(store.calls["append_logs"], 1);
   gated().open.set();
   settle();
@@ -183,6 +185,7 @@ TEST_F(HeldJobsTest, LogLinesWhoseFateIsUnknownAreNotSentTwice) {
   gated().on_start = [](JobContext& context) { context.log(LogLevel::warn, "careful"); };
   const auto id = store.add("gated");
   start();
+  advance(100ms);
   ASSERT_EQ(store.calls["append_logs"], 1);
   gated().open.set();
   settle();

@@ -13,8 +13,9 @@ using namespace either;
 
 namespace {
 
-// Between two reports while there are steps: nobody sees them faster.
-constexpr std::chrono::milliseconds kStepInterval{100};
+// What is said within this time goes in one report: nobody sees steps faster, and a job that ends
+// before it tells them with its end.
+constexpr std::chrono::milliseconds kGatherInterval{100};
 
 store::ProgressItem item_of(const JobRun& run, const Progress& progress) {
   return {.id = run.job.id,
@@ -68,17 +69,15 @@ Reporter::Runs Reporter::take_marked() {
 
 awaitable<void> Reporter::run() {
   while (!stopping_.is_set()) {
+    const bool gathered = marked_event_.is_set() && !step_event_.is_set();
     if (!marked_event_.is_set()) co_await (marked_event_.wait() || stopping_.wait());
+    if (!gathered) co_await wait_for(clock_, stopping_, std::min(kGatherInterval, interval_));
     if (stopping_.is_set()) break;
+    const auto begun = clock_.now();
     co_await report(take_marked());
-    co_await pause();
+    // Steps are told soon, all else by the interval.
+    co_await wait_until(clock_, step_event_, begun + interval_);
   }
-}
-
-awaitable<void> Reporter::pause() {
-  const auto begun = clock_.now();
-  co_await wait_for(clock_, stopping_, std::min(kStepInterval, interval_));
-  co_await wait_until(clock_, step_event_, begun + interval_);
 }
 
 awaitable<void> Reporter::report(Runs runs) {
@@ -107,23 +106,19 @@ awaitable<void> Reporter::report(Runs runs) {
 }
 
 awaitable<void> Reporter::report_of(std::string worker_id, Runs runs) {
-  // A job is named once in a call: its first step in the first one, its next in the next.
-  std::vector<std::vector<store::ProgressItem>> rounds;
+  std::vector<store::ProgressItem> items;
   std::vector<store::JobLogItem> logs;
   std::vector<JobOutput::Report> reports;
   for (const auto& run : runs) {
     auto report = run->output.take_report();
     if (report.progress) report.steps.push_back(*std::move(report.progress));
-    rounds.resize(std::max(rounds.size(), report.steps.size()));
-    for (std::size_t i = 0; i < report.steps.size(); ++i) {
-      rounds[i].push_back(item_of(*run, report.steps[i]));
-    }
+    for (const auto& step : report.steps) items.push_back(item_of(*run, step));
     for (const auto& line : report.logs) {
       logs.push_back({.id = run->job.id, .token = run->job.token, .line = line});
     }
     reports.push_back(std::move(report));
   }
-  for (auto& round : rounds) co_await send_progress(worker_id, std::move(round));
+  if (!items.empty()) co_await send_progress(worker_id, std::move(items));
   if (logs.empty() || co_await send_logs(worker_id, std::move(logs))) co_return;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i]->output.put_back(std::move(reports[i].logs));
@@ -131,9 +126,9 @@ awaitable<void> Reporter::report_of(std::string worker_id, Runs runs) {
 }
 
 awaitable<void> Reporter::report_steps(std::shared_ptr<JobRun> run) {
-  for (const auto& step : run->output.take_steps()) {
-    co_await send_progress(run->worker_id(), {item_of(*run, step)});
-  }
+  std::vector<store::ProgressItem> items;
+  for (const auto& step : run->output.take_steps()) items.push_back(item_of(*run, step));
+  if (!items.empty()) co_await send_progress(run->worker_id(), std::move(items));
 }
 
 awaitable<void> Reporter::send_progress(std::string worker_id,

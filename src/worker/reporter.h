@@ -1,12 +1,12 @@
 // Reporter: stores what running handlers say, at most once a second for all of them together, and
 // a little more often while there are steps among it.
 //
-// Flow: a JobOutput that has something new puts its run on the list; run() takes the list, sends
-// report_progress, once more for each further step of a job, and one append_logs, and waits: a
-// second, or until there is a step. The answers tell of cancel requests. A job that ends while its
-// lines are on the way waits for them (reported), and for the steps that are left (report_steps),
-// so that nothing comes after its end. Threading: mark() and hurry() from any thread, the rest on
-// one strand. Lifetime: store, clock and log outlive it.
+// Flow: a JobOutput that has something new puts its run on the list; run() waits a moment for more,
+// takes the list, sends one report_progress and one append_logs, and waits: a second, or until
+// there is a step. The answers tell of cancel requests. A job that ends while its lines are on the
+// way waits for them (reported), and for the steps that are left (report_steps), so that nothing
+// comes after its end. Threading: mark() and hurry() from any thread, the rest on one strand.
+// Lifetime: store, clock and log outlive it.
 #pragma once
 
 #include "base/clock.h"
@@ -42,7 +42,6 @@ class Reporter {
   using Runs = std::vector<std::shared_ptr<JobRun>>;
 
   Runs take_marked();
-  awaitable<void> pause();
   awaitable<void> report(Runs runs);
   awaitable<void> report_of(std::string worker_id, Runs runs);
   awaitable<void> send_progress(std::string worker_id, std::vector<store::ProgressItem> items);

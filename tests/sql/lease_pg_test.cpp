@@ -525,6 +525,32 @@ TEST_F(Lease, k03_progress_never_goes_back_within_one_delivery) {
   EXPECT_EQ(report(R"({"progress": 77})"), "0") << "a stale one reports to nobody";
 }
 
+// X-04: what was said since the last report goes in one call.
+TEST_F(Lease, k03_steps_of_a_job_in_one_report_are_told_one_by_one) {
+  const auto ids = enqueue_many(sql, 2);
+  Worker worker(sql);
+  const auto held = worker.claim(2);
+  EXPECT_EQ(sql.value("select string_agg(r.answer, ' ') from millrace.report_progress('w1', "
+                      "jsonb_build_array("
+                      "jsonb_build_object('job_id', $1::text, 'token', $2::text, 'progress', 25, "
+                      "'message', 'fill'), "
+                      "jsonb_build_object('job_id', $3::text, 'token', $4::text, 'progress', 7), "
+                      "jsonb_build_object('job_id', $1::text, 'token', $2::text, 'progress', 20, "
+                      "'message', 'print'), "
+                      "jsonb_build_object('job_id', $1::text, 'token', $4::text, 'progress', 99))) "
+                      "r",
+                      pg::params(held[0].id, held[0].token, held[1].id, held[1].token)),
+            "settled settled settled lease_lost");
+  EXPECT_EQ(job(sql, held[0].id, "progress"), "25") << "never back";
+  EXPECT_EQ(job(sql, held[0].id, "progress_message"), "print");
+  EXPECT_EQ(job(sql, held[1].id, "progress"), "7");
+  EXPECT_EQ(sql.value("select string_agg(concat_ws(':', e.data ->> 'progress', e.data ->> "
+                      "'message'), ' ' order by e.event_id) from millrace.event e where e.kind = "
+                      "'job.progress' and e.job_ids = array[$1::uuid]",
+                      pg::params(held[0].id)),
+            "25:fill 25:print");
+}
+
 TEST_F(Lease, logs_are_capped_per_delivery_cut_per_line_and_dropped_when_stale) {
   const auto id = enqueue(sql);
   Worker worker(sql);
