@@ -39,10 +39,10 @@ struct Outcome {
   std::optional<std::chrono::milliseconds> retry_after;
   std::string provider;
   std::optional<std::int64_t> actual_tokens;
-  std::string parts_json;    // Of `partial`: what is done; the next delivery gets it as carry.
-  bool crash = false;        // The job's own process died: counts towards poison.
+  std::string parts_json;     // Of `partial`: what is done; the next delivery gets it as carry.
+  bool crash = false;         // The job's own process died: counts towards poison.
   bool asked_nobody = false;  // The delivery never asked the provider of its type.
-  std::string effects_json;  // {"jobs": [...], "events": [...]}, committed with the fence.
+  std::string effects_json;   // {"jobs": [...], "events": [...]}, committed with the fence.
 
   static Outcome ok(std::string result = {});
   static Outcome ok_value(const json::Value& result);

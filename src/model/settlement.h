@@ -29,7 +29,7 @@ struct Settlement {
   JobId id;
   LeaseToken token;
   Outcome outcome;
-  std::vector<JobLogLine> logs;  // Those not yet stored; written in the same transaction, first.
+  std::vector<JobLogLine> logs;     // Those not yet stored; written in the same transaction, first.
   std::vector<JobStep> steps = {};  // Likewise; only where it is settled with statements.
 
   // What it will roughly occupy on the wire, for bounding batches.
@@ -41,7 +41,7 @@ struct Settlement {
 enum class Answer {
   settled,
   already_settled,
-  replaced,  // Settled as a retry or failure: its effects were refused.
+  replaced,  // Settled as another outcome: its effects were refused, or it was told to stop.
   lease_lost,
   cancelled,
   not_found,

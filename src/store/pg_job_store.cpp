@@ -351,8 +351,8 @@ Task<Answer> PgJobStore::settle_with(std::string worker_id, Settlement settlemen
       co_return fail(translate(std::move(error)));
     }
     if (*answer != Answer::replaced) co_return *answer;
-    // Its follow-up jobs are refused: it ends as a retry or failure, and the statements, which
-    // belong to the outcome it did not get, are left out.
+    // Its follow-up jobs are refused, or it was told to stop: it ends as a retry, failed or
+    // cancelled, and the statements, which belong to the outcome it did not get, are left out.
     connection = {};
     std::vector<Settlement> alone;
     alone.push_back(std::move(settlement));

@@ -241,11 +241,13 @@ TEST_F(ExportOrders, orders_of_jobs_that_live_are_known_however_old_they_are) { 
 
 TEST_F(ExportOrders, a_tenant_forgets_its_own_orders_only) {  // T-12
   order({1, 2}, R"({"batch": true})");
-  sql.run("update millrace.export_batch_job set batch_id = millrace.id_at(millrace.now() - "
-          "interval '31 days'), job_id = millrace.new_id()");
-  sql.run("update millrace.export_reservation set job_id = millrace.id_at(millrace.now() - "
-          "interval '31 days') where document_id = $1::uuid",
-          pg::params(document(1)));
+  sql.run(
+      "update millrace.export_batch_job set batch_id = millrace.id_at(millrace.now() - "
+      "interval '31 days'), job_id = millrace.new_id()");
+  sql.run(
+      "update millrace.export_reservation set job_id = millrace.id_at(millrace.now() - "
+      "interval '31 days') where document_id = $1::uuid",
+      pg::params(document(1)));
   ServerSession others(database, kOther);
   others.run("select millrace.expire_exports(100)");
   EXPECT_EQ(sql.number("select count(*) from millrace.export_reservation"), 2);
@@ -260,9 +262,9 @@ TEST_F(ExportOrders, what_was_told_to_stop_is_no_answer_to_the_same_wish) {  // 
   ASSERT_EQ(fetch().first, first);
   EXPECT_EQ(job(1), first) << "it runs";
   User ada(database, kAda);
-  EXPECT_EQ(ada.value("select c.answer from millrace.cancel_mine(array[$1::uuid]) c",
-                      pg::params(first)),
-            "cancel_requested");
+  EXPECT_EQ(
+      ada.value("select c.answer from millrace.cancel_mine(array[$1::uuid]) c", pg::params(first)),
+      "cancel_requested");
   const auto second = job(1);
   EXPECT_NE(second, first);
   EXPECT_EQ(job(1), second) << "one that runs on is found as before";

@@ -51,6 +51,11 @@ class ExportFiles : public EngineTest {
   // As the worker settles: the fence and the statement in one transaction.
   std::optional<Error> settle(const Delivery& job, const std::string& item) {
     engine.script("begin");
+    auto error = tell(job, item);
+    engine.script(error ? "rollback" : "commit");
+    return error;
+  }
+  std::optional<Error> tell(const Delivery& job, const std::string& item) {
     auto settled = engine.connection().query(
         "select millrace.settle_or_raise($1, jsonb_build_array(jsonb_build_object('job_id', "
         "$2::text, 'token', $3::text, 'outcome', 'ok')))",
@@ -59,9 +64,18 @@ class ExportFiles : public EngineTest {
       settled = engine.connection().query("select millrace.settle_export($1::uuid, $2::jsonb)",
                                           pg::params(job.id, item));
     }
-    engine.script(settled ? "commit" : "rollback");
     if (settled) return std::nullopt;
     return settled.error();
+  }
+  // As its user cancels it: what the answer was.
+  static constexpr const char* kCancel =
+      "select c.answer from millrace.cancel_mine(array[$1::uuid]) c";
+  // A file was made and told of, and nothing came of it.
+  void expect_no_file(const std::string& id) {
+    EXPECT_EQ(status(sql, id), "cancelled");
+    EXPECT_EQ(count("storage_object") + count("export_history") + count("blob_object"), 0);
+    EXPECT_EQ(sql.number("select count(*) from millrace.event where kind = 'job.completed'"), 0);
+    EXPECT_EQ(job(sql, id, "result"), "(null)");
   }
   // An export from order to file.
   std::string make_file(int n, std::string_view content, std::string_view options = "{}") {
@@ -139,6 +153,79 @@ TEST_F(ExportFiles, a_lost_lease_leaves_nothing_behind) {
   EXPECT_EQ(count("export_history"), 1);
 }
 
+// X-20, H-03: whoever is told that it is cancelled finds no file, however late that came.
+TEST_F(ExportFiles, what_was_told_to_stop_ends_cancelled_though_its_file_is_made) {
+  config("export.quota_bytes", "1048576");  // For one at a time.
+  const auto id = order(1);
+  const auto held = take();
+  const auto one = item(path_of(held), "content");
+  User ada(database, kAda);
+  EXPECT_EQ(ada.value(kCancel, pg::params(id)), "cancel_requested");
+  const auto error = settle(held, one);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->sqlstate, "MR001");
+  EXPECT_EQ(error->detail, "replaced") << "the worker settles it again, without its file";
+  EXPECT_EQ(worker.settle(held, "ok", R"({"result": {"file_size": 7}})"), "replaced");
+  expect_no_file(id);
+  EXPECT_EQ(settle(held, one)->detail, "already_settled");
+  EXPECT_EQ(ada.value(kCancel, pg::params(id)), "already_final");
+  EXPECT_NE(order(1), id) << "its room is free";
+}
+
+TEST_F(ExportFiles, what_was_told_to_stop_is_not_failed_nor_completed_by_itself) {  // X-20
+  User ada(database, kAda);
+  for (const std::string outcome : {"permanent", "ok", "retry", "handback"}) {
+    const auto id = order(1);
+    const auto held = take();
+    EXPECT_EQ(ada.value(kCancel, pg::params(id)), "cancel_requested");
+    if (outcome == "ok") {
+      EXPECT_EQ(worker.complete(held), "replaced");
+    } else {
+      worker.settle(held, outcome);
+    }
+    EXPECT_EQ(status(sql, id), "cancelled") << outcome;
+  }
+}
+
+TEST_F(ExportFiles, a_cancel_and_a_settlement_wait_for_each_other) {  // X-20
+  User ada(database, kAda);
+  ada.run("set lock_timeout = '20ms'");
+  engine.run("set lock_timeout = '20ms'");
+  const auto first = order(1);
+  const auto stopped = take();
+  const auto second = order(2);
+  const auto made = take();
+  const auto lost = item(path_of(stopped), "one");
+  const auto kept = item(path_of(made), "two");
+  // The cancel comes first.
+  ada.script("begin");
+  EXPECT_EQ(ada.value(kCancel, pg::params(first)), "cancel_requested");
+  EXPECT_EQ(settle(stopped, lost)->sqlstate, "55P03") << "in line";
+  ada.script("commit");
+  EXPECT_EQ(settle(stopped, lost)->detail, "replaced");
+  EXPECT_EQ(worker.settle(stopped, "ok"), "replaced");
+  expect_no_file(first);
+  // The settlement does.
+  engine.script("begin");
+  EXPECT_FALSE(tell(made, kept));
+  EXPECT_EQ(ada.refused(kCancel, pg::params(second)).sqlstate, "55P03") << "in line";
+  engine.script("commit");
+  EXPECT_EQ(ada.value(kCancel, pg::params(second)), "already_final");
+  EXPECT_EQ(status(sql, second), "completed");
+  EXPECT_EQ(count("export_history"), 1);
+}
+
+TEST_F(ExportFiles, nothing_comes_of_a_document_that_is_deleted_while_it_is_printed) {  // X-20
+  const auto id = order(1);
+  const auto held = take();
+  const auto one = item(path_of(held), "content");
+  EXPECT_TRUE(server.yes("select millrace.delete_export_document($1::uuid, $2::uuid)",
+                         pg::params(kAda, document(1))));
+  EXPECT_EQ(settle(held, one)->detail, "replaced");
+  EXPECT_EQ(worker.settle(held, "ok"), "replaced");
+  expect_no_file(id);
+}
+
 TEST_F(ExportFiles, no_file_lies_where_another_does) {  // X-06
   order(1);
   order(1, R"({"quality": "high"})");
@@ -181,6 +268,22 @@ TEST_F(ExportFiles, what_is_promised_to_others_is_not_taken_by_a_large_file) {  
   EXPECT_EQ(refused_order(3).sqlstate, "MR027") << "all of it is taken or promised";
   EXPECT_FALSE(settle(second, item(path_of(second), "small")));
   EXPECT_NE(order(3), "(none)") << "the file was smaller than what was kept";
+}
+
+// The last order is promised more than is left: what it makes must have room beside the others.
+TEST_F(ExportFiles, files_that_are_made_but_not_settled_count) {  // X-19, E12
+  config("export.quota_bytes", "1572864");                        // For one and a half.
+  order(1);
+  order(2);
+  const auto first = take();
+  const auto second = take();
+  EXPECT_EQ(member(sql, reserve(first, 1'000'000), "allowed"), "true");
+  EXPECT_EQ(member(sql, reserve(second, 1'000'000), "allowed"), "false");
+  EXPECT_EQ(member(sql, reserve(second, 572'865), "allowed"), "false");
+  EXPECT_EQ(member(sql, reserve(second, 572'864), "allowed"), "true") << "to the last byte";
+  EXPECT_EQ(member(sql, reserve(first, 1'000'001), "allowed"), "false");
+  EXPECT_EQ(worker.settle(first, "cancelled"), "settled");
+  EXPECT_EQ(member(sql, reserve(second, 1'572'864), "allowed"), "true") << "the other one is gone";
 }
 
 TEST_F(ExportFiles, whatever_the_end_is_the_reservation_is_freed) {  // E12

@@ -367,6 +367,44 @@ TEST_F(Exports, x18_the_file_of_an_export_is_there_as_long_as_the_export) {
   EXPECT_TRUE(sql.yes("select exists (select from millrace.storage_object)")) << "not removed yet";
 }
 
+// what is handed out as an export is what was made.
+TEST_F(Exports, x06_a_user_puts_nothing_where_an_export_lies) {
+  const auto path = fmt::format("{}/a.pdf", kAda);
+  const auto begin =
+      "select millrace.begin_upload(jsonb_build_object('kind', 'object', 'user_id', $1::text, "
+      "'bucket', $2::text, 'object_name', $3::text, 'replace', true))";
+  const auto refused = [&] {
+    return api.refused(begin, pg::params(kAda, "exports", path)).sqlstate;
+  };
+  put_object(api, kAda, path, "made", "exports");
+  put_object(api, kAda, path, "own", "exports", true);  // Of no export yet: the user's own.
+  // Announced before it was an export.
+  const auto early = member(api, api.value(begin, pg::params(kAda, "exports", path)), "upload_id");
+  const auto id = history(kAda, path);
+  const auto finished = api.refused("select millrace.finish_upload($1, $2)",
+                                    pg::params(early, stored(api, "forged")));
+  EXPECT_EQ(finished.sqlstate, "MR030");
+  EXPECT_EQ(refused(), "MR030");
+  EXPECT_EQ(sql.value("select size_bytes from millrace.storage_object"), "3");
+  // Not where it was either: it would be handed out as the export.
+  ada.run("select millrace.remove_objects('exports', array[$1])", pg::params(path));
+  EXPECT_EQ(sql.number("select count(*) from millrace.storage_object"), 0);
+  EXPECT_EQ(refused(), "MR030");
+  put_object(api, kAda, path, "other", "medical-docs", true);  // A name in another bucket is free.
+  // Workers of services put their files themselves.
+  const auto service_upload =
+      member(api,
+             api.value("select millrace.begin_upload(jsonb_build_object('kind', 'object', "
+                       "'bucket', 'exports', 'object_name', $1::text, 'replace', true))",
+                       pg::params(path)),
+             "upload_id");
+  finish(api, service_upload, "again");
+  EXPECT_EQ(ada.number("select count(*) from millrace.delete_export_history(array[$1::uuid])",
+                       pg::params(id)),
+            1);
+  put_object(api, kAda, path, "free", "exports");
+}
+
 // the files of an archive, each once; those of others, and expired ones, not.
 TEST_F(Exports, x18_files_that_are_fetched_together_are_counted_once_each) {
   const auto first = history(kAda, "a");

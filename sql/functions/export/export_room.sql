@@ -31,7 +31,6 @@ begin
   if v_failed is not null then
     update millrace.export_reservation r set bytes = 0 where r.job_id = any (v_failed);
   end if;
-  select coalesce(sum(h.file_size), 0) into used from millrace.export_history h
-   where h.user_id = p_user_id and h.tenant_id = p_tenant and h.expires_at > millrace.now();
+  used := millrace.export_used(p_tenant, p_user_id);
 end;
 $$;

@@ -3,7 +3,7 @@
 --   ok → completed; permanent → failed; cancelled → cancelled;
 --   retry, partial, lost → charged, waits by the queue's backoff (or as told), failed when the attempts are used up;
 --   throttled, blocked, rescheduled → free, bounded by age and number; handback → free, back to its place.
--- A job whose cancellation was asked for ends cancelled unless it succeeded or failed for good.
+-- A job whose cancellation was asked for ends cancelled unless it succeeded or failed for good; an export of a worker process in any case (millrace.merge_outcomes).
 create or replace function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamptz) returns millrace.moving[]
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -43,6 +43,10 @@ begin
         elsif v_row.outcome = 'blocked' then
           v_row.wait_reason := 'deferred';
           v_row.due_at := coalesce(v_row.until_at, p_now + interval '60 seconds');
+        elsif v_row.outcome = 'rescheduled' and millrace.take_wake(v_row.job_id) then
+          -- What it waits for was told of while it was being delivered.
+          v_row.wait_reason := 'scheduled';
+          v_row.due_at := p_now;
         else
           v_row.wait_reason := 'scheduled';
           v_row.due_at := coalesce(v_row.until_at, p_now + millrace.backoff_delay(v_row.queue_id, least(v_row.snooze_count, 5)));

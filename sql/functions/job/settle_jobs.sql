@@ -1,7 +1,8 @@
 -- millrace.settle_jobs: records outcomes for the deliveries that hold their leases, with their effects, in one transaction.
 -- Fence: a lease is matched by job, worker and token; a caller whose lease was given away changes nothing and is answered 'lease_lost'.
 -- Idempotent: the token stays in history and attempts, so a repeat after an unknown commit is answered 'already_settled'.
--- 'replaced': settled, but as a retry or failure, because its effects were refused: whatever else was to go with it must not happen.
+-- 'replaced': settled, but as a retry or failure, because its effects were refused, or as cancelled, because it is an export that was told to stop: whatever else was to go with it must
+-- not happen.
 -- One stale job never disturbs the others of the call.
 create or replace function millrace.settle_jobs(p_worker_id text, p_settlements jsonb)
   returns table (job_id uuid, answer text)

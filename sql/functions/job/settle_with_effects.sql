@@ -15,6 +15,10 @@ begin
     if cardinality(v_taken) = 0 then
       return v_taken;
     end if;
+    -- They belong to an outcome that it did not get.
+    if (v_taken[1]).outcome <> v_row.outcome then
+      p_effects := '{}';
+    end if;
     -- Before the end: whoever follows the job hears of nothing behind it.
     if p_effects ? 'events' then
       if exists (select from jsonb_array_elements(p_effects -> 'events') v(item) where v.item ->> 'kind' ~ '^(job|batch)\.') then

@@ -1,4 +1,4 @@
--- millrace.put_object: makes or replaces a storage object that refers to content taken in this transaction.
+-- millrace.put_object: makes or replaces a storage object that refers to content taken in this transaction. Where an export lies no user puts anything (X-06), nor where its file was.
 create or replace function millrace.put_object(p_tenant uuid, p_upload millrace.upload, p_name text, p_sha256 bytea, p_size bigint, p_content_type text)
   returns millrace.storage_object language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +16,8 @@ begin
     -- The document of a file does not change under it, and a user replaces the own ones only.
     where p_upload.replace and not o.claimed and (p_upload.user_id is null or o.owner_id = p_upload.user_id)
   returning o.* into v_object;
-  if not found then
+  -- In a statement of its own: an upload that waited for the export to be stored began too early to see it.
+  if not found or millrace.export_lies_there(p_tenant, p_upload.bucket, p_name, p_upload.user_id) then
     raise exception 'object % exists in bucket %', quote_literal(p_name), quote_literal(p_upload.bucket) using errcode = 'MR030';
   end if;
   perform millrace.audit_for(p_tenant, 'storage_object', v_object.object_id::text, 'object_stored', null,

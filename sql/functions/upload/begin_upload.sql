@@ -71,7 +71,8 @@ begin
     perform millrace.check_object_name(v_new.bucket, v_new.object_name, v_user);
     perform millrace.check_bucket(v_new.bucket, v_new.size_bytes, p_upload ->> 'content_type');
     if exists (select from millrace.storage_object o where o.tenant_id = v_new.tenant_id and o.bucket = v_new.bucket and o.name = v_new.object_name
-                  and (o.claimed or not v_new.replace or o.owner_id is distinct from coalesce(v_user, o.owner_id))) then
+                  and (o.claimed or not v_new.replace or o.owner_id is distinct from coalesce(v_user, o.owner_id)))
+       or millrace.export_lies_there(v_new.tenant_id, v_new.bucket, v_new.object_name, v_user) then
       raise exception 'object % exists in bucket %', quote_literal(v_new.object_name), quote_literal(v_new.bucket) using errcode = 'MR030';
     end if;
   end if;
