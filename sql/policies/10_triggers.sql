@@ -25,7 +25,7 @@ begin
       ('page_result',    'page_result_removed',    'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('document_output', 'document_output_changed', 'update', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('document_output', 'document_output_removed', 'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
-      ('parse_request',  'parse_request_changed',  'update', 'old table as old_rows', 'millrace.note_artifacts()'),
+      ('parse_request',  'parse_request_changed',  'update', 'old table as old_rows new table as new_rows', 'millrace.note_parse_text()'),
       ('parse_request',  'parse_request_removed',  'delete', 'old table as old_rows', 'millrace.note_artifacts()'),
       ('attempt',        'attempt_added',          'insert', 'new table as new_rows', 'millrace.note_failures()'),
       ('audit_seal',     'audit_seal_trimmed',     'delete', 'old table as old_rows', 'millrace.check_trim()'),

@@ -1,5 +1,7 @@
 #include "pipeline/embed_plan.h"
 
+#include "pipeline/shown_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,24 +29,27 @@ EmbedBatch plan_batch(std::span<const store::PendingChunk> waiting,
   bool alone = false;  // What a text that does not fit is refused for concerns no other.
   for (const auto& chunk : waiting) {
     if (batch.chunks() >= kBatchMax) break;
-    if (const auto found = known.find(chunk.embed_sha256); found != known.end()) {
+    const bool blank = !chunk.text.empty() && is_blank(chunk.text);
+    const std::string_view text = blank ? kNeutralText : chunk.text;
+    const std::string_view name = blank ? kNeutralText : chunk.embed_sha256;
+    if (const auto found = known.find(name); found != known.end()) {
       batch.text_of.push_back(found->second);
       continue;
     }
-    const auto tokens = provider.count_tokens(chunk.text);
+    const auto tokens = provider.count_tokens(text);
     const bool first = batch.texts.empty();
-    const bool unfit = chunk.text.empty() || tokens > budget.tokens_per_input_max;
+    const bool unfit = text.empty() || tokens > budget.tokens_per_input_max;
     if (!first && (alone || unfit || batch.texts.size() >= budget.inputs_max ||
                    batch.tokens + tokens > budget.tokens_total_max ||
-                   bytes + chunk.text.size() > budget.bytes_max)) {
+                   bytes + text.size() > budget.bytes_max)) {
       break;
     }
     alone = unfit;
-    known[chunk.embed_sha256] = batch.texts.size();
+    known[name] = batch.texts.size();
     batch.text_of.push_back(batch.texts.size());
-    batch.texts.push_back(chunk.text);
+    batch.texts.emplace_back(text);
     batch.tokens += tokens;
-    bytes += chunk.text.size();
+    bytes += text.size();
   }
   return batch;
 }

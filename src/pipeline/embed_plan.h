@@ -14,7 +14,8 @@
 namespace millrace::pipeline {
 
 struct EmbedBatch {
-  // Texts that are sent, each once, and for each chunk the place of its text among them.
+  // Texts that are sent, each once, blank ones as kNeutralText; and for each chunk the place of its
+  // text among them.
   std::vector<std::string> texts = {};
   std::vector<std::size_t> text_of = {};  // As many as chunks, the first ones of those that wait.
   std::uint64_t tokens = 0;               // An upper bound.

@@ -74,6 +74,19 @@ TEST(EmbedPlan, EqualTextsAreSentOnce) {
   EXPECT_EQ(batch.tokens, 2U);
 }
 
+// Services refuse them, and a document may have thousands of them in a row.
+TEST(EmbedPlan, BlankTextsAreSentAsOneThatIsNone) {
+  const FakeProvider provider(
+      {.inputs_max = 9, .tokens_per_input_max = 100, .tokens_total_max = 100});
+  const auto batch =
+      plan_batch(waiting({"a", std::string(9'000, ' '), "\n\t", "b", "\u00a0\u200b"}), provider,
+                 budget_of(provider.limits(), 256));
+  EXPECT_THAT(batch.texts, ElementsAre("a", ".", "b"));
+  EXPECT_THAT(batch.text_of, ElementsAre(0, 1, 1, 2, 1));
+  EXPECT_EQ(batch.tokens, 3U);
+  EXPECT_FALSE(provider::check_embed_request(provider, batch.texts));
+}
+
 // A text that is too long alone is found before it is sent, not left out.
 TEST(EmbedPlan, ATextAboveTheLimitsIsABatchOfItsOwnThatIsRefused) {
   const FakeProvider provider({.inputs_max = 9, .tokens_per_input_max = 3, .tokens_total_max = 5});

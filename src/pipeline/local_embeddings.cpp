@@ -1,6 +1,7 @@
 #include "pipeline/local_embeddings.h"
 
 #include "blob/disk.h"
+#include "pipeline/shown_text.h"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,13 @@ awaitable<provider::Answer<provider::EmbedAnswer>> LocalEmbeddings::embed(
     for (std::size_t i = at; i < std::min(texts.size(), at + kTextsAtOnce); ++i) {
       some.push_back(texts[i]);
     }
-    auto made = co_await blob::on_disk(threads_, [this, &some] { return embedder_->embed(some); });
+    auto made = co_await blob::on_disk(threads_, [this, &some] {
+      // Which characters are no words only the model knows; none fails the others of its document.
+      for (auto& text : some) {
+        if (embedder_->count_tokens(text) == 0) text = kNeutralText;
+      }
+      return embedder_->embed(some);
+    });
     if (!made) {
       co_return std::unexpected(CallFailure{.kind = CallFailure::Kind::permanent,
                                             .error_type = "not_embedded",

@@ -5,6 +5,7 @@
 #include "pipeline/paid_call.h"
 #include "pipeline/steadily.h"
 #include "pipeline/task_outcome.h"
+#include "provider/embeddings.h"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
@@ -18,6 +19,9 @@ namespace {
 
 using layout::clinical::PassRequest;
 using provider::CallFailure;
+
+// Requests are halved down to this: what is too large then will be in any form.
+constexpr std::size_t kInputBytesMin = std::size_t{6} * 1024;
 
 provider::ChatRequest chat_request(const StageJob& job, const ModelService& service,
                                    const PassRequest& request, std::size_t number) {
@@ -53,13 +57,27 @@ std::string question_sha256(std::string_view provider, const provider::ChatReque
   return sha256_hex(all);
 }
 
+// Of what a question says, and asked again it would be refused again; refusals of keys, names and
+// forms are not: those are mended, and then the same question will do.
+bool is_about_content(const CallFailure& failure) {
+  return failure.kind == CallFailure::Kind::permanent && failure.status != 0 &&
+         (failure.error_type == provider::kTooLarge || failure.error_type == "content_filter");
+}
+
 // One run of a pass within a delivery.
 class Asking {
  public:
-  Asking(StageJob& job, const ModelService& service, TakeAnswer take)
-      : job_(job), service_(service), take_(std::move(take)) {}
+  Asking(StageJob& job, const ModelService& service, PassQuestions questions)
+      : job_(job), service_(service), questions_(std::move(questions)) {}
 
-  awaitable<std::expected<PassAnswers, PassEnd>> run(std::vector<PassRequest> requests) {
+  awaitable<std::expected<PassAnswers, PassEnd>> run() {
+    auto requests = questions_.make(options_);
+    if (!requests) {
+      co_return std::unexpected(PassEnd{
+          .outcome = Outcome::permanent(questions_.cannot_be_made, requests.error().message)});
+    }
+    begin(*std::move(requests));
+    if (requests_.empty()) co_return std::move(answers_);
     const auto& claimed = job_.context->job();
     auto kept = co_await steadily(*job_.context, [&] {
       return job_.services.store.kept_answers(claimed.id, claimed.generation);
@@ -69,9 +87,10 @@ class Asking {
       auto question = one.question_sha256;
       kept_.emplace(std::move(question), std::move(one));
     }
+    // Goes on when requests become smaller ones: a key is of one question only.
     std::size_t number = 0;
-    for (const auto& request : requests) {
-      auto ended = co_await answer_to(chat_request(job_, service_, request, number++));
+    while (next_ < requests_.size()) {
+      auto ended = co_await answer_to(chat_request(job_, service_, requests_[next_++], number++));
       if (!ended) continue;
       // The claim took the room of one call: this is what the first one used of it.
       if (first_done_) ended->outcome.actual_tokens = answers_.tokens_of_claim;
@@ -83,11 +102,38 @@ class Asking {
  private:
   using Ended = std::optional<PassEnd>;
 
+  void begin(std::vector<PassRequest> requests) {
+    requests_ = std::move(requests);
+    next_ = 0;
+    questions_.begin();
+  }
+
+  // All anew, in requests without the one that was just asked. False: there are none so small.
+  bool ask_smaller() {
+    auto options = options_;
+    const auto& refused = requests_[next_ - 1].input;
+    for (;;) {
+      options.input_bytes_max /= 2;
+      if (options.input_bytes_max < kInputBytesMin) return false;
+      auto requests = questions_.make(options);
+      if (!requests) return false;
+      if (std::ranges::find(*requests, refused, &PassRequest::input) != requests->end()) continue;
+      options_ = options;
+      begin(*std::move(requests));
+      return true;
+    }
+  }
+
+  // Nothing: it was taken, or there are smaller requests to go on with.
   awaitable<Ended> answer_to(provider::ChatRequest chat) {
     const auto provider = limited_name(service_, chat.model);
     const auto question = question_sha256(provider, chat);
     if (const auto found = kept_.find(question); found != kept_.end()) {
       const auto& answer = found->second;
+      if (answer.refused == provider::kTooLarge && ask_smaller()) {
+        add(answer);
+        co_return std::nullopt;
+      }
       if (!answer.refused.empty()) co_return unusable(answer);
       if (!read(answer.text)) {
         add(answer);
@@ -163,20 +209,37 @@ class Asking {
         &failure, {.estimate = asked.estimate, .capacity = std::move(permit.capacity)}, price);
     // It came whole, was paid for, and is none that can be used: another would be as dear.
     const bool came = failure.kind == CallFailure::Kind::permanent && failure.status == 200;
-    if (!came) {
+    const bool too_large =
+        failure.kind == CallFailure::Kind::permanent && failure.error_type == provider::kTooLarge;
+    const bool goes_on = too_large && ask_smaller();
+    if (goes_on && !came) {
+      note_first({}, permit.claimed_tokens);  // Refused unread.
+      co_await end_paid_call(job_, permit.call, std::move(end));
+      co_return std::nullopt;
+    }
+    if (!came && !is_about_content(failure)) {
       co_await end_paid_call(job_, permit.call, std::move(end));
       co_return PassEnd{.outcome = failed_call(failure, asked.provider, &permit, asked.estimate)};
     }
-    note_first(failure.usage.value_or(asked.estimate), permit.claimed_tokens);
-    const store::PaidAnswer paid{.question_sha256 = std::move(asked.question),
-                                 .model = asked.provider.substr(asked.provider.find(':') + 1),
-                                 .response_id = failure.response_id,
-                                 .text = {},
-                                 .refused = failure.error_type,
-                                 .reason = failure.message,
-                                 .call = permit.call};
+    const bool unread = too_large && !came;
+    const auto usage = failure.usage.value_or(unread ? provider::Usage{} : asked.estimate);
+    note_first(usage, permit.claimed_tokens);
+    const bool charged = failure.usage.has_value();
+    const store::PaidAnswer paid{
+        .question_sha256 = std::move(asked.question),
+        .model = asked.provider.substr(asked.provider.find(':') + 1),
+        .response_id = failure.response_id,
+        .text = {},
+        .refused = failure.error_type,
+        .reason = failure.message,
+        .call = permit.call,
+        .tokens_in = charged ? static_cast<std::int64_t>(usage.input) : 0,
+        .tokens_out = charged ? static_cast<std::int64_t>(usage.output) : 0,
+        .cost_micros = charged ? provider::cost_of(usage, price) : 0};
     if (auto ended = co_await keep(paid, std::move(end))) co_return ended;
-    co_return unusable(paid);
+    if (!goes_on) co_return unusable(paid);
+    add(paid);
+    co_return std::nullopt;
   }
 
   awaitable<Ended> keep(store::PaidAnswer paid, json::Object end) {
@@ -189,7 +252,7 @@ class Asking {
   std::optional<std::string> read(std::string_view text) const {
     const auto value = layout::clinical::parse_answer(text);
     if (!value) return value.error().message;
-    const auto taken = take_(*value);
+    const auto taken = questions_.take(*value);
     return taken ? std::nullopt : std::optional(taken.error().message);
   }
 
@@ -213,7 +276,10 @@ class Asking {
 
   StageJob& job_;
   const ModelService& service_;
-  TakeAnswer take_;
+  PassQuestions questions_;
+  layout::clinical::PromptOptions options_;
+  std::vector<PassRequest> requests_;
+  std::size_t next_ = 0;
   std::map<std::string, store::PaidAnswer, std::less<>> kept_;  // By question.
   PassAnswers answers_;
   bool first_done_ = false;  // The call that the claim took the room for was made.
@@ -244,10 +310,9 @@ std::string asked_name(const StageJob& job, const ModelService& service) {
 }
 
 awaitable<std::expected<PassAnswers, PassEnd>> ask_model(StageJob& job, const ModelService& service,
-                                                         std::vector<PassRequest> requests,
-                                                         TakeAnswer take) {
-  Asking asking(job, service, std::move(take));
-  co_return co_await asking.run(std::move(requests));
+                                                         PassQuestions questions) {
+  Asking asking(job, service, std::move(questions));
+  co_return co_await asking.run();
 }
 
 void note_answers(json::Object& meta, std::string provider, const PassAnswers& answers) {

@@ -4,7 +4,8 @@
 // An answer is kept with the end of its call before the next question is asked, under a digest of
 // all that it depends on, until the result of the page is: a delivery that ends in between costs
 // nothing but the question in flight. One that cannot be used ends the pass for good: nobody is
-// paid for asking again, and a person finds it with the page.
+// paid for asking again, and a person finds it with the page. So does a refusal of what a question
+// says. A question that is too large for the model is put in smaller ones first.
 #pragma once
 
 #include "layout/clinical/pass_prompt.h"
@@ -35,12 +36,22 @@ struct PassEnd {
   json::Object review = {};
 };
 
-// Each answer in the order of the requests; an error says why it cannot be used.
-using TakeAnswer = std::function<Result<void>(const json::Value& answer)>;
+// What a pass asks, and who takes the answers.
+struct PassQuestions {
+  // For requests of a size; an error says why there are none.
+  std::function<Result<std::vector<layout::clinical::PassRequest>>(
+      const layout::clinical::PromptOptions& options)>
+      make;
+  std::string_view cannot_be_made;  // The error_type of that.
+  // Before the first request, and again when all are asked anew in smaller ones: what was taken
+  // until then is void.
+  std::function<void()> begin;
+  // Each answer in the order of the requests; an error says why it cannot be used.
+  std::function<Result<void>(const json::Value& answer)> take;
+};
 
-awaitable<std::expected<PassAnswers, PassEnd>> ask_model(
-    StageJob& job, const ModelService& service, std::vector<layout::clinical::PassRequest> requests,
-    TakeAnswer take);
+awaitable<std::expected<PassAnswers, PassEnd>> ask_model(StageJob& job, const ModelService& service,
+                                                         PassQuestions questions);
 
 // The model of the stage; null for `local`. blocked when it is not configured here, or when neither
 // the stage nor the settings say which model to ask.

@@ -26,6 +26,9 @@ void add_meta(output::ManifestStage& stage, const json::Object& meta) {
   if (stage.engine.empty()) stage.engine = text_member(meta, "engine");
   if (stage.provider.empty()) stage.provider = text_member(meta, "provider");
   if (stage.model.empty()) stage.model = text_member(meta, "model");
+}
+
+void add_costs(output::ManifestStage& stage, const json::Object& meta) {
   stage.tokens_in += count_of(meta, "tokens_in");
   stage.tokens_out += count_of(meta, "tokens_out");
   stage.cost_micros += count_of(meta, "cost_micros");
@@ -62,6 +65,7 @@ output::ManifestStage manifest_stage(const StageJob& job, const RunRecord& recor
   // Of the whole document.
   if (const auto found = job.work.results.find(stage.name); found != job.work.results.end()) {
     add_meta(out, found->second.meta);
+    add_costs(out, found->second.meta);
     out.output_sha256 = found->second.content.sha256;
   }
   return out;
@@ -102,6 +106,7 @@ void RunRecord::add(store::PageResult one, bool reads_words) {
   auto& stage = stages[one.stage];
   ++(one.reused ? stage.pages_reused : stage.pages_done);
   add_meta(stage, meta);
+  if (!one.reused) add_costs(stage, meta);  // Else they were another document's.
   if (const auto engine = text_member(meta, "engine"); !engine.empty()) engine_names.insert(engine);
   if (reads_words) {
     Reading reading{.source = text_member(meta, "source") == "text" ? output::PageSource::text

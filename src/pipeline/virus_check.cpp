@@ -1,15 +1,20 @@
 #include "pipeline/virus_check.h"
 
 #include "blob/disk.h"
+#include "provider/clamd.h"
 
 #include <boost/json/object.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <unistd.h>
 
 namespace millrace::pipeline {
 namespace {
+
+// A daemon that is started again is noticed within this.
+constexpr std::chrono::seconds kAwayPause{15};
 
 Result<std::size_t> read_some(int fd, std::span<std::byte> buffer) {
   for (;;) {
@@ -29,6 +34,11 @@ json::Object finding(std::string_view rule, std::string_view severity, std::stri
   return object;
 }
 
+Outcome not_looked(const provider::CallFailure& failure) {
+  if (provider::is_away(failure)) return Outcome::held_up(failure.message, kAwayPause);
+  return provider::to_outcome(failure, "clamd");
+}
+
 awaitable<VirusCheck> ask_clamd(StageJob& job, const sandbox::UniqueFd& file) {
   const int fd = file.get();
   auto threads = job.services.threads;
@@ -39,7 +49,7 @@ awaitable<VirusCheck> ask_clamd(StageJob& job, const sandbox::UniqueFd& file) {
       job.context->token());
   if (!verdict) {
     // Not having looked is no clean bill.
-    co_return VirusCheck{.failed = provider::to_outcome(verdict.error(), "clamd")};
+    co_return VirusCheck{.failed = not_looked(verdict.error())};
   }
   if (!verdict->found) co_return VirusCheck{};
   co_return VirusCheck{.found = finding("virus", "refuse", verdict->signature)};

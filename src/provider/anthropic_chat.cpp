@@ -164,7 +164,7 @@ Answer<ChatAnswer> AnthropicChat::read(const ChatRequest& request,
                     .rate = anthropic_rate_state(response, clock_.wall())};
   const auto* content = array_at(body, {"content"});
   if (content == nullptr) {
-    return std::unexpected(with(bad_answer(context, "no content", response.status), answer));
+    return std::unexpected(with(no_answer(context, "no content", answer.usage), answer));
   }
   const auto give_up = [&](std::string_view type, std::string_view what) {
     return std::unexpected(with(unfinished(context, type, what), answer));
@@ -181,7 +181,7 @@ Answer<ChatAnswer> AnthropicChat::read(const ChatRequest& request,
                      (by_tool && answer.finish == "tool_use");
   if (!ended) {
     return std::unexpected(
-        with(bad_answer(context, "an end that is not known", response.status), answer));
+        with(no_answer(context, "an end that is not known", answer.usage), answer));
   }
   answer.text = text_of(*content, by_tool);
   if (answer.text.empty()) return give_up("no_text", "the model ended its answer without a text");
@@ -197,7 +197,7 @@ CallFailure AnthropicChat::read_refusal(const ChatRequest& request, const http::
   auto refusal = anthropic_refusal(body, response.status);
   read_retry_headers(response, clock_.wall(), refusal);
   auto failure = refused(context, refusal);
-  if (response.status == 200) failure.maybe_charged = true;
+  note_status_200(response.status, failure);
   failure.rate = anthropic_rate_state(response, clock_.wall());
   failure.response_id = std::string(response.header("request-id").value_or(""));
   return failure;

@@ -35,6 +35,10 @@ using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::string_view kNoConnection = "connection";
+constexpr std::string_view kConnectionLost = "connection_lost";
+constexpr std::string_view kConnectTimeout = "connect_timeout";
+constexpr std::string_view kScanTimeout = "scan_timeout";
 constexpr std::size_t kReplyMaxBytes = 4 * 1024;
 constexpr std::size_t kSignatureMaxBytes = 200;
 constexpr std::size_t kChunkMaxBytes = 1024 * 1024;
@@ -83,7 +87,7 @@ class Talk {
     }
     connected_ = !error;
     if (!error) co_return std::nullopt;
-    co_return failed(Kind::retry, "connection", fmt::format("no connection: {}", error.message()));
+    co_return failed(Kind::retry, kNoConnection, fmt::format("no connection: {}", error.message()));
   }
 
   // False: the daemon takes no more; perhaps it has said why.
@@ -120,7 +124,7 @@ class Talk {
       if (error && !text.empty() && text.ends_with('\n')) co_return text;
       if (error) {
         co_return std::unexpected(
-            failed(Kind::retry, "connection_lost", "the connection ended before the verdict"));
+            failed(Kind::retry, kConnectionLost, "the connection ended before the verdict"));
       }
       if (text.size() > kReplyMaxBytes) {
         co_return std::unexpected(failed(Kind::retry, "bad_answer", "the verdict has no end"));
@@ -198,10 +202,10 @@ awaitable<Answer<T>> within_limits(awaitable<Answer<T>> work, Talk* talk, Cancel
   }
   if (!talk->is_connected()) {
     co_return std::unexpected(
-        failed(Kind::retry, "connect_timeout", "no connection within the time allowed"));
+        failed(Kind::retry, kConnectTimeout, "no connection within the time allowed"));
   }
   co_return std::unexpected(
-      failed(Kind::retry, "scan_timeout", "no progress within the time allowed"));
+      failed(Kind::retry, kScanTimeout, "no progress within the time allowed"));
 }
 
 awaitable<Answer<ScanVerdict>> scan_here(ClamdOptions options, ByteSource source,
@@ -252,6 +256,12 @@ awaitable<Answer<std::string>> Clamd::version(CancelToken cancel) const {
   auto strand = asio::make_strand(co_await asio::this_coro::executor);
   co_return co_await asio::co_spawn(strand, version_here(options_, std::move(cancel)),
                                     asio::use_awaitable);
+}
+
+bool is_away(const CallFailure& failure) {
+  constexpr auto kAway =
+      std::to_array({kNoConnection, kConnectionLost, kConnectTimeout, kScanTimeout});
+  return failure.kind == Kind::retry && std::ranges::find(kAway, failure.error_type) != kAway.end();
 }
 
 Answer<ScanVerdict> parse_clamd_reply(std::string_view reply) {

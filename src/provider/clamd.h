@@ -4,7 +4,8 @@
 // memory; the daemon's one line is the verdict. A connection per scan. That nothing was found and
 // that nobody looked are different things: every way of not looking is a CallFailure.
 //
-//   no connection, closed early, silence, daemon's own trouble   retry
+//   no connection, closed early, silence                         retry, and is_away
+//   the daemon's own trouble, an answer that is none             retry
 //   longer than the daemon takes (StreamMaxLength)               permanent "too_large"
 //   the source failed                                            retry "source"
 //   we cancelled                                                 cancelled
@@ -62,6 +63,9 @@ class Clamd final {
  private:
   ClamdOptions options_;
 };
+
+// Nobody looked, because nobody was there to the end: that says nothing of the bytes.
+bool is_away(const CallFailure& failure);
 
 // One line of the daemon, as a verdict or as what went wrong.
 Answer<ScanVerdict> parse_clamd_reply(std::string_view reply);

@@ -62,6 +62,20 @@ Usage usage_of(const json::Value& body) {
   return usage;
 }
 
+// Servers that speak this language say an end in words of their own, in capitals, or not at all. A
+// text with an end that nobody knows is taken: whoever asked for a form holds it against that.
+enum class End { said, cut, filtered, failed, unknown };
+End end_of(std::string finish) {
+  for (char& c : finish) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  if (finish == "stop") return End::said;
+  if (finish == "length" || finish == "max_tokens" || finish == "model_length") return End::cut;
+  if (finish == "content_filter" || finish == "safety") return End::filtered;
+  if (finish == "error") return End::failed;
+  return End::unknown;
+}
+
 CallFailure with(CallFailure failure, const ChatAnswer& answer) {
   failure.rate = answer.rate;
   failure.response_id = answer.response_id;
@@ -166,7 +180,7 @@ Answer<ChatAnswer> OpenAiChat::read(const ChatRequest& request,
                     .rate = openai_rate_state(response)};
   const auto* choices = array_at(body, {"choices"});
   if (choices == nullptr || choices->empty()) {
-    return std::unexpected(with(bad_answer(context, "no choices", response.status), answer));
+    return std::unexpected(with(no_answer(context, "no choices", answer.usage), answer));
   }
   const auto& choice = choices->front();
   answer.finish = text_at(choice, {"finish_reason"});
@@ -177,17 +191,21 @@ Answer<ChatAnswer> OpenAiChat::read(const ChatRequest& request,
   if (!text_at(choice, {"message", "refusal"}).empty()) {
     return give_up("refusal", "the model refused to answer");
   }
-  if (answer.finish == "length") {
-    return give_up("truncated", "the answer was longer than max_output_tokens and is cut");
+  switch (end_of(answer.finish)) {
+    case End::cut:
+      return give_up("truncated", "the answer was longer than max_output_tokens and is cut");
+    case End::filtered:
+      return give_up("content_filter", "a filter of the service cut the answer");
+    case End::failed:
+      return std::unexpected(with(no_answer(context, "a failed end", answer.usage), answer));
+    case End::said:
+      if (!answer.text.empty()) return answer;
+      return give_up("no_text", "the model ended its answer without a text");
+    case End::unknown:
+      if (!answer.text.empty()) return answer;
+      return std::unexpected(
+          with(no_answer(context, "no text and an end that is not known", answer.usage), answer));
   }
-  if (answer.finish == "content_filter") {
-    return give_up("content_filter", "a filter of the service cut the answer");
-  }
-  if (answer.finish != "stop") {
-    return std::unexpected(
-        with(bad_answer(context, "an end that is not known", response.status), answer));
-  }
-  if (answer.text.empty()) return give_up("no_text", "the model ended its answer without a text");
   return answer;
 }
 
@@ -200,7 +218,7 @@ CallFailure OpenAiChat::read_refusal(const ChatRequest& request, const http::Res
   auto refusal = openai_refusal(body, response.status);
   read_retry_headers(response, clock_.wall(), refusal);
   auto failure = refused(context, refusal);
-  if (response.status == 200) failure.maybe_charged = true;
+  note_status_200(response.status, failure);
   failure.rate = openai_rate_state(response);
   failure.response_id = std::string(response.header("x-request-id").value_or(""));
   return failure;

@@ -1,5 +1,6 @@
 #include "provider/refused.h"
 
+#include "base/json_outside.h"
 #include "provider/rate_state.h"
 
 #include <fmt/format.h>
@@ -51,8 +52,21 @@ CallFailure unfinished(const CallContext& context, std::string_view error_type,
           .status = 200};
 }
 
+CallFailure no_answer(const CallContext& context, std::string_view what, const Usage& usage) {
+  if (usage.reported && usage.total() > 0) return unfinished(context, "bad_answer", what);
+  return bad_answer(context, what, 200);
+}
+
+void note_status_200(int status, CallFailure& failure) {
+  if (status != 200) return;
+  using Kind = CallFailure::Kind;
+  if (failure.kind == Kind::retry || failure.kind == Kind::permanent) failure.maybe_charged = true;
+}
+
 json::Value body_json(const http::Response& response, std::size_t max_bytes) {
-  auto value = parse_json(response.body, {.max_bytes = max_bytes, .max_depth = 64});
+  const auto mended = mend_surrogates(response.body);
+  auto value =
+      parse_json(mended ? *mended : response.body, {.max_bytes = max_bytes, .max_depth = 64});
   return value ? *std::move(value) : json::Value();
 }
 

@@ -26,11 +26,20 @@ CallFailure refused(const CallContext& context, const Refusal& refusal);
 // A 200 that holds nothing usable. Whether it was charged only the service knows: taken as charged.
 CallFailure bad_answer(const CallContext& context, std::string_view what, int status);
 
+// A 200 without what was asked for. With a usage it was done, and is charged: another would be as
+// dear, and is not asked for. Else as bad_answer.
+CallFailure no_answer(const CallContext& context, std::string_view what, const Usage& usage);
+
+// Of an error in a 200: the work may have been done before it failed. Limits and missing money are
+// told before anything is done.
+void note_status_200(int status, CallFailure& failure);
+
 // A 200 that the model did not end as it should.
 CallFailure unfinished(const CallContext& context, std::string_view error_type,
                        std::string_view what);
 
-// The body as JSON, null when it is none; nothing in it counts as said then.
+// The body as JSON, halves of surrogate pairs as U+FFFD; null when it is none, and then nothing in
+// it counts as said.
 json::Value body_json(const http::Response& response, std::size_t max_bytes);
 
 // retry-after(-ms) and x-should-retry.

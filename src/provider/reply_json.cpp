@@ -1,34 +1,13 @@
 #include "provider/reply_json.h"
 
+#include "base/json_outside.h"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace millrace::provider {
-namespace {
-
-// Deeper ones than any service sends are errors.
-constexpr int kErrorDepthMax = 4;
-
-bool says_nothing(const json::Value& value, int depth = 0) {
-  if (value.is_null()) return true;
-  if (value.is_bool()) return !value.get_bool();
-  if (value.is_number()) return value.to_number<double>() == 0;
-  if (value.is_string()) return value.get_string().empty();
-  if (depth >= kErrorDepthMax) return false;
-  if (const auto* list = value.if_array()) {
-    return std::ranges::all_of(
-        *list, [&](const json::Value& item) { return says_nothing(item, depth + 1); });
-  }
-  return std::ranges::all_of(value.get_object(), [&](const auto& member) {
-    return says_nothing(member.value(), depth + 1);
-  });
-}
-
-}  // namespace
-
 const json::Value* at(const json::Value& value, std::initializer_list<std::string_view> path) {
   const auto* here = &value;
   for (const auto name : path) {

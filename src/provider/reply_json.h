@@ -20,8 +20,7 @@ const json::Value* at(const json::Value& value, std::initializer_list<std::strin
 // As `at`; but null, and a text, list or object without anything in it, are not there either: many
 // services send every member and leave empty what does not apply.
 const json::Value* told_at(const json::Value& value, std::initializer_list<std::string_view> path);
-// An error: as `told_at`, and not there either are false, 0, and what has nothing but such members
-// ({"message":"","code":null}, {"code":0}): in all these ways services say that there is none.
+// An error; one that says nothing (says_nothing) is not there.
 const json::Value* error_at(const json::Value& value, std::initializer_list<std::string_view> path);
 // A text; of a number its figures. Empty when it is neither.
 std::string text_at(const json::Value& value, std::initializer_list<std::string_view> path);

@@ -6,6 +6,7 @@
 #include "provider/clamd.h"
 #include "provider/openai_chat.h"
 #include "provider/price.h"
+#include "provider/refused.h"
 #include "provider/reply_json.h"
 #include "provider/scrub.h"
 #include "provider/vision_ocr.h"
@@ -263,6 +264,15 @@ TEST(ReplyJson, AnErrorThatSaysNothingIsNone) {
     EXPECT_TRUE(is_error(error)) << error;
   }
   EXPECT_EQ(error_at(json::Value(), {"error"}), nullptr);
+}
+
+// A page of hundreds that was cut inside a character does not take the others with it.
+TEST(ReplyJson, HalfASurrogatePairInAnAnswerIsOneBadCharacter) {
+  const auto body = body_json(
+      {.status = 200, .body = R"({"markdown":"cut \ud83d","id":"\\ud83d"})"}, 1024 * 1024);
+  EXPECT_EQ(text_at(body, {"markdown"}), "cut \xef\xbf\xbd");
+  EXPECT_EQ(text_at(body, {"id"}), "\\ud83d");
+  EXPECT_TRUE(body_json({.status = 200, .body = "{\"a\":"}, 1024 * 1024).is_null());
 }
 
 TEST(OpenAiErrors, AreReadInAllTheirForms) {

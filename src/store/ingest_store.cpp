@@ -41,6 +41,7 @@ Result<Generation> read_generation(std::string_view text) {
   generation.embeds_done = int_of(object, "embeds_done").value_or(0);
   generation.placed =
       generation.chunks_done - int_of(object, "chunks_in_buffer").value_or(generation.chunks_done);
+  generation.turned_away = int_of(object, "turned_away").value_or(0);
   return generation;
 }
 

@@ -39,6 +39,8 @@ struct Generation {
   int chunks_done = 0;
   int embeds_done = 0;
   int placed = 0;  // Of both: no longer in the buffers.
+  // Of find_generation: of the last twenty deliveries, those to workers with another model.
+  int turned_away = 0;
 
   bool building() const { return state == "building"; }
   json::Object progress() const;  // B-24

@@ -50,6 +50,15 @@ class PaidPages : public PaidDocuments {
         "where j.payload ->> 'shell_file_id' = $1 group by 1) s",
         pg::params(id));
   }
+  // What the page cost by its own account, and by that of the calls.
+  void expect_told_what_it_cost(const std::string& id, std::string_view stage) {
+    EXPECT_EQ(value("select sum(c.input_tokens) || ' ' || sum(c.output_tokens) || ' ' || "
+                    "sum(c.cost_micros) from millrace.provider_call c join millrace.job_fact j "
+                    "using (job_id) where j.payload ->> 'shell_file_id' = $1 and c.stage = $2",
+                    pg::params(id, stage)),
+              fmt::format("{} {} {}", meta(id, stage, "tokens_in"), meta(id, stage, "tokens_out"),
+                          meta(id, stage, "cost_micros")));
+  }
   json::Array pages_of(const std::string& id) {
     const auto heard = api().get("/api/v1/documents/" + id + "/pages", who_.token);
     EXPECT_EQ(heard.status, 200) << heard.body;
@@ -212,6 +221,87 @@ TEST_F(PaidPages, ANarrativeThatCannotBeUsedLeavesThePagesAndTheirFacts) {
   EXPECT_EQ(requests(), 4);
   EXPECT_TRUE(document(id).at("review").as_array().empty());
   EXPECT_EQ(must(parse_json_object(output(id, "manifest"))).at("state"), "completed");
+  expect_money_adds_up();
+}
+
+// What a filter says before the model is asked.
+constexpr std::string_view kFiltered =
+    R"({"do": "custom", "status": 400, "body": "{\"error\": {\"code\": \"content_filter\",)"
+    R"( \"message\": \"no\"}}"})";
+constexpr std::string_view kTooLarge = R"({"do": "too_large"})";
+
+TEST_F(PaidPages, ARefusalOfWhatAPageSaysIsForReviewAndOfThatPageOnly) {
+  for (const auto& [refusal, error_type] :
+       {std::pair(kFiltered, "content_filter"), std::pair(kTooLarge, "too_large")}) {
+    const auto before = requests();
+    script(std::string(refusal));
+    const auto id =
+        upload(made_pdf({letter(error_type, "Metformin"), letter("Second", error_type)}),
+               "letter.pdf", "paid");
+    ASSERT_EQ(ended(id), "partial") << error_type << to_json(document(id));
+    EXPECT_EQ(requests() - before, 4) << error_type;
+    EXPECT_EQ(calls(id, "paid_pass1"), "answered 1, failed 1");
+    int for_review = 0;
+    for (const auto& page : pages_of(id)) {
+      if (!page.at("review").is_object()) continue;
+      EXPECT_EQ(page.at("failed_reason"), error_type);
+      ++for_review;
+    }
+    EXPECT_EQ(for_review, 1) << error_type;
+  }
+  expect_money_adds_up();
+  expect_sound();
+}
+
+TEST_F(PaidPages, ANarrativeThatIsRefusedLeavesThePagesAndTheirFacts) {
+  for (const auto& [refusal, error_type] :
+       {std::pair(kFiltered, "content_filter"), std::pair(kTooLarge, "too_large")}) {
+    const auto before = requests();
+    script(fmt::format(R"({{"do": "normal", "times": 2}}, {})", refusal));
+    const auto id = upload(made_pdf({letter(fmt::format("Untold {}", error_type), "Metformin")}),
+                           "letter.pdf", "paid");
+    ASSERT_EQ(ended(id), "partial") << error_type << to_json(document(id));
+    EXPECT_EQ(requests() - before, 3) << error_type;
+    const auto shown = document(id);
+    ASSERT_EQ(shown.at("review").as_array().size(), 1U);
+    EXPECT_EQ(shown.at("review").at(0).at("stage"), "paid_pass3");
+    EXPECT_THAT(output(id, "facts"), HasSubstr("Metformin"));
+    expect_manifest(id);
+    retry(id);
+    ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+    EXPECT_EQ(requests() - before, 4) << error_type;
+  }
+  expect_money_adds_up();
+}
+
+// A model with less room than a question of ours: 48 KiB and the answer do not fit, 24 KiB do.
+TEST_F(PaidPages, AQuestionThatIsTooLargeForTheModelIsPutInSmallerOnes) {
+  stand_in_->ask("POST", "/control/settings", R"({"context_tokens": 20000})");
+  const auto id = upload(made_long_pdf("Halved"), "long.pdf", "paid");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  const auto asked = calls(id, "paid_pass1");
+  EXPECT_THAT(asked, testing::EndsWith(", failed 1"));
+  EXPECT_GE(std::stoi(asked.substr(std::string_view("answered ").size())), 5) << asked;
+  EXPECT_THAT(attempts(id), testing::Not(HasSubstr("retry")));
+  EXPECT_EQ(stand_in_->ask("GET", "/control/state").at("idempotency_repeats"), 0);
+  EXPECT_NE(meta(id, "paid_pass1", "entities"), "0");
+  expect_told_what_it_cost(id, "paid_pass1");
+  expect_money_adds_up();
+  expect_sound();
+}
+
+TEST_F(PaidPages, WhatWasAnsweredBeforeAQuestionWasTooLargeIsInTheBooks) {
+  stand_in_->ask("POST", "/control/settings", R"({"context_tokens": 20000})");
+  const auto usual = upload(made_long_pdf("Booked"), "long.pdf", "paid");
+  ASSERT_EQ(ended(usual), "completed") << to_json(document(usual));
+  stand_in_->ask("POST", "/control/settings", R"({"context_tokens": 128000})");
+  script(R"({"do": "normal"}, {"do": "too_large"})");
+  const auto id = upload(made_long_pdf("Looked"), "long.pdf", "paid");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  EXPECT_THAT(calls(id, "paid_pass1"), testing::EndsWith(", failed 1"));
+  EXPECT_EQ(meta(id, "paid_pass1", "entities"), meta(usual, "paid_pass1", "entities"))
+      << "what was answered before counts once";
+  expect_told_what_it_cost(id, "paid_pass1");
   expect_money_adds_up();
 }
 

@@ -220,5 +220,22 @@ TEST_F(ServedDocuments, ADocumentThatWaitsForAProviderSaysSo) {
   EXPECT_EQ(shown.at("waiting").at("stage"), "unset_read");
 }
 
+TEST_F(ServedDocuments, ADocumentWaitsForAVirusScannerThatIsAwayAndLosesNoAttempt) {
+  pipelines_.write("watched.toml", pipeline_of("watched", ""));
+  be_served_by(
+      {{"MILLRACE_DOCUMENTS_CLAMD", "unix:" + (pipelines_.path() / "clamd.ctl").string()}});
+  const auto id = upload(made_pdf({letter("Vera Virus", "Metformin")}), "letter.pdf", "watched");
+  ASSERT_TRUE(eventually([&] { return document(id).at("waiting").is_object(); }))
+      << to_json(document(id));
+  const auto shown = document(id);
+  EXPECT_THAT(std::string(shown.at("waiting").at("reason").as_string()), HasSubstr("clamd"));
+  EXPECT_EQ(shown.at("waiting").at("stage"), "watched_scan");
+  EXPECT_EQ(value("select string_agg(distinct a.outcome || ' ' || a.charged, ', ') from "
+                  "millrace.attempt a join millrace.job_fact j using (job_id) where j.payload ->> "
+                  "'shell_file_id' = $1",
+                  pg::params(id)),
+            "throttled false");
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -191,6 +191,25 @@ TEST_F(IngestedDocuments, AFileWithoutTextFailsAndSaysSo) {
   EXPECT_EQ(upload_job(id, "status"), "failed_parse");
 }
 
+// Longer than a chunk: some chunks have nothing that a model could read.
+TEST_F(IngestedDocuments, ALongRunOfSpacesFailsNoDocument) {
+  const auto id = ingest("one" + std::string(10'000, ' ') + "two\n");
+  ASSERT_EQ(ended(id), "completed") << to_json(document(id));
+  expect_published(id);
+  EXPECT_GT(count("select count(*) from millrace.document_chunks where document_id = $1::uuid and "
+                  "btrim(text) = ''",
+                  pg::params(id)),
+            0);
+}
+
+TEST_F(IngestedDocuments, ADocumentOfCharactersThatNobodySeesFailsAndSaysSo) {
+  std::string text;
+  for (int i = 0; i < 3'000; ++i) text += "\u00a0\u200b\u3000";
+  const auto id = ingest(text + "\n");
+  EXPECT_EQ(ended(id), "failed") << to_json(document(id));
+  EXPECT_THAT(upload_job(id, "last_error"), HasSubstr("no_text"));
+}
+
 // A page has a mark whatever is on it: that is no text, and nothing is paid for it.
 TEST_F(IngestedDocuments, ADocumentOfBlankPagesFailsAndSaysSo) {
   const auto id = ingest(made_pdf({{}, {}}), "blank.pdf");

@@ -210,6 +210,18 @@ TEST_F(RemoteParses, LlamaParseIsAskedOnceAndLookedAfterWithoutCallbacks) {  // 
   EXPECT_EQ(charged(id), "0");
 }
 
+// As many as the queue allows attempts: what is paid for is not given up for them.
+TEST_F(RemoteParses, f08_LooksThatFailCostNoAttempt) {
+  parsers().push({.polls_broken = 2, .callbacks = {}});
+  const auto before = parsers().parses();
+  const auto id = upload("# One\n\nwater", "cloud");
+  ASSERT_EQ(ended(id), "completed");
+  EXPECT_EQ(parsers().last().broken, 2);
+  EXPECT_EQ(parsers().parses(), before + 1);
+  EXPECT_EQ(calls(id), "answered 3000");
+  EXPECT_EQ(charged(id), "0");
+}
+
 TEST_F(RemoteParses, ACallbackWakesTheJobAndIsTakenOnce) {
   parsers().push({.takes = 100ms, .callbacks = {{.times = 2}}});
   const auto id = upload("text", "cloud");

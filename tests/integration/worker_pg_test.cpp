@@ -104,6 +104,39 @@ TEST_F(WorkerPg, StatementsOfAnOutcomeThatWasReplacedDoNotHappen) {
   EXPECT_EQ(text("select count(*) from public.ledger"), "0");
 }
 
+// X-20: nothing is told to its worker before it has settled.
+TEST_F(WorkerPg, StatementsOfAnExportThatWasCancelledDoNotHappen) {
+  must(
+      admin.script("create table public.ledger (job_id uuid); "
+                   "grant insert on public.ledger to millrace_worker"));
+  std::promise<void> started;
+  std::promise<void> go_on;
+  auto gate = go_on.get_future().share();
+  must(handlers.add_function("export_pdf", [&](const ClaimedJob& job, JobContext& context) {
+    started.set_value();
+    gate.wait();
+    context.in_settlement(
+        {{.sql = "insert into public.ledger values ($1)", .params = {job.id.to_string()}}});
+    return Outcome::ok(R"({"file_size": 1})");
+  }));
+  options.queues = {{.name = "export"}};
+  options.beat_interval = 10s;
+  auto& worker = start_worker();
+  run_until([&] { return !worker.runtime.status().worker_id.empty(); });
+  const auto id =
+      enqueue("export_pdf", R"({"document_id": "00000000-0000-4000-8000-000000000001"})");
+  auto running = started.get_future();
+  run_until([&] { return running.wait_for(0s) == std::future_status::ready; });
+  EXPECT_EQ(text("select c.answer from millrace.cancel_jobs(array[$1::uuid]) c", id),
+            "cancel_requested");
+  go_on.set_value();
+  run_until_status(id, "cancelled");
+  run_until([&] { return worker.runtime.status().settled == 1; });
+  EXPECT_EQ(text("select count(*) from public.ledger"), "0");
+  EXPECT_EQ(text("select result from millrace.jobs where job_id = $1::uuid", id), "");
+  EXPECT_EQ(worker.runtime.status().fenced, 0U);
+}
+
 TEST_F(WorkerPg, AStaleDeliveryWritesNothing) {
   must(
       admin.script("create table public.ledger (job_id uuid); "

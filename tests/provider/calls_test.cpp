@@ -252,7 +252,7 @@ TEST_F(Calls, EveryScriptOfAnthropicEndsAsItsTableSays) {
       {Action::reset_after, Kind::unknown, "connection_lost", 0, true},
       {Action::refusal, Kind::permanent, "refusal", 200, true},
       {Action::length, Kind::permanent, "truncated", 200, true},
-      {Action::inner_error, Kind::throttled, "overloaded", 500, true},
+      {Action::inner_error, Kind::throttled, "overloaded", 500},
       {Action::wrong_json, Kind::retry, "bad_answer", 200, true},
       {Action::wrong_shape, Kind::retry, "bad_answer", 200, true},
       {Action::echo, Kind::permanent, "bad_request", 400},
@@ -437,6 +437,89 @@ TEST_F(Calls, AnEmptyErrorBesideAnAnswerIsNone) {
     ASSERT_TRUE(seen) << seen.error().message;
     EXPECT_TRUE(seen->images.front()) << seen->images.front().error().message;
   }
+}
+
+Step said(std::string body) {
+  return {.action = Action::custom,
+          .status = 200,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = std::move(body)};
+}
+
+// Whoever counts tokens has worked: to ask again would be to buy the same again.
+TEST_F(Calls, NoAnswerIsForGoodWhereItWasPaidFor) {  // E08
+  const auto expect_end = [](const CallFailure& failure, bool paid) {
+    EXPECT_EQ(to_string(failure.kind), to_string(paid ? Kind::permanent : Kind::retry))
+        << failure.message;
+    EXPECT_EQ(failure.error_type, "bad_answer");
+    EXPECT_EQ(failure.status, 200);
+    EXPECT_TRUE(failure.maybe_charged);
+    EXPECT_EQ(failure.usage ? failure.usage->total() : 0, paid ? 7u : 0u);
+  };
+  for (const auto* rest :
+       {R"("id":"1")", R"("choices":[])", R"("choices":null)",
+        R"("choices":[{"finish_reason":"odd","message":{"content":null}}])",
+        R"("choices":[{"finish_reason":null,"message":{"content":""}}])",
+        R"("choices":[{"finish_reason":"error","message":{"content":"half an ans"}}])"}) {
+    SCOPED_TRACE(rest);
+    stand_in.push(said(fmt::format("{{{}}}", rest)));
+    expect_end(ask_openai().error(), false);
+    stand_in.push(
+        said(fmt::format(R"({{{},"usage":{{"prompt_tokens":0,"completion_tokens":0}}}})", rest)));
+    expect_end(ask_openai().error(), false);
+    stand_in.push(
+        said(fmt::format(R"({{{},"usage":{{"prompt_tokens":3,"completion_tokens":4}}}})", rest)));
+    expect_end(ask_openai().error(), true);
+  }
+  for (const auto* rest : {R"("type":"message")", R"("stop_reason":"odd","content":[])",
+                           R"("stop_reason":null,"content":[{"type":"text","text":"half"}])"}) {
+    SCOPED_TRACE(rest);
+    stand_in.push(said(fmt::format("{{{}}}", rest)));
+    expect_end(ask_anthropic().error(), false);
+    stand_in.push(
+        said(fmt::format(R"({{{},"usage":{{"input_tokens":3,"output_tokens":4}}}})", rest)));
+    expect_end(ask_anthropic().error(), true);
+  }
+}
+
+// Gateways have words of their own, or none.
+TEST_F(Calls, ATextWithAnEndInOtherWordsIsTaken) {
+  const auto ends_with = [&](std::string_view finish) {
+    stand_in.push(said(fmt::format(
+        R"({{"choices":[{{"finish_reason":{},"message":{{"content":"said"}}}}]}})", finish)));
+    return ask_openai();
+  };
+  for (const auto* finish :
+       {R"("STOP")", R"("Stop")", R"("eos")", R"("end_turn")", R"("")", "null", "{}"}) {
+    const auto answer = ends_with(finish);
+    ASSERT_TRUE(answer) << finish << ": " << answer.error().message;
+    EXPECT_EQ(answer->text, "said");
+  }
+  EXPECT_EQ(ends_with(R"("LENGTH")").error().error_type, "truncated");
+  EXPECT_EQ(ends_with(R"("MAX_TOKENS")").error().error_type, "truncated");
+  EXPECT_EQ(ends_with(R"("Content_Filter")").error().error_type, "content_filter");
+}
+
+// It would take from the budget of the day at every try.
+TEST_F(Calls, LimitsAndMoneyToldInA200AreNotCharged) {
+  const auto openai = [&](std::string_view code) {
+    stand_in.push(said(fmt::format(R"({{"error":{{"message":"m","code":{}}}}})", code)));
+    return ask_openai().error();
+  };
+  expect({Action::custom, Kind::throttled, "rate_limit", 429}, openai("429"));
+  expect({Action::custom, Kind::throttled, "rate_limit", 500}, openai(R"("rate_limit_exceeded")"));
+  expect({Action::custom, Kind::blocked, "quota", 500}, openai(R"("insufficient_quota")"));
+  expect({Action::custom, Kind::retry, "unavailable", 503, true}, openai("503"));
+  expect({Action::custom, Kind::permanent, "content_filter", 500, true},
+         openai(R"("content_filter")"));
+  const auto anthropic = [&](std::string_view type) {
+    stand_in.push(
+        said(fmt::format(R"({{"type":"error","error":{{"type":"{}","message":"m"}}}})", type)));
+    return ask_anthropic().error();
+  };
+  expect({Action::custom, Kind::throttled, "rate_limit", 500}, anthropic("rate_limit_error"));
+  expect({Action::custom, Kind::blocked, "quota", 500}, anthropic("billing_error"));
+  expect({Action::custom, Kind::retry, "server_error", 500, true}, anthropic("api_error"));
 }
 
 // Answers with bytes changed, left out and put in: an answer or a failure, never the key.

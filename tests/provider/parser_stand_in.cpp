@@ -184,6 +184,10 @@ class ParserStandIn::Core final : public std::enable_shared_from_this<Core> {
   WireReply look(const std::string& id, const std::string& query) {
     const auto at = std::ranges::find(parses_, id, &StoodParse::id);
     if (at == parses_.end() || at->source == "contract") return detail(404, "Job not found");
+    if (at->broken < at->plan.polls_broken) {
+      ++at->broken;
+      return detail(500, "Internal Server Error");
+    }
     ++at->looks;
     json::Object job{{"id", id}, {"status", status_of(*at)}};
     job["error_message"] = nullptr;

@@ -44,6 +44,7 @@ struct ParsePlan {
   };
 
   Create create = Create::normal;
+  int polls_broken = 0;   // Looks that are answered with a 500, before any other.
   int polls_pending = 0;  // Looks that are answered PENDING, then RUNNING.
   int polls_running = 0;
   std::chrono::milliseconds takes{0};  // Not done before, however often it is looked at.
@@ -73,7 +74,8 @@ struct StoodParse {
   std::string file_name = {};
   std::string content = {};
   bool fetched = true;  // False: the link could not be followed.
-  int looks = 0;
+  int looks = 0;        // That were answered.
+  int broken = 0;       // That were not.
   bool ended = false;
   ParsePlan plan = {};
   std::chrono::steady_clock::time_point began = {};

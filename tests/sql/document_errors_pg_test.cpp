@@ -158,6 +158,27 @@ TEST_F(Errors, g06_a_stage_is_judged_by_what_it_does_and_not_by_its_name) {
   EXPECT_EQ(told("ocr", "local", "reader_failed"), "ocr_failure");
 }
 
+// What nobody failed at has a word of the set too; `code` says what it was.
+TEST_F(Errors, g06_refused_and_given_up_documents_are_told_in_the_words_of_the_source) {
+  const auto refused = scanned({"one"});
+  read_pages();
+  expect_settled(settle_stage(
+      take(kOutputs), R"({"rejected": [{"rule": "virus", "severity": "refuse", "detail": ""}]})"));
+  EXPECT_EQ(history(refused, "error_type") + " " + history(refused, "code"),
+            "ocr_failure rejected");
+  EXPECT_EQ(error_field(refused, "{metrics,error_types}"), R"({"ocr_failure": 1})");
+
+  const auto left = scanned({"two"});
+  sql.run(
+      "update millrace.pipeline_version set definition = '{\"stage\": [{\"name\": "
+      "\"fast_queue_ocr\", \"run\": \"ocr\", \"provider\": \"google\"}]}'");
+  sql.run("update millrace.document set batch_id = null, job_id = null where file_id = $1::uuid",
+          pg::params(left));
+  pass(sql, "11 seconds");
+  EXPECT_EQ(sql.number("select millrace.reconcile_documents(100)"), 1);
+  EXPECT_EQ(history(left, "error_type") + " " + history(left, "code"), "api_error cancelled");
+}
+
 TEST_F(Errors, g06_a_lost_worker_is_a_worker_timeout) {
   const auto file = scanned({"one"});
   Worker mortal(sql, "w2", kShortLived);
@@ -193,6 +214,44 @@ TEST_F(Errors, APartialDocumentKeepsItsErrorOpen) {
   end();
   EXPECT_EQ(history(file, "resolved"), "false");
   EXPECT_EQ(error_field(file, "{current_error,page}"), "1");
+}
+
+// G-09: what was overcome is marked, also where another page was not.
+TEST_F(Errors, g09_a_partial_document_keeps_only_those_errors_open_that_it_lacks_something_for) {
+  const auto file = scanned({"one", "two", "three"});
+  for (int i = 0; i < 2; ++i) {
+    const auto job = take(kOcr);
+    fail(job, "permanent", "reader_failed", "page " + payload(job, "page"));
+  }
+  const auto last = take(kOcr);
+  EXPECT_EQ(payload(last, "page"), "3");
+  fail(last, "retry", "reader_failed", "page 3");
+  again();
+  read_pages();
+  fail(take(kOutputs), "retry", "reader_failed", "outputs");
+  again();
+  EXPECT_EQ(error_field(file, "{current_error,error_message}"), "outputs");
+  end();
+  EXPECT_EQ(document(file, "state"), "partial");
+  EXPECT_EQ(history(file, "error_message"), "page 1 page 2 page 3 outputs");
+  EXPECT_EQ(history(file, "resolved"), "false false true true");
+  EXPECT_EQ(error_field(file, "{current_error,page}") + " " +
+                error_field(file, "{current_error,error_message}"),
+            "2 page 2");
+  EXPECT_EQ(keys(file, "{current_error}"),
+            "code duration_ms error_message error_type job_type next_retry_at page retry_count "
+            "timestamp worker_id");
+
+  // Begun anew, the second page is read: what it failed for before is past.
+  ServerSession api{database};
+  api.run("select millrace.retry_document($1::uuid)", pg::params(file));
+  scan(file, {"one", "two", "three"});
+  fail(take(kOcr), "permanent", "reader_failed", "page 1 again");
+  EXPECT_EQ(read_pages(), 1);
+  end();
+  EXPECT_EQ(document(file, "state"), "partial");
+  EXPECT_EQ(history(file, "resolved"), "false true true true false");
+  EXPECT_EQ(error_field(file, "{current_error,error_message}"), "page 1 again");
 }
 
 // Waiting is no failure; to have waited for too long is one.

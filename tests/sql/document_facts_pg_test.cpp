@@ -115,6 +115,38 @@ TEST_F(Facts, a05_every_clinical_write_is_audited_with_the_patient) {
   EXPECT_EQ(document(file, "state"), "completed");
 }
 
+// What a scan hands out at once, and what it takes away with pages that are no more.
+TEST_F(Facts, a05_a_scan_that_writes_or_removes_is_audited_with_the_patient) {
+  const auto told_of = [&](const std::string& file, std::string_view action) {
+    return sql.value(
+        "select coalesce(string_agg(concat_ws(' ', operation, new_values, cardinality(job_ids)), "
+        "', '), '') from millrace.audit where category = 'clinical' and record_id = $1 || "
+        "'/fast_queue_security' and action = $2 and patient_id = $3::uuid",
+        pg::params(file, action, patient(file)));
+  };
+  const auto file = scanned({"one", "two"});
+  for (int i = 0; i < 2; ++i) {
+    expect_settled(settle_page(take(kOcr), "words", fmt::format("[{}]", fact("f1", "Metformin"))));
+  }
+  keep(sql);
+  end();
+  EXPECT_EQ(told_of(file, "stage_written") + told_of(file, "stage_cleared"), "");
+
+  ServerSession api{database};
+  api.run("select millrace.retry_document($1::uuid)", pg::params(file));
+  const auto job = take(kScan);
+  begin(job);
+  expect_settled(
+      settle(job,
+             "select millrace.settle_scan($1::uuid, $2::jsonb || jsonb_build_object('outputs', "
+             "jsonb_build_array($3::jsonb)), $4::jsonb)",
+             pg::params(job.id, scan_of({"one"}), output("pdf", "a pdf"), kOcrPlan)));
+  EXPECT_EQ(told_of(file, "stage_cleared"), R"(DELETE {"facts": 1, "results": 1} 1)");
+  EXPECT_EQ(told_of(file, "stage_written"), R"(UPDATE {"outputs": 1} 1)");
+  EXPECT_EQ(facts(file), "1 f1 Metformin");
+  EXPECT_EQ(unaudited(), "");
+}
+
 // Equal pages of a tenant are read once; the facts are of the patient whose document it is.
 TEST_F(Facts, AnEqualPageIsTakenOverWithItsFactsForTheRightPatient) {
   const auto first = told("same page", "Metformin");
@@ -133,6 +165,27 @@ TEST_F(Facts, AnEqualPageIsTakenOverWithItsFactsForTheRightPatient) {
   EXPECT_EQ(waiting(kOcr), 1);
   EXPECT_EQ(unaudited(), "");
   EXPECT_NE(patient(first), child);
+}
+
+// It was paid for once, by the document that it was made for.
+TEST_F(Facts, WhatIsTakenOverSaysWhoMadeItAndNotWhatThatCost) {
+  const auto first = told("same page", "Metformin");
+  sql.run(
+      "update millrace.page_result set meta = meta || '{\"engine\": \"e\", \"provider\": \"p\", "
+      "\"model\": \"m\", \"tokens_in\": 10, \"tokens_out\": 2, \"tokens_of_claim\": 5, "
+      "\"cost_micros\": 70}' where page > 0");
+  const auto second = scanned({"same page"});
+  EXPECT_EQ(results(second), "1 fast_queue_ocr reused");
+  const auto meta = [&](const std::string& file) {
+    return sql.value(
+        "select string_agg(k, ' ' order by k) from millrace.page_result r, "
+        "jsonb_object_keys(r.meta) k where r.file_id = $1::uuid and r.page > 0",
+        pg::params(file));
+  };
+  EXPECT_EQ(meta(second), "engine facts model provider words");
+  EXPECT_EQ(meta(first),
+            "cost_micros engine facts model provider tokens_in tokens_of_claim "
+            "tokens_out words");
 }
 
 TEST_F(Facts, APageTakenOverThatSaysNothingTakesOldFactsAway) {

@@ -83,6 +83,7 @@ TEST_F(Documents, ARefusedFileEndsRejectedAndSaysByWhichRule) {
                         pg::params(job.id, scan_of({}, "refused", "pdf_launch"), kOcrPlan)));
   EXPECT_EQ(document(file, "state") + " " + status_of(file), "rejected rejected");
   EXPECT_EQ(error_field(file, "{current_error,error_message}"), "pdf_launch");
+  EXPECT_EQ(error_field(file, "{current_error,code}"), "rejected");
   EXPECT_EQ(waiting(kOcr) + waiting(kOutputs), 0);
   EXPECT_EQ(sql.value("select patient_id is not null from millrace.audit where action = "
                       "'document_rejected' limit 1"),
@@ -382,7 +383,9 @@ TEST_F(Documents, ADocumentWhoseJobWasCancelledIsEndedByTheKeeper) {
   pass(sql, "11 seconds");
   EXPECT_EQ(sql.value("select millrace.reconcile(1000) ->> 'documents'"), "1");
   EXPECT_EQ(document(file, "state") + " " + status_of(file), "failed failed");
-  EXPECT_EQ(error_field(file, "{current_error,error_type}"), "cancelled");
+  EXPECT_EQ(error_field(file, "{current_error,error_type}") + " " +
+                error_field(file, "{current_error,code}"),
+            "ocr_failure cancelled");
   ServerSession api{database};
   api.run("select millrace.retry_document($1::uuid)", pg::params(file));
   scan(file, {"one"});

@@ -312,6 +312,32 @@ TEST_F(IngestVectors, k03_progress_is_never_above_the_total) {
 }
 
 // F08: the end of the call that was paid for is of one piece with the vectors.
+// Of twenty, so that a rolling deploy does not end what the next worker can do.
+TEST_F(IngestVectors, deliveries_to_workers_with_another_model_are_counted) {
+  const auto turned_away = [&] {
+    return sql.value("select millrace.find_generation($1::uuid) ->> 'turned_away'",
+                     pg::params(job_.id));
+  };
+  const auto deliver = [&](const std::string& error_type) {
+    EXPECT_EQ(worker.settle(job_, "throttled",
+                            fmt::format(R"({{"retry_after_seconds": 0, "error": {{"error_type":
+                                        "{}", "message": "m", "asked": false}}}})",
+                                        error_type)),
+              "settled");
+    job_ = take("ingest_embed");
+  };
+  EXPECT_EQ(turned_away(), "0");
+  deliver("held_up");
+  for (int i = 0; i < 19; ++i) deliver("other_model");
+  EXPECT_EQ(turned_away(), "19");
+  deliver("other_model");
+  EXPECT_EQ(turned_away(), "20");
+  deliver("other_model");
+  EXPECT_EQ(turned_away(), "20");
+  deliver("held_up");
+  EXPECT_EQ(turned_away(), "19");
+}
+
 TEST_F(IngestVectors, f08_a_batch_and_the_end_of_its_call_commit_together) {
   const auto call = sql.value(
       "select millrace.begin_call(jsonb_build_object('job_id', $1::text, 'delivery_count', 1, "

@@ -189,12 +189,22 @@ TEST_F(PaidAnswers, ADocumentThatLacksOneAnswerAboutAllOfItIsPartialUntilThatIsT
   auto job = worker.claim(1, {.queue = "fast_queue", .types = "{document_outputs}"}).at(0);
   pay(job, "q1", "good");
   pay(job, "q2", "nonsense", "invalid_answer");
-  EXPECT_EQ(worker.settle(job, "handback"), "settled");
+  EXPECT_EQ(worker.settle(job, "retry",
+                          R"({"error": {"error_type": "no_room", "message": "try again"}})"),
+            "settled");
+  pass(sql, "5 minutes");
+  keep(sql);
   end_with(R"({"review": {"stage": "document_outputs", "error_type": "invalid_answer",
                           "reason": "it is no JSON"}})");
   EXPECT_EQ(shown(), "nonsense partial");
   EXPECT_EQ(all(), 1) << "what was good is in the result";
+  // It lacks that answer, and nothing else that went wrong on the way.
   EXPECT_EQ(error_field(file, "{current_error,code}"), "invalid_answer");
+  EXPECT_EQ(sql.value("select string_agg((i ->> 'code') || ' ' || (i ->> 'resolved'), ', ' order "
+                      "by n) from millrace.shell_files f, jsonb_array_elements(f.processing_error "
+                      "-> 'error_history') with ordinality e(i, n) where f.id = $1::uuid",
+                      pg::params(file)),
+            "no_room true, invalid_answer false");
   ServerSession api{database};
   api.run("select millrace.retry_document($1::uuid)", pg::params(file));
   scan(file, {"one"});

@@ -89,6 +89,13 @@ class Parses : public DocumentTest {
   std::string place(const Delivery& job) {
     return sql.value("select millrace.place_of($1::uuid)", pg::params(job.id));
   }
+  // Until later than now.
+  bool is_put_off(const Delivery& job) {
+    return sql.yes(
+        "select exists (select from millrace.delayed where job_id = $1::uuid and due_at > "
+        "millrace.now())",
+        pg::params(job.id));
+  }
   void park(const Delivery& job, int seconds = 600) {
     EXPECT_EQ(
         worker.settle(job, "rescheduled", fmt::format(R"({{"retry_after_seconds": {}}})", seconds)),
@@ -361,6 +368,63 @@ TEST_F(Parses, AWakeUpOnlyBringsTheNextLookForward) {
   // While it runs there is nothing to wake; the id is taken all the same.
   EXPECT_EQ(wake("c", "e-2"), "woken");
   EXPECT_EQ(place(again), "leased");
+}
+
+// It may have looked before, and nobody would tell it again.
+TEST_F(Parses, AWakeUpWhileTheJobRunsIsFoundWhenItGoesOnWaiting) {
+  const auto job = begun();
+  ask(job, "ask");
+  note(job, R"({"remote_id": "r-1"})");
+  EXPECT_EQ(look(job, "state"), "waiting");
+  EXPECT_EQ(wake("c", "e-1"), "woken");
+  park(job);
+  EXPECT_FALSE(is_put_off(job));
+  keep(sql);
+  const auto again = take(kScan);
+  ASSERT_EQ(again.id, job.id);
+  // Once: what came before this look is seen by it.
+  park(again);
+  EXPECT_TRUE(is_put_off(job));
+  EXPECT_EQ(wake("c", "e-2"), "woken");
+  const auto third = take(kScan);
+  EXPECT_EQ(wake("c", "e-3"), "woken");
+  EXPECT_EQ(look(third, "state"), "waiting");
+  park(third);
+  EXPECT_TRUE(is_put_off(job));
+}
+
+TEST_F(Parses, TextThatComesWhileTheJobRunsIsFoundWhenItGoesOnWaiting) {
+  const auto job = begun();
+  ask(job, "ask");
+  EXPECT_EQ(look(job, "state"), "asked");
+  EXPECT_EQ(receive(job, "w-1"), "processed");
+  park(job);
+  EXPECT_FALSE(is_put_off(job));
+}
+
+// Who tells it has seen the job run; the settlement waits for what is being told.
+TEST_F(Parses, AWakeUpAtTheMomentOfTheSettlementIsFound) {
+  const auto job = begun();
+  ask(job, "ask");
+  note(job, R"({"remote_id": "r-1"})");
+  Session tells{database};
+  tells.run("begin");
+  tells.run("select millrace.wake_parse(decode($1, 'hex'), 'e-1')", pg::params(hash("c")));
+  std::jthread settling([&] {
+    Session own{database};
+    own.run(
+        "select millrace.settle_jobs($1, jsonb_build_array(jsonb_build_object('job_id', $2::text, "
+        "'token', $3::text, 'outcome', 'rescheduled', 'retry_after_seconds', 600)))",
+        pg::params(worker.id(), job.id, job.token));
+  });
+  while (
+      !sql.yes("select exists (select from pg_stat_activity where wait_event_type = 'Lock' and "
+               "datname = current_database())")) {
+  }
+  tells.run("commit");
+  settling.join();
+  EXPECT_EQ(place(job), "delayed");
+  EXPECT_FALSE(is_put_off(job));
 }
 
 TEST_F(Parses, TenDeliveriesAtOnceHaveOneEffect) {  // H02

@@ -162,6 +162,31 @@ TEST_F(Pipelines, a_worker_takes_the_job_types_of_versions_that_are_still_used) 
             "label_2.0.0@labels label_4.0.0@labels letters_scan@letters");
 }
 
+// Its file was taken away, or has another name in it: whoever starts next goes on with its
+// documents, and with those of nobody else.
+TEST_F(Pipelines, a_worker_takes_the_job_types_of_documents_whose_pipeline_no_worker_has_any_more) {
+  register_all(letters("1.0.0"));
+  register_all(letters("2.0.0"));
+  const auto file = upload("one");
+  begin(file, letters("2.0.0"));
+  const auto posts = [&](const std::string& version) {
+    return register_all(letters(version, "posts_scan", "posts"));
+  };
+  EXPECT_EQ(posts("5.0.0"),
+            "label_2.0.0@labels label_5.0.0@labels letters_scan@letters posts_scan@letters");
+  sql.run("update millrace.pipeline_version set seen_at = seen_at - interval '40 days'");
+  EXPECT_EQ(posts("5.0.0"),
+            "label_2.0.0@labels label_5.0.0@labels letters_scan@letters posts_scan@letters");
+  sql.run("select millrace.end_document(d, 'completed', null) from millrace.document d");
+  EXPECT_EQ(posts("5.0.0"), "label_5.0.0@labels posts_scan@letters");
+  // Who does documents cannot do orders.
+  sql.run("update millrace.document set state = 'processing', finished_at = null");
+  sql.run(
+      "update millrace.pipeline_version set definition = definition || '{\"takes\": \"order\"}' "
+      "where name = 'letters'");
+  EXPECT_EQ(posts("5.0.0"), "label_5.0.0@labels posts_scan@letters");
+}
+
 // Two pipelines may have a first stage of one name; the file says which it is.
 TEST_F(Pipelines, a_document_is_never_bound_to_another_pipeline) {
   const auto file = upload("one", "guardian");

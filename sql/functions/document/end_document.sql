@@ -23,9 +23,11 @@ begin
   update millrace.shell_files f
      set status = p_state, updated_at = v_now,
          processing_error = case when p_state = 'completed' then millrace.resolve_error(f.processing_error)
-                                 when p_state = 'rejected' then millrace.add_error(f.processing_error, jsonb_build_object('job_type', p_document.stage, 'error_type', 'rejected',
+                                 when p_state = 'partial' then millrace.resolve_partly(f.id, f.processing_error)
+                                 when p_state = 'rejected' then millrace.add_error(f.processing_error, jsonb_build_object('job_type', p_document.stage,
+                                   'error_type', millrace.failure_class(millrace.stage_definition(p_document.pipeline_hash, p_document.stage), 'permanent', '{"error_type": "rejected"}'),
                                    'error_message', (select string_agg(distinct i ->> 'rule', ', ') from jsonb_array_elements(p_document.findings) i where i ->> 'severity' = 'refuse'),
-                                   'retry_count', 0, 'timestamp', v_now)) else f.processing_error end
+                                   'code', 'rejected', 'retry_count', 0, 'timestamp', v_now)) else f.processing_error end
    where f.id = p_document.file_id returning f.patient_id into v_patient;
   perform millrace.audit_for(p_document.tenant_id, 'document', p_document.file_id::text, 'document_' || p_state, jsonb_build_object('state', p_document.state),
     jsonb_strip_nulls(jsonb_build_object('state', p_state, 'job_id', p_job_id, 'run', p_document.run)), 'Document ' || p_state, v_patient);

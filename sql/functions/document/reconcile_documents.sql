@@ -17,8 +17,9 @@ begin
      order by d.file_id limit p_limit for no key update of d skip locked
   loop
     update millrace.shell_files f
-       set processing_error = millrace.add_error(f.processing_error, jsonb_build_object('job_type', v_document.stage, 'error_type', 'cancelled',
-             'error_message', 'the job that the document waited for was cancelled, or is gone', 'retry_count', 0, 'timestamp', v_now))
+       set processing_error = millrace.add_error(f.processing_error, jsonb_build_object('job_type', v_document.stage,
+             'error_type', millrace.failure_class(millrace.stage_definition(v_document.pipeline_hash, v_document.stage), 'permanent', '{"error_type": "cancelled"}'),
+             'error_message', 'the job that the document waited for was cancelled, or is gone', 'code', 'cancelled', 'retry_count', 0, 'timestamp', v_now))
      where f.id = v_document.file_id;
     perform millrace.end_document(v_document, 'failed', v_document.job_id);
     v_count := v_count + 1;

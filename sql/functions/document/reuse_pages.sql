@@ -1,4 +1,5 @@
--- millrace.reuse_pages: takes over what is known already of the pages of a document, and answers the pages that are left to do. Facts of an equal page go along, for this patient.
+-- millrace.reuse_pages: takes over what is known already of the pages of a document, and answers the pages that are left to do. Facts of an equal page go along, for this patient; what it cost does not:
+-- that was paid once, for the other page.
 -- What the stage made of pages as they were before goes. The equal page is not locked: two documents that look at each other would wait for ever. Its content cannot go while this transaction refers
 -- to it (foreign key); its facts are replaced together with its result, so they belong to it if that is still there after they were read.
 create or replace function millrace.reuse_pages(p_document millrace.document, p_stage text, p_version text, p_inputs text[]) returns integer[]
@@ -9,6 +10,7 @@ declare
   v_patient uuid := (select f.patient_id from millrace.shell_files f where f.id = p_document.file_id);
   v_left integer[] := '{}';
   v_keep integer[] := '{}';
+  v_costs constant text[] := '{tokens_in,tokens_out,tokens_of_claim,cost_micros}';
   v_item record;
 begin
   for v_item in
@@ -30,7 +32,7 @@ begin
       continue;
     end if;
     insert into millrace.page_result as r (file_id, page, stage, tenant_id, reuse_key, sha256, size_bytes, part_offset, part_sha256, meta, run, reused, created_at)
-    values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.part_offset, v_item.part_sha256, v_item.meta, p_document.run, true, v_now)
+    values (p_document.file_id, v_item.page, p_stage, p_document.tenant_id, v_item.reuse_key, v_item.sha256, v_item.size_bytes, v_item.part_offset, v_item.part_sha256, v_item.meta - v_costs, p_document.run, true, v_now)
     on conflict (file_id, page, stage) do update
        set reuse_key = excluded.reuse_key, sha256 = excluded.sha256, size_bytes = excluded.size_bytes, part_offset = excluded.part_offset, part_sha256 = excluded.part_sha256, meta = excluded.meta, job_id = null, run = excluded.run, reused = true,
            created_at = excluded.created_at;

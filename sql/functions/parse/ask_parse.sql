@@ -19,6 +19,8 @@ begin
     v_request := millrace.inherit_parse(v_document, p_job_id, v_generation, p_request);
   end if;
   if p_request is null or not p_request ? 'capability_sha256' then
+    -- Whoever looks from here on sees what was told before.
+    update millrace.parse_request r set woken = false where r.file_id = v_request.file_id and r.run = v_request.run and r.woken;
     return case when v_request.file_id is not null then millrace.parse_json(v_request) || jsonb_build_object('ask', v_request.state = 'asked' and v_request.remote_id is null) end;
   end if;
   if v_request.file_id is null then

@@ -1,7 +1,7 @@
 -- millrace.register_pipelines: the pipelines of a worker that starts: from now on files may be sent into them. Their queues and job types are made where there are none; what is there
 -- stays as an operator set it. p_pipelines: objects as in millrace.put_pipeline, with queues (name and policy, as in millrace.set_queue) and job_types (job_type, queue).
--- Answers the job types of other versions of these pipelines, {"job_type", "queue"}, that documents use or may wait for: used now, or told of within a month. The worker that calls
--- takes these too, or nobody would finish what began before the file was changed. Orders are bound to no version.
+-- Answers the job types, {"job_type", "queue"}, of other versions that documents may wait for: of these pipelines those told of within a month, and of any pipeline those that a document
+-- under way is bound to. The worker that calls takes these too, or nobody would finish what began before a file was changed, renamed or taken away. Orders are bound to no version.
 create or replace function millrace.register_pipelines(p_pipelines jsonb) returns setof jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set jit = off
 as $$
@@ -39,8 +39,9 @@ begin
   return query
   select distinct jsonb_build_object('job_type', s ->> 'name', 'queue', s ->> 'queue')
     from millrace.pipeline_version v cross join lateral jsonb_array_elements(v.definition -> 'stage') s
-   where v.name in (select i ->> 'name' from jsonb_array_elements(p_pipelines) i) and v.definition ->> 'takes' is distinct from 'order'
-     and (v.seen_at > millrace.now() - interval '30 days' or exists (select from millrace.document d where d.pipeline_hash = v.hash and d.state = 'processing'))
+   where v.definition ->> 'takes' is distinct from 'order'
+     and (v.hash in (select d.pipeline_hash from millrace.document d where d.state = 'processing')
+          or v.name in (select i ->> 'name' from jsonb_array_elements(p_pipelines) i) and v.seen_at > millrace.now() - interval '30 days')
      and s ->> 'name' is not null and s ->> 'queue' is not null;
 end;
 $$;

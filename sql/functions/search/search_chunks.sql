@@ -3,7 +3,7 @@
 -- Always inside one tenant; users find their own documents only. Vectors are compared with those of the same model and version, nothing else. Without a vector, hybrid is text.
 -- Offsets are bytes of the parsed text of the generation.
 create or replace function millrace.search_chunks(p_query text, p_vector real[] default null, p_embed_model text default null, p_embed_version text default null, p_mode text default 'hybrid',
-    p_documents uuid[] default null, p_limit integer default 10, p_explain boolean default false, p_text_weight double precision default 1.2, p_vector_weight double precision default 1) returns setof jsonb
+    p_documents uuid[] default null, p_limit integer default 10, p_explain boolean default false, p_text_weight double precision default 1, p_vector_weight double precision default 1) returns setof jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set max_parallel_workers_per_gather = 0 set jit = off
 as $$
 declare

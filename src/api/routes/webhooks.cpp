@@ -4,6 +4,7 @@
 #include "api/problem.h"
 #include "api/webhook/callback.h"
 #include "api/webhook/parser_message.h"
+#include "base/json_outside.h"
 #include "identity/digest.h"
 #include "identity/refusal.h"
 
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <expected>
 #include <span>
 #include <utility>
 
@@ -203,8 +205,8 @@ Task<Reply> take_message(Call& call, Desk& desk, const ParserMessage& said) {
 }
 
 // The message, if it is signed for the job that it is about. It is parsed only then, except for
-// senders that sign its canonical form.
-std::optional<json::Value> signed_body(const Call& call, const Desk& desk) {
+// senders that sign its canonical form; and only who has signed is told that it is no JSON.
+std::expected<json::Value, Refused> signed_body(const Call& call, const Desk& desk) {
   const auto& raw = call.body_text;
   const auto signature = header(call, "x-llamaparse-signature");
   std::vector<std::optional<JobId>> jobs;
@@ -212,13 +214,23 @@ std::optional<json::Value> signed_body(const Call& call, const Desk& desk) {
   jobs.emplace_back(std::nullopt);
   const auto by = std::ranges::find_if(
       jobs, [&](const auto& job) { return desk.keys.fits(job, raw, signature); });
-  if (by == jobs.end() && !desk.keys.canonical()) return std::nullopt;
-  auto body = parse_json(raw, {.max_bytes = raw.size(), .max_depth = kMessageDepth});
+  const std::unexpected bad_signature(Refused{.counted = "bad_signature"});
+  if (by == jobs.end() && !desk.keys.canonical()) return bad_signature;
+  const auto mended = mend_surrogates(raw);
+  auto body =
+      parse_json(mended ? *mended : raw, {.max_bytes = raw.size(), .max_depth = kMessageDepth});
+  if (!body && by != jobs.end()) {
+    return std::unexpected(Refused{.counted = "bad_message",
+                                   .status = 400,
+                                   .code = "invalid_body",
+                                   .detail = std::move(body).error().message});
+  }
   const auto job = body ? job_of_message(*body) : std::nullopt;
-  if (!job) return std::nullopt;
+  if (!job) return bad_signature;
   const bool fits = by != jobs.end() ? !by->has_value() || **by == *job
                                      : desk.keys.fits_canonical(*job, *body, signature);
-  return fits ? std::optional(*std::move(body)) : std::nullopt;
+  if (!fits) return bad_signature;
+  return *std::move(body);
 }
 
 Task<Reply> parser_webhook(Call& call, DeskPtr desk) {
@@ -226,7 +238,7 @@ Task<Reply> parser_webhook(Call& call, DeskPtr desk) {
   MR_CO_TRY(const auto unread, co_await read_body(call, *desk, kParser));
   if (unread) co_return refuse(call, *desk, kParser, *unread);
   const auto body = signed_body(call, *desk);
-  if (!body) co_return refuse(call, *desk, kParser, {.counted = "bad_signature"});
+  if (!body) co_return refuse(call, *desk, kParser, body.error());
   if (auto refused = check_time_and_id(call, *desk)) {
     co_return refuse(call, *desk, kParser, *refused);
   }

@@ -1,5 +1,6 @@
 #include "api/webhook/callback.h"
 
+#include "base/json_outside.h"
 #include "identity/base64url.h"
 #include "identity/digest.h"
 #include "identity/standard_webhook.h"
@@ -47,7 +48,8 @@ std::string callback_token(const Secret<std::string>& master, std::string_view c
 
 std::optional<CallbackEvent> read_callback(std::string_view id_header, std::string_view type_header,
                                            std::string_view raw) {
-  const auto body = parse_json(raw, {.max_bytes = raw.size(), .max_depth = 32});
+  const auto mended = mend_surrogates(raw);
+  const auto body = parse_json(mended ? *mended : raw, {.max_bytes = raw.size(), .max_depth = 32});
   CallbackEvent event{.id = std::string(id_header), .type = std::string(type_header)};
   if (body) {
     if (event.id.empty()) event.id = member(*body, "event_id");

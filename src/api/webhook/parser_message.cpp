@@ -1,5 +1,6 @@
 #include "api/webhook/parser_message.h"
 
+#include "base/json_outside.h"
 #include "identity/digest.h"
 
 #include <boost/json/array.hpp>
@@ -48,6 +49,7 @@ std::string one_line(std::string text) {
 std::optional<ParserFailure> failure_of(const json::Value& body) {
   const auto status = lower(text(body, "status").value_or(""));
   const auto* error = member(body, "error");
+  if (error != nullptr && says_nothing(*error)) error = nullptr;
   const bool failed = error != nullptr || std::ranges::find(kFailures, status) != kFailures.end();
   if (!failed) return std::nullopt;
   auto reason = text(body, "error");

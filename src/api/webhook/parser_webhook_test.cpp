@@ -63,6 +63,16 @@ TEST(ParserMessage, AFailureIsToldFromAMessageWithoutArtifacts) {  // W-09, H05
   EXPECT_TRUE(std::holds_alternative<NoArtifact>(result(R"("artifacts":[])")));
   EXPECT_TRUE(std::holds_alternative<NoArtifact>(result(R"("artifacts":{"type":"markdown"})")));
   EXPECT_TRUE(std::holds_alternative<NoArtifact>(result(R"("status":"done","error":null)")));
+  // Parsers that send every member have an error of nothing.
+  for (const std::string empty : {"\"\"", "{}", "false", "[]", R"({"message":"","code":null})"}) {
+    EXPECT_TRUE(std::holds_alternative<NoArtifact>(result("\"error\":" + empty))) << empty;
+    EXPECT_TRUE(std::holds_alternative<NoArtifact>(
+        result(R"("status":"done","artifacts":[{"type":"json","content":"{}"}],"error":)" + empty)))
+        << empty;
+    const auto torn = result(R"("status":"failed","error_message":"torn","error":)" + empty);
+    ASSERT_TRUE(std::holds_alternative<ParserFailure>(torn)) << empty;
+    EXPECT_EQ(std::get<ParserFailure>(torn).reason, "torn") << empty;
+  }
   const auto failed = result(R"("status":"FAILED","error":"page 3\nis torn")");
   ASSERT_TRUE(std::holds_alternative<ParserFailure>(failed));
   EXPECT_EQ(std::get<ParserFailure>(failed).reason, "page 3 is torn");
@@ -195,6 +205,10 @@ TEST(Callback, AnyEventOfAParseIsOneWhateverItIsCalled) {
   EXPECT_EQ(read_callback("e2", "parse.success", "not json")->id, "e2");
   EXPECT_FALSE(read_callback("e3", "extract.success", "{}").has_value());
   EXPECT_FALSE(read_callback("e3", "", "{}").has_value());
+  EXPECT_EQ(read_callback("", "", R"({"event_id":"e4","event_type":"parse.done","file":"\ud83d"})")
+                .value()
+                .id,
+            "e4");
 }
 
 TEST(Callback, WithoutAnIdTheBodyIsItsOwn) {

@@ -305,6 +305,15 @@ TEST_F(SetTest, HasTheBuiltInPipelinesWithoutAFolder) {
   EXPECT_EQ(loaded->set.find("nobody"), nullptr);
 }
 
+// By itself a queue gives a job up after a day: before there is money again.
+TEST_F(SetTest, JobsOfBuiltInPipelinesWaitForMoneyForAMonth) {
+  for (const auto* file : {"guardian.toml", "ingest.toml"}) {
+    for (const auto& queue : parse(std::string(built_in_text(file))).queues) {
+      EXPECT_EQ(queue.policy.at("max_age"), "30d") << queue.name;
+    }
+  }
+}
+
 TEST_F(SetTest, TakesTheHighestVersionOfTheFolderBeforeTheBuiltIn) {
   write_version("a.toml", "labels", "1.9.0");
   write_version("b.toml", "labels", "1.10.0");

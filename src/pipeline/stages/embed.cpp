@@ -1,6 +1,8 @@
 // Vectors for the chunks of a generation, batch by batch. What the tenant has of equal texts is
 // taken over; of the rest each batch is asked for once, checked, and committed by itself with the
-// end of the call that was paid for it (G03, G12, F08). A death costs the batch in flight.
+// end of the call that was paid for it (G03, G12, F08). A death costs the batch in flight. A
+// document that takes longer than a job may run takes several deliveries, and none of them is a
+// failed attempt.
 #include "base/fault.h"
 #include "blob/disk.h"
 #include "chunk/identity.h"
@@ -14,12 +16,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace millrace::pipeline {
 namespace {
+
+// A rolling deploy has long ended by then, so that no worker has the model any more.
+constexpr int kTurnedAwayMax = 20;
+constexpr std::chrono::seconds kElsewhere{30};
+
+// What is stored stays: a delivery ends while it has time enough for a batch, instead of being
+// stopped in the middle of one.
+bool is_half_over(worker::JobContext& context) {
+  return context.deadline() - context.clock().now() < context.run_timeout() / 2;
+}
+
+Outcome another_turn() {
+  return Outcome::rescheduled("goes on with the next batch", std::chrono::milliseconds(0));
+}
 
 // The run of one delivery over all batches that are left.
 class Embedding {
@@ -44,6 +62,7 @@ class Embedding {
         after_ = -1;  // The last word is that of the whole generation.
         continue;
       }
+      if (is_over()) co_return another_turn();
       // What was answered since is not paid for again.
       if (calls_ > 0) {
         MR_CO_TRY(const auto count,
@@ -70,10 +89,14 @@ class Embedding {
   static constexpr int kAsk = 256;
   static constexpr int kTakeOver = 1'000;
 
+  // Only a delivery that has stored something: however little time there is, all of them come on.
+  bool is_over() { return stored_ && is_half_over(*job_.context); }
+
   // In pieces, each a short transaction that looks at its own chunks only.
   Task<void> take_over_all() {
     const int last = generation_.chunks_total.value_or(0) - 1;
     for (int after = -1; after < last && !job_.context->cancelled(); after += kTakeOver) {
+      if (is_over()) co_return ok();
       MR_CO_TRY_VOID(co_await take_over({.after = after, .through = after + kTakeOver}));
     }
     co_return ok();
@@ -84,6 +107,7 @@ class Embedding {
                 return job_.services.ingest->reuse_vectors(job_.held(), generation_.id, range);
               }));
     taken_over_ += count;
+    stored_ = stored_ || count > 0;
     generation_.embeds_done += count;
     if (count > 0) tell();
     co_return count;
@@ -170,6 +194,7 @@ class Embedding {
       }
       co_return fail(put.error());
     }
+    stored_ = true;
     generation_.embeds_done += static_cast<int>(batch.chunks());
     after_ = waiting[batch.chunks() - 1].ord;
     if (!generation_.dimension) {
@@ -242,6 +267,7 @@ class Embedding {
   store::Generation generation_;
   EmbedBudget budget_;
   int after_ = -1;  // Chunks up to this one have been looked at.
+  bool stored_ = false;
   int calls_ = 0;
   int taken_over_ = 0;
   std::uint64_t tokens_ = 0;
@@ -249,20 +275,22 @@ class Embedding {
 };
 
 // Batch by batch, each a short transaction: what is left for the settlement is the switch, whatever
-// the size of the document. A delivery that died left some in place, and this one goes on.
-Task<void> place_all(StageJob& job, store::Generation& generation) {
+// the size of the document. A delivery that died left some in place, and this one goes on. An
+// outcome: it does not come to the end either.
+Task<std::optional<Outcome>> place_all(StageJob& job, store::Generation& generation) {
   const int total = generation.chunks_total.value_or(0);
   for (;;) {
     MR_CO_TRY(const auto count, co_await steadily(*job.context, [&] {
                 return job.services.ingest->place_chunks(job.held(), generation.id);
               }));
-    if (count == 0) co_return ok();
+    if (count == 0) co_return std::optional<Outcome>();
     generation.placed += count;
     job.context->progress(total == 0 ? 0 : std::min(99, 99 * generation.placed / total),
                           fmt::format("{} of {} chunks in place", generation.placed, total),
                           to_json(generation.progress()));
     if (job.context->cancelled())
       co_return fail(ErrorKind::cancelled, job.context->cancel_reason());
+    if (is_half_over(*job.context)) co_return std::optional(another_turn());
   }
 }
 
@@ -281,10 +309,14 @@ Task<Outcome> run_embed(StageJob job) {
   const auto& model = service->provider->info();
   if (model.model != generation->model || model.version != generation->version) {
     // Another worker, or this one before it was configured anew, cut the text for its own model.
-    co_return Outcome::held_up(
+    const auto why =
         fmt::format("the chunks are cut for {} {}, this worker has {} {}", generation->model,
-                    generation->version, model.model, model.version),
-        std::chrono::seconds(30));
+                    generation->version, model.model, model.version);
+    if (generation->turned_away >= kTurnedAwayMax) {
+      co_return Outcome::permanent(
+          "model_changed", why + "; retry the document: it is cut anew for the model of today");
+    }
+    co_return Outcome::not_asked(Outcome::Kind::throttled, "other_model", why, kElsewhere);
   }
   Embedding embedding(job, *service, *std::move(generation));
   co_return co_await embedding.run();
@@ -304,7 +336,8 @@ Task<Outcome> run_publish(StageJob job) {
           fmt::format("{} of {} chunks have vectors", generation->embeds_done,
                       generation->chunks_total.value_or(0)));
     }
-    MR_CO_TRY_VOID(co_await place_all(job, *generation));
+    MR_CO_TRY(auto ended, co_await place_all(job, *generation));
+    if (ended) co_return *std::move(ended);
     job.context->in_settlement({store::publish_generation_statement(job.id(), generation->id)});
   }
   json::Object summary;

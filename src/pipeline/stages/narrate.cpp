@@ -115,27 +115,26 @@ awaitable<std::expected<Told, Outcome>> tell(StageJob& job, const DocumentFacts&
     told.meta["model"] = extract::kModel;
     co_return told;
   }
-  auto requests = clinical::narrate_requests(facts.extraction, facts.routed, conflicts);
-  if (!requests) {
-    co_return std::unexpected(Outcome::permanent("too_many_facts", requests.error().message));
-  }
-  if (requests->empty()) {
-    note_answers(told.meta, asked_name(job, **service), {});
-    co_return told;
-  }
   std::vector<clinical::Narrative> parts;
+  const auto make = [&](const clinical::PromptOptions& options) {
+    return clinical::narrate_requests(facts.extraction, facts.routed, conflicts, options);
+  };
   const auto take = [&parts](const json::Value& value) -> Result<void> {
     MR_TRY(auto part, clinical::narrative_from_json(value));
     parts.push_back(std::move(part));
     return {};
   };
-  auto answers = co_await ask_model(job, **service, *std::move(requests), take);
+  auto answers = co_await ask_model(job, **service,
+                                    {.make = make,
+                                     .cannot_be_made = "too_many_facts",
+                                     .begin = [&parts] { parts.clear(); },
+                                     .take = take});
   if (!answers && answers.error().review.empty()) {
     co_return std::unexpected(std::move(answers).error().outcome);
   }
   if (!answers) {
     // What was found on the pages is worth more than how it is told: the document goes on without
-    // that, partial, and a person looks at what was answered.
+    // that, partial, and a person looks at what was answered, or why it was refused.
     auto& ended = answers.error();
     told.tokens_of_claim = ended.outcome.actual_tokens;
     told.meta["provider"] = asked_name(job, **service);

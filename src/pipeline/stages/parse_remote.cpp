@@ -1,11 +1,12 @@
 // A parser outside makes Markdown of a document: asked once, then looked after until it is done,
 // has failed, or is given up.
 //
-// Between two looks the job waits without a worker and without an attempt (2 s, 4, 8 … 60 s); a
-// webhook brings the next look forward and is never needed. What a delivery finds is in
-// millrace.parse_request, so that any worker can go on after any death. The one thing that cannot
-// be found out is whether an ask whose answer was lost was taken: it is asked again, and the first
-// stays on the account as perhaps charged (F08).
+// Between two looks the job waits without a worker and without an attempt (2 s, 4, 8 … 60 s, later
+// 2 min); a webhook brings the next look forward and is never needed, and a look that fails is one
+// that has seen nothing: the deadline, not the attempts, ends the wait for what is paid. What a
+// delivery finds is in millrace.parse_request, so that any worker can go on after any death. The
+// one thing that cannot be found out is whether an ask whose answer was lost was taken: it is asked
+// again, and the first stays on the account as perhaps charged (F08).
 #include "pipeline/parse_remote.h"
 
 #include "pipeline/paid_call.h"
@@ -35,6 +36,7 @@ constexpr std::string_view kLlamaParse = "llamaparse";
 constexpr std::string_view kMarkdown = "text/markdown";
 constexpr milliseconds kFirstLook{2'000};
 constexpr milliseconds kLastLook{60'000};
+constexpr milliseconds kLongWait = std::chrono::hours(24);  // From then on twice that.
 constexpr std::size_t kPagesToldMax = 50;
 
 // One delivery of the job.
@@ -80,7 +82,7 @@ class RemoteParse {
   Task<Outcome> take_arrived(ParseState state);
   awaitable<void> settle_call(std::optional<Uuid> call, const CallFailure* failure,
                               std::size_t pages);
-  Outcome wait(const ParseState& state) const;
+  Outcome wait(const ParseState& state, milliseconds at_least = {}) const;
   void end_in_settlement() { job_.context->in_settlement({store::end_parse_statement(job_.id())}); }
 
   StageJob& job_;
@@ -225,6 +227,11 @@ Task<Outcome> RemoteParse::look(ParseState state) {
     if (late) {
       co_return co_await give_up(std::move(state), "parse_deadline", "the parse took too long");
     }
+    if (failure.kind == CallFailure::Kind::retry) {
+      job_.context->log(LogLevel::warn, fmt::format("{} did not say how far it is: {}", limited(),
+                                                    failure.message));
+      co_return wait(state, failure.retry_after.value_or(milliseconds::zero()));
+    }
     co_return provider::to_outcome(failure, limited());
   }
   using State = provider::ParseProgress::State;
@@ -307,14 +314,18 @@ awaitable<void> RemoteParse::settle_call(std::optional<Uuid> call, const CallFai
                          call_end(failure, {.usage = {.reported = true}}, price(pages)));
 }
 
-// Twice as long as it has been waited so far, within bounds; not past the deadline.
-Outcome RemoteParse::wait(const ParseState& state) const {
-  const auto pause = std::clamp(state.waited, kFirstLook, kLastLook);
+// Not past the deadline.
+Outcome RemoteParse::wait(const ParseState& state, milliseconds at_least) const {
+  const auto pause = std::max(pause_after(state.waited), at_least);
   const auto left = std::max(state.left, milliseconds::zero()) + milliseconds(1'000);
   return Outcome::rescheduled(fmt::format("waiting for {}", limited()), std::min(pause, left));
 }
 
 }  // namespace
+
+milliseconds pause_after(milliseconds waited) {
+  return std::clamp(waited, kFirstLook, waited < kLongWait ? kLastLook : 2 * kLastLook);
+}
 
 Task<Outcome> run_parse_remote(StageJob job) {
   const auto& name = job.stage->provider;

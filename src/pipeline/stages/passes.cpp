@@ -31,6 +31,9 @@ namespace {
 
 namespace clinical = layout::clinical;
 
+// A line of it is larger than a request may be, or there would be too many.
+constexpr std::string_view kPageTooLarge = "page_too_large";
+
 Task<layout::SpatialMap> page_map(StageJob& job, const store::StageResult& result) {
   MR_CO_TRY(auto page, co_await steadily(*job.context, [&] {
               return load_page(job.services, result, kKeptPage);
@@ -78,12 +81,15 @@ struct Detected {
 awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
                                                             const ModelService& service,
                                                             const layout::SpatialMap& map) {
-  auto requests = clinical::detect_requests(map);
-  if (!requests) {
-    co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
-  }
   std::vector<clinical::Detection> parts;
   std::vector<clinical::Finding> findings;
+  const auto make = [&map](const clinical::PromptOptions& options) {
+    return clinical::detect_requests(map, options);
+  };
+  const auto begin = [&] {
+    parts.clear();
+    findings.clear();
+  };
   const auto take = [&](const json::Value& value) -> Result<void> {
     MR_TRY(auto part, clinical::detection_from_json(value, clinical::Form::answer, map));
     // What is not on the page is dropped there; the rest gets its place, and what is doubtful about
@@ -93,7 +99,8 @@ awaitable<std::expected<Detected, Outcome>> detect_by_model(StageJob& job,
     std::ranges::move(grounded.findings, std::back_inserter(findings));
     return {};
   };
-  auto answers = co_await ask_model(job, service, *std::move(requests), take);
+  auto answers = co_await ask_model(
+      job, service, {.make = make, .cannot_be_made = kPageTooLarge, .begin = begin, .take = take});
   if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   Detected detected{.detection = clinical::merge_detections(std::move(parts))};
   note_answers(detected.meta, asked_name(job, service), *answers);
@@ -124,22 +131,21 @@ struct Extracted {
 awaitable<std::expected<Extracted, Outcome>> extract_by_model(
     StageJob& job, const ModelService& service, const layout::SpatialMap& map,
     const clinical::Detection& detection) {
-  auto requests = clinical::extract_requests(map, detection);
-  if (!requests) {
-    co_return std::unexpected(Outcome::permanent("page_too_large", requests.error().message));
-  }
   Extracted extracted;
-  if (requests->empty()) {
-    note_answers(extracted.meta, asked_name(job, service), {});
-    co_return extracted;
-  }
   std::vector<clinical::Extraction> parts;
+  const auto make = [&](const clinical::PromptOptions& options) {
+    return clinical::extract_requests(map, detection, options);
+  };
   const auto take = [&parts](const json::Value& value) -> Result<void> {
     MR_TRY(auto part, clinical::extraction_from_json(value, clinical::Form::answer));
     parts.push_back(std::move(part));
     return {};
   };
-  auto answers = co_await ask_model(job, service, *std::move(requests), take);
+  auto answers = co_await ask_model(job, service,
+                                    {.make = make,
+                                     .cannot_be_made = kPageTooLarge,
+                                     .begin = [&parts] { parts.clear(); },
+                                     .take = take});
   if (!answers) co_return std::unexpected(std::move(answers).error().outcome);
   extracted.extraction = clinical::merge_extractions(std::move(parts));
   note_answers(extracted.meta, asked_name(job, service), *answers);

@@ -8,10 +8,10 @@
 namespace millrace::store {
 namespace {
 
-std::optional<std::string> documents_text(const std::vector<Uuid>& documents) {
-  if (documents.empty()) return std::nullopt;
+std::optional<std::string> documents_text(const std::optional<std::vector<Uuid>>& documents) {
+  if (!documents) return std::nullopt;
   std::string out = "{";
-  for (const auto& document : documents) {
+  for (const auto& document : *documents) {
     if (out.size() > 1) out += ',';
     out += document.to_string();
   }

@@ -25,9 +25,10 @@ struct SearchVector {
 struct SearchQuestion {
   std::string query;
   std::optional<SearchVector> vector = {};
-  std::string mode = "hybrid";       // Or text, vector.
-  std::vector<Uuid> documents = {};  // None: all.
-  int limit = 10;                    // 1 to 100.
+  std::string mode = "hybrid";  // Or text, vector.
+  // In these only: in none, where it is empty. Nothing: in all.
+  std::optional<std::vector<Uuid>> documents = {};
+  int limit = 10;  // 1 to 100.
   bool explain = false;
 };
 

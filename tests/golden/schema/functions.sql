@@ -193,11 +193,13 @@
 -- function millrace.export_batch_jobs(p_batch_id uuid) returns SETOF json stable security definer
 -- function millrace.export_document_json(p_document millrace.export_document, p_version millrace.export_document_version, p_data boolean) returns jsonb stable
 -- function millrace.export_files(p_job_ids uuid[]) returns TABLE(job_id uuid, file_path text, file_name text) stable security definer
+-- function millrace.export_lies_there(p_tenant uuid, p_bucket text, p_name text, p_user uuid) returns boolean stable
 -- function millrace.export_object(p_text text) returns text immutable
 -- function millrace.export_preview(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.export_room(p_tenant uuid, p_user_id uuid, OUT running integer, OUT used bigint, OUT reserved bigint) returns record volatile
 -- function millrace.export_spec(p_tenant uuid, p_user_id uuid, p_document_id uuid, p_options jsonb) returns jsonb stable
 -- function millrace.export_status(p_status text) returns text immutable
+-- function millrace.export_used(p_tenant uuid, p_user_id uuid) returns bigint stable
 -- function millrace.export_work(p_job_id uuid) returns jsonb stable security definer
 -- function millrace.exposed_names() returns TABLE(kind text, name text) immutable
 -- function millrace.extend_leases(p_worker_id text, p_job_ids uuid[], p_tokens uuid[], p_extend_ms bigint) returns TABLE(job_id uuid, answer text, cancel_requested boolean) volatile security definer
@@ -355,6 +357,7 @@
 -- function millrace.note_dependents(p_job_ids uuid[]) returns void volatile
 -- function millrace.note_failures() returns trigger volatile security definer
 -- function millrace.note_parse(p_job_id uuid, p_token uuid, p_note jsonb) returns jsonb volatile security definer
+-- function millrace.note_parse_text() returns trigger volatile
 -- function millrace.now() returns timestamp with time zone volatile security definer
 -- function millrace.object_json(p_object millrace.storage_object) returns jsonb stable
 -- function millrace.object_visible(p_tenant uuid, p_owner uuid, p_scope uuid) returns boolean stable
@@ -474,6 +477,7 @@
 -- function millrace.resign(p_duty text, p_holder text) returns boolean volatile security definer
 -- function millrace.resolve_error(p_record jsonb) returns jsonb immutable
 -- function millrace.resolve_moves(p_rows millrace.moving[], p_now timestamp with time zone) returns millrace.moving[] volatile
+-- function millrace.resolve_partly(p_file_id uuid, p_record jsonb) returns jsonb stable
 -- function millrace.resolve_specs(p_specs millrace.job_spec[], p_tenant uuid) returns millrace.job_fact[] volatile
 -- function millrace.rest_bounded(p_list text[], p_most integer) returns text[] stable
 -- function millrace.rest_single(p_rows bigint) returns boolean stable
@@ -499,7 +503,7 @@
 -- function millrace.scale_hint(p_queue text) returns bigint stable security definer
 -- function millrace.seal_audit(p_limit integer) returns integer volatile security definer
 -- function millrace.seal_batch(p_batch_id uuid) returns void volatile security definer
--- function millrace.search_chunks(p_query text, p_vector real[] DEFAULT NULL::real[], p_embed_model text DEFAULT NULL::text, p_embed_version text DEFAULT NULL::text, p_mode text DEFAULT 'hybrid'::text, p_documents uuid[] DEFAULT NULL::uuid[], p_limit integer DEFAULT 10, p_explain boolean DEFAULT false, p_text_weight double precision DEFAULT 1.2, p_vector_weight double precision DEFAULT 1) returns SETOF jsonb stable security definer
+-- function millrace.search_chunks(p_query text, p_vector real[] DEFAULT NULL::real[], p_embed_model text DEFAULT NULL::text, p_embed_version text DEFAULT NULL::text, p_mode text DEFAULT 'hybrid'::text, p_documents uuid[] DEFAULT NULL::uuid[], p_limit integer DEFAULT 10, p_explain boolean DEFAULT false, p_text_weight double precision DEFAULT 1, p_vector_weight double precision DEFAULT 1) returns SETOF jsonb stable security definer
 -- function millrace.search_configs(p_tenant_id uuid) returns text[] stable
 -- function millrace.search_demands(p_config regconfig, p_query text) returns tsquery stable
 -- function millrace.search_lexemes(p_config regconfig, p_query text, p_language regconfig DEFAULT NULL::regconfig) returns tsquery stable
@@ -555,6 +559,7 @@
 -- function millrace.take_keys(p_specs millrace.job_spec[], p_facts millrace.job_fact[], p_existing uuid[], p_tenant uuid) returns uuid[] volatile
 -- function millrace.take_leases(p_worker_id text, p_items millrace.moving[]) returns millrace.moving[] volatile
 -- function millrace.take_upload(p_upload_id uuid, p_user uuid, p_writer uuid, p_for interval DEFAULT '00:01:00'::interval) returns jsonb volatile security definer
+-- function millrace.take_wake(p_job_id uuid) returns boolean volatile
 -- function millrace.take_webhook(p_source text, p_webhook_id text, p_tenant uuid, p_effect text) returns boolean volatile
 -- function millrace.tenant_chunks(p_tenant_id uuid, p_owner_id uuid, p_documents uuid[] DEFAULT NULL::uuid[]) returns bigint stable
 -- function millrace.tenant_dead(p_tenant uuid) returns bigint stable
