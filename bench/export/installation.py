@@ -18,7 +18,7 @@ class Installation:
     """In a folder that goes with it. `build`: where the programs are."""
 
     def __init__(self, build):
-        self.millrace = str(pathlib.Path(build) / "millrace")
+        self.millrace = str(pathlib.Path(build).resolve() / "millrace")
         self.folder = tempfile.TemporaryDirectory(prefix="millrace-export-")
         self.data = pathlib.Path(self.folder.name, "data")
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_") and k != "DATABASE_URL"}

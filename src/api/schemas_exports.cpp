@@ -26,7 +26,8 @@ void add_requests(SchemaMap& schemas) {
       "colorMode": {"enum": ["color", "grayscale"], "default": "color"},
       "preview": {"type": "boolean", "default": false, "description": "A picture of the first page as well"},
       "language": {"type": "string", "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$",
-                   "description": "Of labels, dates and numbers, instead of the document's."}
+                   "description": "Of labels, dates and numbers, instead of the document's."},
+      "templateSlug": {"$ref": "#/components/schemas/OrderedTemplate"}
     }
   })";
   schemas["TemplateSlug"] = R"({

@@ -15,7 +15,7 @@ void add_search_schemas(SchemaMap& schemas) {
       "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
       "documents": {"type": "array", "maxItems": 1000,
                     "items": {"$ref": "#/components/schemas/Uuid"},
-                    "description": "In these documents only; empty: in all."},
+                    "description": "In these documents only; empty: in none."},
       "mode": {"$ref": "#/components/schemas/SearchMode", "default": "hybrid"},
       "explain": {"type": "boolean", "default": false,
                   "description": "With the measures behind each score."}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -48,11 +49,35 @@ Result<void> NewFile::keep() {
   if (::fsync(fd_.get()) != 0) return fail(cannot_write(path_, errno));
   if (::rename(part_.c_str(), path_.c_str()) != 0) return fail(cannot_write(path_, errno));
   kept_ = true;
+  sync_folder();
+  return {};
+}
+
+Result<bool> NewFile::keep_as(const fs::path& path) {
+  if (::fsync(fd_.get()) != 0) return fail(cannot_write(path, errno));
+  int error = 0;
+  if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+    error = errno;
+  }
+  if (error == EINVAL || error == ENOSYS) {
+    // The file system cannot look and take in one step.
+    std::error_code ignored;
+    const bool there = fs::exists(fs::symlink_status(path, ignored));
+    error = there ? EEXIST : ::rename(part_.c_str(), path.c_str()) == 0 ? 0 : errno;
+  }
+  if (error == EEXIST) return false;
+  if (error != 0) return fail(cannot_write(path, error));
+  path_ = path;
+  kept_ = true;
+  sync_folder();
+  return true;
+}
+
+void NewFile::sync_folder() const {
   auto folder = path_.parent_path();
   if (folder.empty()) folder = ".";
   const cluster::UniqueFd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (parent) (void)::fsync(parent.get());
-  return {};
 }
 
 }  // namespace millrace::app

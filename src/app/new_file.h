@@ -29,8 +29,12 @@ class NewFile {
   std::int64_t size_bytes() const { return size_bytes_; }
   std::string finish_digest() { return sha256_.finish().hex(); }
   Result<void> keep();
+  // Takes no other's place: false, and nothing done, where `path`, in the same folder, is there.
+  Result<bool> keep_as(const std::filesystem::path& path);
 
  private:
+  void sync_folder() const;
+
   std::filesystem::path path_;
   std::filesystem::path part_;
   cluster::UniqueFd fd_;

@@ -61,7 +61,6 @@ std::vector<std::string> browser_switches(const BrowserSpec& spec, Walls walls) 
       "--disable-background-timer-throttling",
       "--disable-backgrounding-occluded-windows",
       "--disable-renderer-backgrounding",
-      "--disable-threaded-compositing",  // Nothing moves: a thread more per page is of no use.
       "--font-render-hinting=none",
       "--force-color-profile=srgb",
       "--hide-scrollbars",

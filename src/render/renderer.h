@@ -90,7 +90,7 @@ class Renderer {
     std::uint64_t recycled_for_count = 0;
     std::uint64_t recycled_for_memory = 0;
     std::uint64_t memory_bytes = 0;  // Of all browsers, as measured last.
-    std::uint64_t swept = 0;  // Folders that dead renderers left.
+    std::uint64_t swept = 0;         // Folders that dead renderers left.
     std::vector<pid_t> browsers;
     std::string last_error;
     Confinement confinement;

@@ -67,9 +67,9 @@ class JobContext {
     return waits_ == 0 ? waited_ : waited_ + (parts_.clock.now() - waits_since_);
   }
 
-  // Of a job whose type is bound to a provider: false at its beginning, true as soon as the provider
-  // is asked. However the delivery ends, one that asked nobody says nothing about the provider. Who
-  // never says it asks.
+  // Of a job whose type is bound to a provider: false at its beginning, true as soon as the
+  // provider is asked. However the delivery ends, one that asked nobody says nothing about the
+  // provider. Who never says it asks.
   void set_asked(bool asked) { parts_.output.set_asked(asked); }
 
   // The following happen only if the outcome is ok or partial, in the transaction that records it.

@@ -18,6 +18,8 @@ using namespace either;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
+// A beat tells what registering does not, as which queues have limits: the first one comes soon.
+constexpr milliseconds kFirstBeat{1000};
 // Handlers must have been told to stop when the database gives their jobs away.
 constexpr int kMarginShare = 10;
 
@@ -99,7 +101,7 @@ awaitable<void> ProcessLease::register_process() {
 
 awaitable<void> ProcessLease::beat_until_lost() {
   const auto interval = beat_interval();
-  auto wait = interval;
+  auto wait = std::min<milliseconds>(interval, kFirstBeat);
   while (!stopping_.is_set()) {
     beat_now_.reset();
     const auto next = std::min(clock_.now() + random_.jitter(wait, 0.1), held_until_);

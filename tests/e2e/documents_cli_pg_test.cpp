@@ -38,6 +38,13 @@ class DocumentsCli : public testing::Test {
   RunResult run(std::vector<std::string> arguments) {
     return run_millrace(with_database(std::move(arguments)), options());
   }
+  // As an installation with a secret that lasts.
+  RunResult run_with_secret(std::vector<std::string> arguments,
+                            const std::string& secret = std::string(40, 's')) {
+    auto with = options();
+    with.env["MILLRACE_AUTH_JWT_SECRET"] = secret;
+    return run_millrace(with_database(std::move(arguments)), with);
+  }
   json::Value json(std::vector<std::string> arguments) {
     arguments.emplace_back("--json");
     const auto result = run(std::move(arguments));
@@ -207,6 +214,57 @@ TEST_F(DocumentsCli, AManifestThatDoesNotFitIsAnError) {
   const auto done = run({"documents", "export", id, "--out", out().string()});
   EXPECT_EQ(done.code, 4) << done.err;
   EXPECT_THAT(done.err, HasSubstr("manifest.json"));
+}
+
+// A folder that was handed out, held against the signature in it by others: each byte counts.
+TEST_F(DocumentsCli, AFolderIsSignedAndNoByteOfItCanBeChanged) {
+  const auto id = completed({text(), manifest(blob::sha256(kText).hex())});
+  const auto done = run_with_secret({"documents", "export", id, "--out", out().string(), "--json"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(files_in(out()), testing::ElementsAre("manifest.json", "manifest.sig", "text.txt"));
+  const auto key = std::string(done.json().at("public_key").as_string());
+
+  const std::vector<std::string> verify = {"documents", "verify", out().string()};
+  EXPECT_EQ(run_with_secret(verify).code, 0);
+  auto by_key = verify;  // Somebody who has neither the database nor the secret.
+  by_key.insert(by_key.end(), {"--key", key, "--original", file("original.pdf", kLetter)});
+  const auto held = run_millrace(by_key, options());
+  EXPECT_EQ(held.code, 0) << held.err;
+  EXPECT_THAT(held.out, HasSubstr("made of this original"));
+  by_key.back() = file("original.pdf", kLetter + " ");
+  EXPECT_EQ(run_millrace(by_key, options()).code, 4);
+  EXPECT_EQ(run(verify).code, 2) << "nobody says whose signature would be good";
+  EXPECT_EQ(run_with_secret(verify, std::string(40, 'x')).code, 4);
+
+  for (const auto* name : {"manifest.json", "manifest.sig", "text.txt"}) {
+    const auto whole = must(read_file(out() / name));
+    auto changed = whole;
+    changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+    must(write_file_atomically(out() / name, changed, 0600));
+    const auto refused = run_with_secret(verify);
+    EXPECT_EQ(refused.code, 4) << name << refused.err;
+    must(write_file_atomically(out() / name, whole, 0600));
+  }
+  // A file and the manifest with it, as whoever can write the folder would: the digests agree.
+  auto other = kText;
+  other[other.size() - 2] = '!';
+  must(write_file_atomically(out() / "text.txt", other, 0600));
+  must(write_file_atomically(out() / "manifest.json", manifest(blob::sha256(other).hex()).content,
+                             0600));
+  const auto refused = run_with_secret(verify);
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("manifest.json is not what was signed"));
+}
+
+// Without a secret nothing is signed, and no old signature stays beside a new manifest.
+TEST_F(DocumentsCli, WithoutASecretTheManifestIsNotSignedAndThatIsSaid) {
+  const auto id = completed({text(), manifest(blob::sha256(kText).hex())});
+  const std::vector<std::string> exported = {"documents", "export", id, "--out", out().string()};
+  EXPECT_EQ(run_with_secret(exported).code, 0);
+  const auto done = run(exported);
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("not signed"));
+  EXPECT_THAT(files_in(out()), testing::ElementsAre("manifest.json", "text.txt"));
 }
 
 TEST_F(DocumentsCli, DamagedContentIsNotWritten) {

@@ -11,11 +11,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <iterator>
 
 namespace millrace::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class ExportCli : public testing::Test {
  protected:
@@ -210,6 +212,30 @@ TEST_F(ExportCli, APreviewIsOrdered) {
                      "millrace.export_jobs"));
   EXPECT_EQ(rows[0].i64(0), 2);
   EXPECT_EQ(rows[0].i64(1), 1);
+}
+
+// What lies in the folder may be somebody's only copy: an export comes beside it, and says so.
+TEST_F(ExportCli, FilesThatAreThereAreNotReplaced) {
+  const auto first = add("one.json", "CV");
+  const auto second = add("two.json", "CV");
+  const auto out = folder_.path() / "pdfs";
+  std::filesystem::create_directory(out);
+  folder_.write("pdfs/CV.pdf", "mine");
+  const auto working = worker();
+  const auto both = run({"export", "run", first, second, "--out", out.string()});
+  ASSERT_EQ(both.code, 0) << both.err << both.out;
+  const auto content = [&](const std::string& name) {
+    return must(read_file(out / name, std::size_t{64} * 1024 * 1024));
+  };
+  EXPECT_EQ(content("CV.pdf"), "mine");
+  EXPECT_THAT(content("CV (2).pdf"), StartsWith("%PDF-"));
+  EXPECT_THAT(content("CV (3).pdf"), StartsWith("%PDF-"));
+  EXPECT_THAT(both.out, HasSubstr((out / "CV (2).pdf").string() + "  "));
+  EXPECT_THAT(both.out, HasSubstr("(CV.pdf was there)"));
+  const auto again = json({"export", "run", first, "--out", out.string()});
+  EXPECT_EQ(again.at("jobs").at(0).at("file"), json::Value((out / "CV (4).pdf").string()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out), {}), 4)
+      << "and nothing half written";
 }
 
 // the whole way, through a worker and its browser.

@@ -51,6 +51,19 @@ class OwnPipeline : public ::testing::Test {
                     name, version, stages));
     write("millrace.toml", "[pipeline]\ndir = \"pipelines\"\n");
   }
+  // A stage, in a queue of its own, that tries until write("open", "").
+  static std::string gated(const std::string& word) {
+    return fmt::format(
+        "[[stage]]\nname = \"notes_{0}\"\nrun = \"exec:./gate.py {0}\"\nqueue = \"notes_{0}\"\n"
+        "[[queue]]\nname = \"notes_{0}\"\nmax_attempts = 1000\nbackoff_base = \"50ms\"\n"
+        "backoff_cap = \"50ms\"\n",
+        word);
+  }
+  void write_gate() const {
+    write("pipelines/gate.py",
+          "#!/usr/bin/env python3\nimport json, os, sys\n"
+          "if not os.path.exists('../open'): sys.exit(75)\nprint(json.dumps(sys.argv[1]))\n");
+  }
   void use_example() const {
     fs::copy(fs::path(MILLRACE_SOURCE_DIR) / "examples/pipeline", folder_.path(),
              fs::copy_options::recursive);
@@ -235,23 +248,14 @@ TEST_F(OwnPipeline, AnAddressIsAskedLikeAProgram) {
 // The file is replaced, its stage renamed, and the worker started anew while a document waits in
 // it.
 TEST_F(OwnPipeline, AChangedFileIsForDocumentsThatComeLater) {
-  const auto stage = [](const std::string& word) {
-    return fmt::format(
-        "[[stage]]\nname = \"notes_{0}\"\nrun = \"exec:./gate.py {0}\"\nqueue = \"notes_{0}\"\n"
-        "[[queue]]\nname = \"notes_{0}\"\nmax_attempts = 1000\nbackoff_base = \"50ms\"\n"
-        "backoff_cap = \"50ms\"\n",
-        word);
-  };
-  write("pipelines/gate.py",
-        "#!/usr/bin/env python3\nimport json, os, sys\n"
-        "if not os.path.exists('../open'): sys.exit(75)\nprint(json.dumps(sys.argv[1]))\n");
-  write_pipeline("notes", "1.0.0", stage("one"));
+  write_gate();
+  write_pipeline("notes", "1.0.0", gated("one"));
   up();
   const auto old = upload_id("old\n", "notes");
   EXPECT_TRUE(eventually([&] { return sql("select stage from millrace.document") == "notes_one"; }))
       << program_->err();
   down();
-  write_pipeline("notes", "2.0.0", stage("two"));
+  write_pipeline("notes", "2.0.0", gated("two"));
   up();
   const auto next = upload_id("next\n", "notes");
   write("open", "");
@@ -262,6 +266,22 @@ TEST_F(OwnPipeline, AChangedFileIsForDocumentsThatComeLater) {
   EXPECT_EQ(sql("select string_agg(v.version, ' ' order by d.started_at) from millrace.document d "
                 "join millrace.pipeline_version v on v.hash = d.pipeline_hash"),
             "1.0.0 2.0.0");
+  down();
+}
+
+TEST_F(OwnPipeline, ADocumentIsFinishedWhoseFileWasTakenAway) {
+  write_gate();
+  write_pipeline("notes", "1.0.0", gated("one"));
+  up();
+  const auto id = upload_id("old\n", "notes");
+  EXPECT_TRUE(eventually([&] { return sql("select stage from millrace.document") == "notes_one"; }))
+      << program_->err();
+  down();
+  fs::remove(folder_.path() / "pipelines/notes.toml");
+  write("open", "");
+  up();
+  EXPECT_EQ(end_of(id), "completed");
+  EXPECT_EQ(results(id, "notes_one"), R"(0:"one")");
   down();
 }
 

@@ -58,7 +58,7 @@ constexpr Way kWays[] = {
      "<link rel=dns-prefetch href='http://@H'>",
      {.unheard = "a name that is looked up is no connection; and the shell looks up none ahead"}},
     {"preload", "<link rel=preload as=image href='http://@H/a'>"},
-    {"modulepreload", "<link rel=modulepreload href='http://@H/a'>"},
+    {"modulepreload", "<link rel=modulepreload href='http://@H/a'>", {.with_scripts = true}},
     {"prerender",
      "<script type=speculationrules>{\"prerender\":[{\"urls\":[\"http://@H/a\"]}],"
      "\"prefetch\":[{\"urls\":[\"http://@H/b\"]}]}</script>",
@@ -154,6 +154,28 @@ constexpr Way kWays[] = {
     {"other_scheme",
      "<script>location='ftp://@H/a'</script>",
      {.unheard = "the browser knows no FTP any more"}},
+    {"noscript_img", "<noscript><img src='http://@H/a'></noscript>"},
+    {"noscript_refresh",
+     "<noscript><meta http-equiv=refresh content='0;url=http://@H/a'></noscript>",
+     {.past_policy = true}},
+    {"svg_foreign_object",
+     "<svg><foreignObject width=9 height=9><img src='http://@H/a'></foreignObject></svg>"},
+    {"svg_foreign_object_in_picture",
+     "<img src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'>"
+     "<foreignObject width='9' height='9'>"
+     "<img xmlns='http://www.w3.org/1999/xhtml' src='http://@H/a'/></foreignObject></svg>\">",
+     {.unheard = "what is within a picture fetches nothing"}},
+    {"svg_set",
+     "<svg><image width=9 height=9><set attributeName=href to='http://@H/a' /></image></svg>"},
+    {"css_data_import", "<link rel=stylesheet href=\"data:text/css,@import url(http://@H/a)\">"},
+    {"css_image_set", "<p style=\"background:image-set('http://@H/a' 1x)\">x"},
+    {"input_image", "<input type=image src='http://@H/a'>"},
+    {"body_background", "<body background='http://@H/a'>"},
+    {"fetch_later",
+     "<script>fetchLater('http://@H/a')</script>",
+     {.unheard = "only in secure contexts"}},
+    {"srcdoc_refresh",
+     "<iframe srcdoc=\"<meta http-equiv=refresh content='0;url=http://@H/a'>\"></iframe>"},
 };
 
 std::string fill(std::string_view html, std::string_view host, unsigned short port) {
@@ -188,10 +210,17 @@ HostilePage calling_page(const Way& way, std::string_view host, unsigned short p
           .html = "<!doctype html><p>text " + fill(way.html, host, port)};
 }
 
-std::vector<HostilePage> calling_pages(unsigned short port) {
+bool acts(const Way& way, bool scripts) {
+  if (way.html.contains("<noscript>")) return !scripts;
+  return scripts || !(way.facts.with_scripts || way.html.contains("<script"));
+}
+
+std::vector<HostilePage> calling_pages(unsigned short port, bool scripts) {
   std::vector<HostilePage> pages;
   for (const std::string_view host : {"127.0.0.1", "localhost", "[::1]"}) {
-    for (const auto& way : kWays) pages.push_back(calling_page(way, host, port));
+    for (const auto& way : kWays) {
+      if (acts(way, scripts)) pages.push_back(calling_page(way, host, port));
+    }
   }
   return pages;
 }

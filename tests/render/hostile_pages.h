@@ -19,6 +19,7 @@ struct WayFacts {
   std::string_view unheard = {};
   bool past_policy = false;        // The policy alone lets it through.
   bool past_interception = false;  // Interception alone does.
+  bool with_scripts = false;       // Goes nowhere where none run, though there is none in it.
 };
 
 // One way a page has to reach another machine.
@@ -29,9 +30,12 @@ struct Way {
 };
 
 std::span<const Way> calling_ways();
+// Whether it goes anywhere where scripts run, or where they do not: what is within <noscript> is
+// there only where they do not.
+bool acts(const Way& way, bool scripts);
 HostilePage calling_page(const Way& way, std::string_view host, unsigned short port);
-// Every way, to each of several names of this machine.
-std::vector<HostilePage> calling_pages(unsigned short port);
+// Every way that acts, to each of several names of this machine.
+std::vector<HostilePage> calling_pages(unsigned short port, bool scripts);
 // Ways to put a file of this machine on the page: a text, and a drawing with text in it.
 std::vector<HostilePage> reading_pages(const std::string& text_file, const std::string& svg_file);
 // Loops, floods and things that are too large.

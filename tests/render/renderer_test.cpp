@@ -121,8 +121,9 @@ TEST(Renderer, ScriptsRunOnlyWhereTheyAreAllowed) {
 TEST(Renderer, ScriptsGetTheFramesTheyWaitFor) {
   RenderWorld world;
   RenderRequest request{
-      .html = "<p id=p>before</p><script>requestAnimationFrame(() => requestAnimationFrame(() => "
-              "{p.textContent='drawn'}))</script>"};
+      .html =
+          "<p id=p>before</p><script>requestAnimationFrame(() => requestAnimationFrame(() => "
+          "{p.textContent='drawn'}))</script>"};
   request.options.scripts = true;
   EXPECT_TRUE(
       run_tool({"pdftotext", save(world, world.render_now(request).pdf), "-"}).contains("drawn"));
@@ -295,10 +296,9 @@ TEST(Renderer, WithoutNamespacesItSaysWhichWallsAreMissingOrStartsNoBrowser) {
   EXPECT_TRUE(lines.contains("network_namespace, pid_namespace, own_root")) << lines;
   boost::asio::io_context io;
   SystemClock other;
-  const auto refused = Renderer::start(io.get_executor(), other,
-                                       {.scratch_root = world.folder() / "other",
-                                        .namespaces = false,
-                                        .require_confinement = true});
+  const auto refused = Renderer::start(
+      io.get_executor(), other,
+      {.scratch_root = world.folder() / "other", .namespaces = false, .require_confinement = true});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().kind, ErrorKind::unavailable);
   EXPECT_EQ(refused.error().detail, fault::kNoBrowser);

@@ -52,7 +52,7 @@ TEST_F(ApiExportFiles, AFinishedExportIsLinkedInItsStateAndAtTheEndOfItsStream) 
     const auto path = "/api/v1/export/job/" + job + "/stream";
     auto live = watch(path);
     ASSERT_EQ(live.status(), 200) << live.head();
-    EXPECT_EQ(live.next_name(), "snapshot");
+    EXPECT_EQ(live.next_name(), "progress");
     complete_with(claim(), result);
     const auto end_of = [](api::StreamClient& client) {
       for (auto got = client.next(); got; got = client.next()) {

@@ -91,14 +91,15 @@ TEST_F(ApiExportWorker, AnOrderBecomesAPdfThatSaysWhatItIs) {
   auto sql = world().sql();
   // Whoever follows it is there before it begins.
   must(sql.query("select millrace.pause_queue('export')"));
-  const auto made = post("/api/v1/export/pdf",
-                         fmt::format(R"({{"documentId":"{}","options":{{"pageSize":"A4","preview":true}}}})", id));
+  const auto made = post(
+      "/api/v1/export/pdf",
+      fmt::format(R"({{"documentId":"{}","options":{{"pageSize":"A4","preview":true}}}})", id));
   EXPECT_EQ(made.status, 202) << made.body;
   const std::string job(made.json().at("data").at("jobId").as_string());
   api::StreamClient live(
       world().address(), "/api/v1/export/job/" + job + "/stream",
       fmt::format("Accept: text/event-stream\r\nAuthorization: Bearer {}\r\n", token_));
-  EXPECT_EQ(live.next_name(), "snapshot");
+  EXPECT_EQ(live.next_name(), "progress");
   must(sql.query("select millrace.resume_queue('export')"));
   std::vector<std::int64_t> steps;
   std::string url;

@@ -40,6 +40,31 @@ TEST_F(ApiExports, ADocumentIsExportedOnceWhileItIsUnderWay) {  // H-01, X-21
   EXPECT_TRUE(seen.at("resultUrl").is_null());
 }
 
+// X-02, H-07: among the options, where the source's jobs have it and its batches can say it.
+TEST_F(ApiExports, ATemplateIsOrderedAmongTheOptions) {
+  const auto id = document();
+  const auto job = start(id, R"(,"templateSlug":"modern")");
+  EXPECT_EQ(start(id, R"(,"options":{"templateSlug":"modern"})"), job);
+  EXPECT_EQ(start(id, R"(,"templateSlug":"modern","options":{"templateSlug":"minimal"})"), job)
+      << "the order's own word counts";
+  const auto batch = [&](const std::string& slug) {
+    return post(
+        "/api/v1/export/batch",
+        fmt::format(R"({{"documentIds":["{}"],"options":{{"templateSlug":"{}"}}}})", id, slug));
+  };
+  const auto made = batch("modern");
+  ASSERT_EQ(made.status, 202) << made.body;
+  EXPECT_EQ(made.json().at("data").at("jobs").at(0).at("jobId"), json::Value(job));
+  const auto unknown = batch("brochure");
+  EXPECT_EQ(unknown.status, 400) << unknown.body;
+  EXPECT_EQ(unknown.json().at("details").at(0).at("pointer"),
+            json::Value("#/options/templateSlug"));
+  const auto misfit = batch("invoice");
+  EXPECT_EQ(misfit.status, 400) << misfit.body;
+  EXPECT_EQ(misfit.json().at("details").at(0).at("pointer"), json::Value("#/documentIds/0"));
+  EXPECT_EQ(batch("A B").status, 400);
+}
+
 TEST_F(ApiExports, BadWishesAreRefusedInTheEnvelope) {  // H-01, H-12
   const auto bad = post("/api/v1/export/pdf", R"({"documentId":"x","options":{"quality":"best"}})");
   EXPECT_EQ(bad.status, 400);
@@ -507,7 +532,7 @@ TEST_F(ApiExports, TheStreamOfAnExportSpeaksTheSourcesWords) {  // H-04, H-05
 
   const auto job = start(document());
   auto live = watch("/api/v1/export/job/" + job + "/stream");
-  EXPECT_EQ(live.next_name(), "snapshot");
+  EXPECT_EQ(live.next_name(), "progress");
   const Ask cancel{.method = "DELETE", .path = "/api/v1/export/job/" + job, .token = token_};
   EXPECT_EQ(world().ask(cancel).status, 200);
   auto end = live.next();
@@ -522,12 +547,12 @@ TEST_F(ApiExports, AnExportThatIsTriedAgainIsPendingInItsStream) {
   const auto job = start(document());
   auto live = watch("/api/v1/export/job/" + job + "/stream");
   auto engine = watch("/api/v1/jobs/" + job + "/events");
-  EXPECT_EQ(live.next_name(), "snapshot");
+  EXPECT_EQ(live.next_name(), "progress");
   EXPECT_EQ(engine.next_name(), "snapshot");
   const auto held = claim();
   must(sql_.query("select millrace.fail_job($1::uuid, $2, '{\"message\": \"browser crashed\"}')",
                   pg::params(held.first, held.second)));
-  // With the snapshot: the event of the order itself may come behind it, and says the same.
+  // With the first: the event of the order itself may come behind it, and says the same.
   std::vector<std::string> statuses = {"pending"};
   while (statuses.size() < 2 || statuses.back() != "pending") {
     const auto got = live.next();
@@ -547,6 +572,7 @@ TEST_F(ApiExports, AnExportThatIsTriedAgainIsPendingInItsStream) {
   auto late = watch("/api/v1/export/job/" + job + "/stream");
   const auto first = late.next();
   ASSERT_TRUE(first);
+  EXPECT_EQ(first->event, "progress");
   EXPECT_EQ(must(parse_json_object(first->data)).at("status"), json::Value("pending"));
 }
 

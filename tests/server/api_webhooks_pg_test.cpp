@@ -184,6 +184,23 @@ TEST_F(ParserWebhook, w01_w08_MarkdownIsStoredAndTheJobIsWoken) {  // H-17
             "1");
 }
 
+// Signed as it is sent, stored as what it can mean: halves of surrogate pairs are no characters.
+TEST_F(ParserWebhook, w03_ATextThatWasCutInsideOfACharacterIsTaken) {
+  const auto parse = hooks().awaited();
+  Webhooks::Delivery delivery{
+      .body = R"({"job_id":")" + parse.job +
+              R"(","artifacts":[{"type":"markdown","content":"a \\ud83d \ud83d\ude00 \ud83d"}]})",
+      .signature = {}};
+  delivery.signature = Webhooks::sign(Webhooks::secret_of(parse.job), delivery.body);
+  const auto answered = hooks().deliver(delivery);
+  ASSERT_EQ(answered.status, 200) << answered.body;
+  EXPECT_EQ(hooks().state(parse), "arrived");
+  EXPECT_EQ(hooks().value("select encode(sha256, 'hex') from millrace.parse_request where file_id "
+                          "= $1::uuid",
+                          pg::params(parse.file)),
+            hex_sha256("a \\ud83d 😀 \xef\xbf\xbd"));
+}
+
 TEST_F(ParserWebhook, w02_ABadSignatureIsRefusedInTheWordsOfTheSource) {
   const auto parse = hooks().awaited();
   auto delivery = Webhooks::good(parse.job);
@@ -303,7 +320,8 @@ TEST_F(ParserWebhook, w07_AJobThatWasCancelledAnswersAlreadyProcessed) {
 TEST_F(ParserWebhook, w09_WithoutMarkdownThereIsNothingToProcess) {
   const auto parse = hooks().awaited();
   for (const auto* artifacts :
-       {"[]", R"([{"type":"json","content":"{}"}])", R"([{"type":"markdown","content":""}])"}) {
+       {"[]", R"([{"type":"json","content":"{}"}])", R"([{"type":"markdown","content":""}])",
+        R"([],"error":"")", R"([],"status":"done","error":{})"}) {
     Webhooks::Delivery delivery{
         .body = R"({"job_id":")" + parse.job + R"(","artifacts":)" + artifacts + "}",
         .signature = {}};

@@ -243,9 +243,9 @@ class Search(_Noun):
 
     def __call__(self, query: str, *, limit: int = 10, documents: list[str] | None = None, mode: str = "hybrid", explain: bool = False) -> Json:
         """{"mode", "notice", "model", "passages"}: the best passages for a question, by words and meaning (hybrid), words (text) or meaning (vector).
-        `mode` of the answer is what was done: without a model it is text, and `notice` says why."""
+        `mode` of the answer is what was done: without a model it is text, and `notice` says why. No documents ([]) have no passages; None: all."""
         body: Json = {"query": query, "limit": limit, "mode": mode, "explain": explain}
-        if documents:
+        if documents is not None:
             body["documents"] = documents
         return self._transport.call("POST", "/api/v1/search", body=body).json()
 

@@ -263,7 +263,7 @@ test("exports are followed by their stream, and by asking where there is none", 
   const server = await new StandIn([
     (_, response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
-      response.write(frame("snapshot", { jobId: "a", status: "processing", progress: 25 }));
+      response.write(frame("progress", { jobId: "a", status: "processing", progress: 25 }));
       response.write(frame("progress", { jobId: "a", status: "processing", progress: 75 }));
       response.end(frame("completed", { jobId: "a", status: "completed", progress: 100, resultUrl: "https://files.example/a", error: null }));
     },

@@ -8,6 +8,7 @@
 #include "api/operation.h"
 #include "api/upload/signed_links.h"
 #include "blob/blob_store.h"
+#include "identity/content_signer.h"
 #include "store/api/documents.h"
 
 #include <chrono>
@@ -19,6 +20,8 @@ struct DocumentServices {
   store::DocumentCatalog& documents;
   blob::BlobStore& blobs;
   const SignedLinks& links;
+  // Signs manifests; null: nobody would know the key.
+  const identity::ContentSigner* signer = nullptr;
 };
 
 struct DocumentRouteOptions {

@@ -6,12 +6,14 @@
 #include "api/upload/content_reply.h"
 #include "api/upload/request_content.h"
 #include "api/wire_time.h"
+#include "blob/digest.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -23,6 +25,9 @@ using identity::UrlOperation;
 
 constexpr std::chrono::seconds kLinkTtl{300};
 constexpr std::chrono::seconds kComeAgain{2};  // Pages take seconds.
+constexpr std::string_view kManifest = "manifest";
+constexpr std::string_view kSignature = "manifest_signature";  // Made when it is asked for.
+constexpr std::size_t kManifestMaxBytes = std::size_t{64} * 1024 * 1024;
 
 struct Wanted {
   Uuid document;
@@ -134,9 +139,55 @@ Task<std::variant<SentContent, Reply>> content_of(Call& call, DocumentServices s
                               .file_name = std::move(output->file_name)});
 }
 
+Result<void> check_signed(const Wanted& wanted, const DocumentServices& services) {
+  if (wanted.kind != kSignature || services.signer != nullptr) return ok();
+  return fail(Error{.kind = ErrorKind::not_found,
+                    .message = "this server signs nothing: it has no lasting secret",
+                    .hint = "set auth.jwt_secret"});
+}
+
+// What the output is made of.
+Wanted source_of(Wanted wanted) {
+  if (wanted.kind == kSignature) wanted.kind = kManifest;
+  return wanted;
+}
+
+Task<std::string> read_whole(blob::BlobStore& blobs, SentContent content) {
+  if (content.size_bytes < 0 || static_cast<std::size_t>(content.size_bytes) > kManifestMaxBytes) {
+    co_return fail(ErrorKind::internal, "the manifest is too large");
+  }
+  MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
+  MR_CO_TRY(auto reader, co_await blobs.open(key, {}));
+  std::string text(static_cast<std::size_t>(content.size_bytes), '\0');
+  std::size_t got = 0;
+  while (got < text.size()) {
+    MR_CO_TRY(const auto more,
+              co_await reader->read(std::as_writable_bytes(std::span(text)).subspan(got)));
+    if (more == 0) break;
+    got += more;
+  }
+  // The database says which bytes these are, and only those are signed.
+  if (got != text.size() || blob::sha256(text).hex() != content.sha256) {
+    co_return fail(ErrorKind::internal, "the manifest is damaged");
+  }
+  co_return text;
+}
+
+Task<Reply> sign(DocumentServices services, SentContent manifest) {
+  auto name = manifest.file_name;
+  MR_CO_TRY(const auto bytes, co_await read_whole(services.blobs, std::move(manifest)));
+  MR_CO_TRY(const auto signature, services.signer->sign(name, bytes));
+  co_return Reply::json(signature).with("Cache-Control", "private, no-cache");
+}
+
 Task<Reply> read(Call& call, DocumentServices services) {
-  MR_CO_TRY(auto found, co_await content_of(call, services, wanted_in(call)));
+  const auto wanted = wanted_in(call);
+  MR_CO_TRY_VOID(check_signed(wanted, services));
+  MR_CO_TRY(auto found, co_await content_of(call, services, source_of(wanted)));
   if (auto* reply = std::get_if<Reply>(&found)) co_return std::move(*reply);
+  if (wanted.kind == kSignature) {
+    co_return co_await sign(services, std::get<SentContent>(std::move(found)));
+  }
   co_return co_await send_content(call, services.blobs, std::get<SentContent>(std::move(found)));
 }
 
@@ -149,16 +200,19 @@ Reply link_reply(std::string_view url, std::string expires_at) {
 Task<Reply> make_link(Call& call, DocumentServices services) {
   const auto wanted = wanted_in(call);
   const std::chrono::seconds ttl(call.integer("expires_in").value_or(kLinkTtl.count()));
-  MR_CO_TRY(auto found, co_await content_of(call, services, wanted));
+  MR_CO_TRY_VOID(check_signed(wanted, services));
+  MR_CO_TRY(auto found, co_await content_of(call, services, source_of(wanted)));
   if (auto* reply = std::get_if<Reply>(&found)) co_return std::move(*reply);
   auto content = std::get<SentContent>(std::move(found));
-  content.file_name = clean_file_name(call.text("file_name").value_or(content.file_name));
-  MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
-  MR_CO_TRY(
-      const auto direct,
-      co_await services.blobs.signed_url(
-          key, {.ttl = ttl, .content_type = content.content_type, .file_name = content.file_name}));
-  if (direct) co_return link_reply(direct->url.reveal(), wire_time(direct->expires_at));
+  if (wanted.kind != kSignature) {  // No store has that.
+    content.file_name = clean_file_name(call.text("file_name").value_or(content.file_name));
+    MR_CO_TRY(const auto key, blob::BlobKey::parse(content.store_key));
+    MR_CO_TRY(const auto direct,
+              co_await services.blobs.signed_url(key, {.ttl = ttl,
+                                                       .content_type = content.content_type,
+                                                       .file_name = content.file_name}));
+    if (direct) co_return link_reply(direct->url.reveal(), wire_time(direct->expires_at));
+  }
   MR_CO_TRY(const auto ticket,
             services.links.make(call.caller, {.resource = resource_of(wanted), .ttl = ttl}));
   auto path = fmt::format("/api/v1/documents/{}/outputs/{}/download?token={}", wanted.document,
@@ -185,7 +239,7 @@ std::vector<Parameter> output_parameters() {
        .description = "Which output.",
        .schema =
            R"({"type":"string","enum":["text","words","hocr","alto","pdf","facts","facts_csv","fhir",)"
-           R"("narrative","results","markdown","chunks","image","manifest"]})",
+           R"("narrative","results","markdown","chunks","image","manifest","manifest_signature"]})",
        .required = true},
       {.name = "page",
        .description = "Of `image`: of which page.",

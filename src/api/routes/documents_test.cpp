@@ -132,7 +132,8 @@ class DocumentRoutes : public testing::Test {
             .tickets = *tickets_, .directory = directory_, .policies = policies_, .clock = clock_},
         "");
     api_.emplace(
-        document_operations({.documents = catalog_, .blobs = blobs_, .links = *links_}, {}),
+        document_operations(
+            {.documents = catalog_, .blobs = blobs_, .links = *links_, .signer = &signer_}, {}),
         PipelineOptions{}, component_schemas());
     put("text", 0, kText, "text/plain; charset=utf-8", "text.txt");
   }
@@ -170,6 +171,8 @@ class DocumentRoutes : public testing::Test {
   MemoryPolicies policies_;
   std::optional<identity::TicketMaker> tickets_;
   std::optional<SignedLinks> links_;
+  identity::ContentSigner signer_ =
+      identity::ContentSigner::make(Secret<std::string>(identity::kTestSecret)).value();
   std::optional<ApiFixture> api_;
 };
 
@@ -200,6 +203,29 @@ TEST_F(DocumentRoutes, WhatWasNotMadeIsSaidWithWhatThereIs) {
   EXPECT_EQ(image.status, 404);
   EXPECT_THAT(image.body, HasSubstr("/image"));
   EXPECT_THAT(get("/outputs/image?page=6").body, HasSubstr("the document has no page 6"));
+}
+
+// Over the bytes that the database knows by their digest: others are not signed.
+TEST_F(DocumentRoutes, AManifestComesWithASignatureThatAnybodyCanCheck) {
+  EXPECT_EQ(get("/outputs/manifest_signature").status, 404);
+  const std::string manifest = R"({"schema":"manifest/1"})";
+  put("manifest", 0, manifest, "application/json", "manifest.json");
+  const auto reply = get("/outputs/manifest_signature");
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const auto signature = parse_json_object(reply.body).value();
+  const std::vector<std::string> keys = {signer_.public_key()};
+  EXPECT_TRUE(identity::check_signature(signature, "manifest.json", manifest, keys).has_value());
+  EXPECT_FALSE(
+      identity::check_signature(signature, "manifest.json", manifest + " ", keys).has_value());
+
+  const auto made = api_->post(path("/outputs/manifest_signature/link"), "{}", user());
+  ASSERT_EQ(made.status, 201) << made.body;
+  const auto url = std::string(parse_json_object(made.body).value().at("url").as_string());
+  EXPECT_EQ(api_->get(url.substr(std::string("http://test").size())).body, reply.body);
+  EXPECT_EQ(api_->get(path("/outputs/manifest_signature"), user(kOther)).status, 404);
+
+  catalog_.outputs.back().content.sha256 = blob::sha256("other bytes").hex();
+  EXPECT_EQ(get("/outputs/manifest_signature").status, 500);
 }
 
 TEST_F(DocumentRoutes, WhileItIsProcessedAClientIsToldToComeAgain) {

@@ -45,6 +45,17 @@ Task<json::Object> find_job(Call& call, ExportServices services) {
   co_return job;
 }
 
+// The template that an order names: its own member, else the option, as the jobs of the source
+// have it.
+std::optional<TemplateUse> ordered_template(const Call& call) {
+  if (auto slug = call.text("templateSlug")) return TemplateUse{.slug = *std::move(slug)};
+  const auto* options = call.member("options");
+  if (options == nullptr) return std::nullopt;
+  auto slug = text_at(options->as_object(), "templateSlug");
+  if (slug.empty()) return std::nullopt;
+  return TemplateUse{.slug = std::move(slug), .slug_at = "#/options/templateSlug"};
+}
+
 Reply ordered(std::string effect) { return Reply::json_text(std::move(effect), 202); }
 
 Task<Reply> create(Call& call, ExportServices services) {
@@ -327,7 +338,7 @@ Result<Uuid> export_user(const Call& call) {
 store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> documents) {
   json::Object options;
   if (const auto* given = call.member("options")) options = given->as_object();
-  if (const auto slug = call.text("templateSlug")) options["templateSlug"] = *slug;
+  if (const auto use = ordered_template(call)) options["templateSlug"] = use->slug;
   return {.user = user,
           .documents = std::move(documents),
           .options_json = to_json(options),
@@ -337,9 +348,9 @@ store::ExportOrder export_order(const Call& call, Uuid user, std::vector<Uuid> d
 
 Task<std::vector<FieldError>> order_errors(Call& call, ExportServices services,
                                            std::vector<Uuid> documents) {
-  const auto slug = call.text("templateSlug");
-  if (!slug) co_return std::vector<FieldError>();
-  if (auto unknown = unknown_template(services.templates, {.slug = *slug})) {
+  const auto use = ordered_template(call);
+  if (!use) co_return std::vector<FieldError>();
+  if (auto unknown = unknown_template(services.templates, *use)) {
     co_return std::vector<FieldError>{*std::move(unknown)};
   }
   std::vector<FieldError> errors;
@@ -351,10 +362,10 @@ Task<std::vector<FieldError>> order_errors(Call& call, ExportServices services,
       co_return fail(text.error());
     }
     MR_CO_TRY(const auto document, parse_json_object(*text, kAnswerLimits));
-    if (text_at(document, "templateSlug") == *slug) continue;
+    if (text_at(document, "templateSlug") == use->slug) continue;
     auto place = call.member("documentId") != nullptr ? std::string("#/documentId")
                                                       : fmt::format("#/documentIds/{}", i);
-    for (const auto& violation : services.templates.check(*slug, document.at("data"))) {
+    for (const auto& violation : services.templates.check(use->slug, document.at("data"))) {
       errors.push_back(
           {.pointer = place,
            .rule = violation.keyword,

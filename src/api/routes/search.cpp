@@ -97,7 +97,9 @@ Task<Reply> get(Call& call, SearchServices services) {
   question.mode = call.parameters.text("mode").value_or("hybrid");
   question.limit = static_cast<int>(call.parameters.integer("limit").value_or(kLimitUsual));
   question.explain = call.parameters.boolean("explain");
-  MR_CO_TRY(question.documents, read_documents(call.parameters.list("documents")));
+  if (call.parameters.find("documents") != nullptr) {
+    MR_CO_TRY(question.documents, read_documents(call.parameters.list("documents")));
+  }
   co_return co_await search(call, services, std::move(question));
 }
 
@@ -108,11 +110,11 @@ Task<Reply> post(Call& call, SearchServices services) {
   question.limit = static_cast<int>(call.integer("limit").value_or(kLimitUsual));
   const auto* explain = call.member("explain");
   question.explain = explain != nullptr && explain->is_bool() && explain->get_bool();
-  std::vector<std::string> documents;
   if (const auto* list = call.member("documents"); list != nullptr && list->is_array()) {
+    std::vector<std::string> documents;
     for (const auto& id : list->get_array()) documents.emplace_back(id.as_string());
+    MR_CO_TRY(question.documents, read_documents(documents));
   }
-  MR_CO_TRY(question.documents, read_documents(documents));
   co_return co_await search(call, services, std::move(question));
 }
 
@@ -193,7 +195,7 @@ std::vector<Operation> search_operations(SearchServices services) {
        .schema = fmt::format(R"({{"type":"integer","minimum":1,"maximum":{},"default":{}}})",
                              kLimitMax, kLimitUsual)},
       {.name = "documents",
-       .description = "In these documents only.",
+       .description = "In these documents only; empty: in none.",
        .schema = R"({"type":"array","items":{"type":"string","format":"uuid"},"maxItems":1000})"},
       {.name = "mode", .description = "How to search.", .schema = std::string(kModeSchema)},
       {.name = "explain",

@@ -87,8 +87,24 @@ TEST_F(SearchRoutes, TakeEverythingFromABodyToo) {
   EXPECT_EQ(search.last.limit, 100);
   EXPECT_EQ(search.last.mode, "vector");
   EXPECT_TRUE(search.last.explain);
-  ASSERT_EQ(search.last.documents.size(), 1U);
-  EXPECT_EQ(search.last.documents[0].to_string(), kDocument);
+  ASSERT_TRUE(search.last.documents);
+  EXPECT_THAT(*search.last.documents, testing::ElementsAre(*Uuid::parse(kDocument)));
+}
+
+// Whoever asks in what a filter has left asks in nothing when it has left nothing.
+TEST_F(SearchRoutes, NoDocumentsAreOtherThanAllOfThem) {
+  const auto of_body = [&](std::string_view more) {
+    const auto reply =
+        api.post("/api/v1/search", fmt::format(R"({{"query":"q"{}}})", more), user());
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return search.last.documents;
+  };
+  EXPECT_FALSE(of_body(""));
+  EXPECT_TRUE(of_body(R"(,"documents":[])").value().empty());
+  EXPECT_EQ(api.get("/api/v1/search?query=q", user()).status, 200);
+  EXPECT_FALSE(search.last.documents);
+  EXPECT_EQ(api.get("/api/v1/search?query=q&documents=", user()).status, 200);
+  EXPECT_TRUE(search.last.documents.value().empty());
 }
 
 TEST_F(SearchRoutes, TextAsksNoModel) {

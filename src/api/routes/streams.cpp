@@ -232,9 +232,9 @@ std::vector<Operation> stream_operations(StreamParts parts) {
                          "What happens to an export, live, for a minute",
                          Access::stream(Capability::read), id_parameter("The export job."));
   exported.description =
-      "First `snapshot`, then `progress`, at last `completed`, `failed` or `cancelled`: status and "
-      "progress are those of export.status. A job that is not there is an event `job_error`; after "
-      "60 seconds comes `timeout`.";
+      "`progress`, first as it is and then whenever it changes, at last `completed`, `failed` or "
+      "`cancelled`: status and progress are those of export.status. A job that is not there is an "
+      "event `job_error`; after 60 seconds comes `timeout`.";
   exported.form = Form::envelope;
   exported.handler = [parts](Call& call) { return job_events(call, parts, kExportStyle); };
   add_end(exported);

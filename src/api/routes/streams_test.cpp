@@ -380,7 +380,7 @@ TEST_F(StreamRoutes, AnExportIsWatchedAsTheSourcesDo) {  // H-04, H-05
   auto client = server.watch(path(1), server.person(1));
   EXPECT_THAT(client.head(), HasSubstr("Cache-Control: no-cache\r\n"));
   EXPECT_THAT(client.head(), HasSubstr("Connection: keep-alive\r\n"));
-  EXPECT_EQ(client.next_name(), "snapshot");
+  EXPECT_EQ(client.next_name(), "progress");
   auto missing = server.watch(path(10), server.person(1));
   const auto got = missing.next();
   ASSERT_TRUE(got);
@@ -394,8 +394,8 @@ TEST_F(StreamRoutes, AnExportIsWatchedAsTheSourcesDo) {  // H-04, H-05
 TEST_F(StreamRoutes, AnotherJobThanAnExportIsNotWatchedAsOne) {  // H-04
   jobs_.type = "ocr";
   StreamServer server(log_, jobs_);
-  auto client = server.watch("/api/v1/export/job/" + job_number(1).to_string() + "/stream",
-                             server.person(1));
+  auto client =
+      server.watch("/api/v1/export/job/" + job_number(1).to_string() + "/stream", server.person(1));
   EXPECT_EQ(client.next_name(), "job_error");
   EXPECT_FALSE(client.next());
   EXPECT_EQ(server.watch(job_path(), server.person(1)).next_name(), "snapshot");
@@ -409,7 +409,7 @@ TEST_F(StreamRoutes, h05_AnExportIsWatchedForAMinute) {
   auto exported =
       server.watch(fmt::format("/api/v1/export/job/{}/stream", job_number(1)), server.person(1));
   auto other = server.watch(job_path(), server.person(1));
-  EXPECT_EQ(exported.next_name(), "snapshot");
+  EXPECT_EQ(exported.next_name(), "progress") << "as it is when the stream begins";
   EXPECT_EQ(other.next_name(), "snapshot");
   const auto pass = [&](std::chrono::seconds time) {
     run_blocking(clock.wait_for_sleepers(2));  // The reader of the log, and the hub's second hand.

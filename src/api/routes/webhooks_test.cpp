@@ -2,6 +2,8 @@
 
 #include "api/api_fixture.h"
 #include "api/storage/storage_fixture.h"
+#include "api/webhook/parser_signature.h"
+#include "identity/digest.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -29,12 +31,15 @@ class NoParses final : public store::WebhookStore {
   static Task<std::optional<std::string>> nobody() { co_return fail(ErrorKind::internal, "asked"); }
 };
 
+const Secret<std::string> kMaster(std::string(32, 'k'));
+const JobId kJob = *JobId::parse("0190a000-0000-7000-8000-000000000001");
+
 class WebhookBodies : public testing::Test {
  protected:
   static constexpr std::uint64_t kRoom = 128 * 1024;
 
   static WebhookOptions options() {
-    return {.parser_keys = {.masters = {Secret<std::string>(std::string(32, 'k'))}},
+    return {.parser_keys = {.masters = {kMaster}},
             .body_max_bytes = 1024 * 1024,
             .bodies_max_bytes = kRoom};
   }
@@ -44,6 +49,17 @@ class WebhookBodies : public testing::Test {
         fmt::format("millrace_webhooks_total{{source=\"llamaparse\",answer=\"{}\"}} ", answer);
     const auto at = page.find(line);
     return at == page.npos ? 0 : std::stod(page.substr(at + line.size()));
+  }
+  // A message of the job with these members, signed over its bytes as they are sent.
+  http::Reply signed_message(std::string_view members) {
+    const auto body = fmt::format(R"({{"job_id":"{}",{}}})", kJob.to_string(), members);
+    const auto at = std::chrono::floor<std::chrono::seconds>(clock_.wall()).time_since_epoch();
+    return api_.post(
+        "/webhooks/llamaparse", body,
+        fmt::format("X-LlamaParse-Signature: {}\r\nX-LlamaParse-Timestamp: {}\r\n"
+                    "X-LlamaParse-Webhook-Id: w\r\n",
+                    identity::to_hex(identity::hmac_sha256(job_secret(kMaster, kJob), body)),
+                    at.count()));
   }
   static std::string head(std::string_view more) {
     return fmt::format(
@@ -69,6 +85,33 @@ TEST_F(WebhookBodies, w12_ABodyInManyPiecesIsChargedForItsBytes) {
   const auto reply = client.ask("0\r\n\r\n");
   EXPECT_EQ(reply.status, 401) << reply.body;
   EXPECT_EQ(counted("bad_signature"), 1);
+}
+
+// Its sender looks for what is wrong with the message, and not with the secret.
+TEST_F(WebhookBodies, w02_WhatIsSignedAndCannotBeReadIsNoForgery) {
+  const std::pair<std::string, const char*> messages[] = {
+      {R"("artifacts":[],"artifacts":[])", "appears twice"},
+      {"\"artifacts\":" + std::string(40, '[') + std::string(40, ']'), "nested deeper than 32"},
+      {R"("artifacts":[)", "invalid JSON at byte"}};
+  for (const auto& [members, why] : messages) {
+    const auto reply = signed_message(members);
+    EXPECT_EQ(reply.status, 400) << reply.body;
+    EXPECT_THAT(reply.body, HasSubstr(why));
+    EXPECT_THAT(reply.body, HasSubstr("invalid_body"));
+  }
+  EXPECT_EQ(counted("bad_message"), 3);
+  EXPECT_EQ(counted("bad_signature"), 0);
+  // Nobody else learns how it was read.
+  const auto reply = api_.post("/webhooks/llamaparse", R"({"job_id":"x","job_id":"y"})");
+  EXPECT_EQ(reply.status, 401) << reply.body;
+  EXPECT_EQ(counted("bad_signature"), 1);
+}
+
+TEST_F(WebhookBodies, w02_HalfASurrogatePairIsReadAndSignedAsItWasSent) {
+  const auto reply = signed_message(R"("artifacts":[],"note":"cut \ud83d")");
+  EXPECT_EQ(reply.status, 400) << reply.body;
+  EXPECT_THAT(reply.body, HasSubstr("No processable artifacts"));
+  EXPECT_EQ(counted("no_artifact"), 1);
 }
 
 // What is announced takes nothing from others.

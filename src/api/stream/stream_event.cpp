@@ -276,7 +276,8 @@ Result<SseFrame> job_state_frame(const std::string& job_json, std::string_view i
   }
   if (missed) out["missed"] = true;
   out["job"] = std::move(job);
-  return make_frame(job_end(job_json).value_or("snapshot"), id, out);
+  // The source's client knows `progress` and the ends, and hears no other name (H-05).
+  return make_frame(job_end(job_json).value_or(source_words ? "progress" : "snapshot"), id, out);
 }
 
 Result<SseFrame> batch_state_frame(const std::string& batch_json, std::string_view id,

@@ -91,8 +91,8 @@ using ResultLink = std::function<Task<std::optional<std::string>>()>;
 Task<LinkedResult> linked_result(ResultLink link, std::string state_json);
 
 // The state of a job, as `job_json` (JobReader::job_status) has it: {"jobId", "status", "progress",
-// "message", "resultUrl", "error", "job"}. Named `snapshot`, or as it ended. `missed`: events
-// before it are gone. `source_words`: as in StreamScope.
+// "message", "resultUrl", "error", "job"}. Named `snapshot` (`progress` in the source's words), or
+// as it ended. `missed`: events before it are gone. `source_words`: as in StreamScope.
 Result<http::SseFrame> job_state_frame(const std::string& job_json, std::string_view id,
                                        bool missed, const LinkedResult& linked = {},
                                        bool source_words = false);

@@ -90,9 +90,16 @@ TEST(StreamEvent, OfAnExportSaysInTheSourcesWordsWhereItStands) {
   EXPECT_THAT(std::string(failed.text()), HasSubstr("event: failed\n"));
   const auto state = R"({"job_id":")" + job_number(1).to_string() +
                      R"(","status":"retrying","progress":0,"result":null,"error":null})";
-  EXPECT_EQ(object_in(*job_state_frame(state, "1-1", false, {}, true)).at("status"),
-            json::Value("pending"));
+  const auto first = job_state_frame(state, "1-1", false, {}, true);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(object_in(*first).at("status"), json::Value("pending"));
+  EXPECT_THAT(std::string(first->text()), HasSubstr("event: progress\n"));
+  expect_valid("JobStreamData", *first);
   EXPECT_EQ(object_in(*job_state_frame(state, "1-1", false)).at("status"), json::Value("retrying"));
+  const auto ended = R"({"job_id":")" + job_number(1).to_string() +
+                     R"(","status":"cancelled","progress":0,"result":null,"error":null})";
+  EXPECT_THAT(std::string(job_state_frame(ended, "1-1", false, {}, true)->text()),
+              HasSubstr("event: cancelled\n"));
 }
 
 TEST(StreamEvent, IsNeverNamedAsTheTransportsOwnFailure) {  // K01

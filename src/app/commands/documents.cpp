@@ -195,6 +195,7 @@ void add_documents_commands(Command& root) {
   add_documents_show(documents);
   add_watch(documents);
   add_documents_export(documents);
+  add_documents_verify(documents);
   add_operation(documents);
 }
 

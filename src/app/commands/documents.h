@@ -17,6 +17,7 @@ namespace millrace::app {
 void add_documents_add(Command& documents);
 void add_documents_show(Command& documents);
 void add_documents_export(Command& documents);
+void add_documents_verify(Command& documents);
 
 Result<std::vector<Uuid>> parse_document_ids(const std::vector<std::string>& texts);
 

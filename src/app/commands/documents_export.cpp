@@ -6,11 +6,11 @@
 #include "api/upload/request_content.h"
 #include "app/commands/documents.h"
 #include "app/commands/job_spec.h"
+#include "app/commands/signed_manifest.h"
 #include "app/commands/watch.h"
 #include "app/exit_code.h"
 #include "app/new_file.h"
 #include "base/duration.h"
-#include "base/file.h"
 #include "blob/digest.h"
 #include "output/manifest.h"
 
@@ -31,7 +31,6 @@ namespace fs = std::filesystem;
 
 constexpr int kPicturesAtOnce = 32;
 constexpr std::chrono::milliseconds kLookEvery{100};
-constexpr std::size_t kManifestMaxBytes = std::size_t{64} * 1024 * 1024;
 
 struct ExportArguments {
   std::string id;
@@ -53,6 +52,7 @@ class Export {
   Result<void> write_all();
   Result<void> write_kind(const std::string& kind);
   Result<void> write_output(const json::Object& output);
+  Result<void> sign(const json::Object& manifest);
   Result<void> write_images();
   Result<bool> draw(const std::vector<int>& pages);
   Result<void> write_image(int page);
@@ -67,6 +67,7 @@ class Export {
   std::optional<std::chrono::milliseconds> timeout_;
   json::Object document_;
   json::Array written_;
+  std::optional<identity::ContentSigner> signer_;  // Of the manifest, once it is signed.
   bool verified_ = false;
   bool interrupted_ = false;
   std::vector<std::string> failures_;  // Pages without a picture.
@@ -126,6 +127,24 @@ Result<void> Export::write_output(const json::Object& output) {
                                   {"file_name", name},
                                   {"size_bytes", file->size_bytes()},
                                   {"sha256", sha256}});
+  if (name == kManifestFile) return sign(written_.back().as_object());
+  return {};
+}
+
+// What was signed before is gone: it may be of another manifest.
+Result<void> Export::sign(const json::Object& manifest) {
+  std::error_code error;
+  fs::remove(folder_ / kSignatureFile, error);
+  if (error) return fail(cannot_write(folder_ / kSignatureFile, error.value()));
+  auto signer = find_content_signer(context_);
+  if (!signer.has_value() || !*signer) {
+    context_.note(
+        fmt::format("{} is not signed: {}", kManifestFile,
+                    signer.has_value() ? "auth.jwt_secret is not set" : signer.error().message));
+    return {};
+  }
+  MR_TRY_VOID(sign_manifest(folder_, text_member(manifest, "sha256"), **signer));
+  signer_ = **std::move(signer);
   return {};
 }
 
@@ -146,17 +165,17 @@ Result<void> Export::write_all() {
 // Whoever gets the folder can do the same: the manifest has the digest of everything in it.
 Result<void> Export::verify() {
   output::RecomputedDigests digests;
-  std::string name;
+  bool is_there = false;
   for (const auto& value : written_) {
     const auto& file = value.as_object();
     const auto kind = text_member(file, "kind");
-    if (kind == "manifest") name = text_member(file, "file_name");
+    is_there = is_there || kind == "manifest";
     if (kind == "manifest" || kind == "image") continue;  // Pictures are made when asked for.
     digests.artifacts[text_member(file, "file_name")] = {
         .sha256 = text_member(file, "sha256"),
         .size_bytes = static_cast<std::uint64_t>(int_member(file, "size_bytes"))};
   }
-  if (name.empty()) return {};
+  if (!is_there) return {};
   blob::Sha256Stream original;
   std::uint64_t size = 0;
   MR_TRY_VOID(desk_.read_original(id_, [&](std::span<const std::byte> bytes) -> Result<void> {
@@ -166,11 +185,10 @@ Result<void> Export::verify() {
   }));
   digests.inputs[text_member(document_, "file_name")] = {.sha256 = original.finish().hex(),
                                                          .size_bytes = size};
-  MR_TRY(const auto text, read_file(folder_ / name, kManifestMaxBytes));
-  auto manifest = output::parse_manifest(text);
-  if (!manifest) return fail_with_context(name, manifest.error());
-  const auto fits = output::verify_manifest(*manifest, digests);
-  if (!fits) return fail_with_context(name, fits.error());
+  MR_TRY(const auto manifest, read_manifest(folder_));
+  if (signer_) MR_TRY_VOID(read_signed_manifest(folder_, {signer_->public_key()}));
+  const auto fits = output::verify_manifest(manifest, digests);
+  if (!fits) return fail_with_context(std::string(kManifestFile), fits.error());
   verified_ = true;
   return {};
 }
@@ -264,9 +282,14 @@ Result<int> Export::run(const std::vector<std::string>& formats) {
                      {"folder", folder_.string()},
                      {"files", written_},
                      {"verified", verified_},
+                     {"public_key", signer_ ? json::Value(signer_->public_key()) : nullptr},
                      {"failures", json::Array(failures_.begin(), failures_.end())}});
   }
   if (verified_) context_.note("manifest.json fits the files and the original");
+  if (signer_) {
+    context_.note(fmt::format("manifest.sig is by the key {}",
+                              identity::content_key_id(signer_->public_key())));
+  }
   for (const auto& failure : failures_) context_.note("no picture of " + printable(failure));
   return failures_.empty() ? kExitOk : kExitJobFailed;
 }

@@ -45,10 +45,10 @@ Result<void> check_data(const ExportDesk& desk, const std::string& file, const s
   if (templates.find(slug) == nullptr) {
     std::string names;
     for (const auto& entry : templates.list()) names += (names.empty() ? "" : ", ") + entry.slug;
-    return fail(Error{.kind = ErrorKind::invalid_argument,
-                      .message =
-                          fmt::format("--template: there is none of the name '{}'", printable(slug)),
-                      .hint = "there are: " + names});
+    return fail(
+        Error{.kind = ErrorKind::invalid_argument,
+              .message = fmt::format("--template: there is none of the name '{}'", printable(slug)),
+              .hint = "there are: " + names});
   }
   const auto problems = templates.check(slug, data);
   if (problems.empty()) return {};
@@ -59,10 +59,9 @@ Result<void> check_data(const ExportDesk& desk, const std::string& file, const s
   if (problems.size() > kProblemsShown) {
     list += fmt::format("; and {} more", problems.size() - kProblemsShown);
   }
-  return fail(Error{
-      .kind = ErrorKind::invalid_argument,
-      .message = fmt::format("{} does not fit the template {}: {}", file, slug, list),
-      .hint = fmt::format("see 'millrace export templates {} --schema'", slug)});
+  return fail(Error{.kind = ErrorKind::invalid_argument,
+                    .message = fmt::format("{} does not fit the template {}: {}", file, slug, list),
+                    .hint = fmt::format("see 'millrace export templates {} --schema'", slug)});
 }
 
 void print_document(const Context& context, const json::Object& document, std::string_view what) {
@@ -196,8 +195,9 @@ void add_add(Command& exports) {
   auto arguments = std::make_shared<AddArguments>();
   auto& command = exports.add("add", "Keep data as a document for exports");
   command.argument("FILE", arguments->file, "JSON, or - for standard input").files();
-  command.option("--template", "TEMPLATE", arguments->slug,
-                 "How it is shown (default: minimal, or that of --replace); see 'export templates'");
+  command.option(
+      "--template", "TEMPLATE", arguments->slug,
+      "How it is shown (default: minimal, or that of --replace); see 'export templates'");
   command.option("--title", "TITLE", arguments->title,
                  "Of the PDF and its file (default: what the data says, or that of --replace)");
   command.option("--user", "ID", arguments->user,

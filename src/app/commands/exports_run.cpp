@@ -50,6 +50,7 @@ struct Exported {
   json::Object state = {};
   std::string line = {};  // Last one printed.
   fs::path file = {};
+  std::string stays = {};  // The name it would have, were it not another file's.
   std::int64_t size_bytes = 0;
 
   std::string status() const { return text_member(state, "status"); }
@@ -265,13 +266,19 @@ Result<void> Run::fetch() {
 Result<void> Run::write_files(const std::vector<store::ExportFile>& files) {
   api::FileNames names;
   for (const auto& file : files) {
-    const auto chosen = names.add(file.name);
-    MR_TRY(auto written, NewFile::create(folder_ / chosen));
+    const auto wanted = names.add(file.name);
+    MR_TRY(auto written, NewFile::create(folder_ / wanted));
     MR_TRY_VOID(
         desk_.read(file, [&](std::span<const std::byte> bytes) { return written->write(bytes); }));
-    MR_TRY_VOID(written->keep());
+    auto chosen = wanted;
+    for (;;) {
+      MR_TRY(const bool kept, written->keep_as(folder_ / chosen));
+      if (kept) break;
+      chosen = names.add(file.name);  // Of an earlier export, or somebody's own: it stays.
+    }
     auto& one = of_job(file.job);
     one.file = folder_ / chosen;
+    if (chosen != wanted) one.stays = wanted;
     one.size_bytes = written->size_bytes();
   }
   return {};
@@ -326,7 +333,9 @@ Result<int> Run::finish(int code) const {
       context_.note(fmt::format("{}: its file is gone, deleted or expired", printable(one.title)));
     }
     if (one.file.empty() || arguments_.zip) continue;
-    context_.print(fmt::format("{}  {}\n", one.file.string(), format_size(one.size_bytes)));
+    context_.print(fmt::format(
+        "{}  {}{}\n", one.file.string(), format_size(one.size_bytes),
+        one.stays.empty() ? std::string() : fmt::format("  ({} was there)", one.stays)));
   }
   const bool zipped = arguments_.zip && std::ranges::any_of(all_, [](const Exported& one) {
                         return !one.file.empty();
@@ -380,7 +389,10 @@ void add_export_run(Command& exports) {
                "Also a picture of the first page, which the API hands out");
   command.option("--language", "TAG", arguments->language,
                  "Of labels, dates and numbers, such as en or de");
-  command.option("--out", "DIR", arguments->folder, "Where the PDFs go (default: here)").files();
+  command
+      .option("--out", "DIR", arguments->folder,
+              "Where the PDFs go (default: here); no file is replaced")
+      .files();
   command.option("--zip", "FILE", arguments->zip, "All of them into one ZIP file").files();
   command.option("--timeout", "TIME", arguments->timeout, "Give up waiting after this time");
   command.flag("--no-wait", arguments->no_wait, "Order them and print their jobs");

@@ -42,9 +42,10 @@ Result<store::SearchQuestion> read_question(const Arguments& arguments) {
   for (const auto& word : arguments.question) {
     question.query += (question.query.empty() ? "" : " ") + word;
   }
+  if (!arguments.documents.empty()) question.documents.emplace();
   for (const auto& text : arguments.documents) {
     MR_TRY(const auto id, parse_id<Uuid>("--document", text));
-    question.documents.push_back(id);
+    question.documents->push_back(id);
   }
   return question;
 }

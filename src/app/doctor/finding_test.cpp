@@ -186,8 +186,9 @@ TEST(DoctorExportsTest, NamesTheWallsThatDoNotStandAroundTheBrowser) {
   facts.walls_hint = "allow user namespaces";
   auto finding = judge_exports(facts);
   EXPECT_EQ(finding.state, State::warn);
-  EXPECT_THAT(finding.explanation,
-              HasSubstr("without pid_namespace, own_root (no namespaces: Operation not permitted)"));
+  EXPECT_THAT(
+      finding.explanation,
+      HasSubstr("without pid_namespace, own_root (no namespaces: Operation not permitted)"));
   EXPECT_EQ(finding.action, "allow user namespaces");
   facts.walls_required = true;
   EXPECT_THAT(judge_exports(facts).explanation, HasSubstr("no browser is started"));

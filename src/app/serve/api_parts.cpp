@@ -34,6 +34,7 @@
 #include "base/spawn.h"
 #include "base/version.h"
 #include "http/client.h"
+#include "identity/content_signer.h"
 #include "identity/jwks_cache.h"
 #include "pg/pool.h"
 #include "store/api/health.h"
@@ -141,6 +142,7 @@ struct ApiParts::Impl {
   std::optional<identity::TokenVerifier> verifier;
   std::optional<identity::TokenMaker> token_maker;
   std::optional<identity::TicketMaker> tickets;
+  std::optional<identity::ContentSigner> signer;
   std::optional<api::CredentialMaker> credentials;
   api::StoredKeys keys{*tokens, context.clock};
   api::StoredPolicies policies{*tenants, context.clock};
@@ -183,7 +185,8 @@ Result<void> ApiParts::Impl::build(const Options& options) {
                                  .client = client,
                                  .tickets = *tickets,
                                  .directory = keys,
-                                 .policies = policies}));
+                                 .policies = policies,
+                                 .signer = signer ? &*signer : nullptr}));
   MR_TRY(work, WorkParts::make({.context = context,
                                 .session = session,
                                 .requests = *requests,
@@ -223,6 +226,7 @@ Result<void> ApiParts::Impl::build_identity(const Options& options) {
   if (!options.secrets.ephemeral) {
     MR_TRY(token_maker, identity::TokenMaker::make({.secret = options.secrets.all.front()},
                                                    context.clock, context.random));
+    MR_TRY(signer, identity::ContentSigner::make(options.secrets.all.front()));
   }
   credentials.emplace(token_maker ? &*token_maker : nullptr, context.clock, context.random);
   authenticator.emplace(*verifier, keys, context.clock);

@@ -207,9 +207,11 @@ std::vector<api::Operation> BlobParts::operations() {
   append(all, api::file_operations(
                   {.files = *impl_->files, .blobs = impl_->blobs, .links = impl_->links},
                   {.time_max = time_max}));
-  append(all, api::document_operations(
-                  {.documents = *impl_->documents, .blobs = impl_->blobs, .links = impl_->links},
-                  {.time_max = time_max}));
+  append(all, api::document_operations({.documents = *impl_->documents,
+                                        .blobs = impl_->blobs,
+                                        .links = impl_->links,
+                                        .signer = impl_->services.signer},
+                                       {.time_max = time_max}));
   return all;
 }
 

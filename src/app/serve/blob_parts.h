@@ -16,6 +16,7 @@
 #include "base/task.h"
 #include "blob/make_store.h"
 #include "http/client.h"
+#include "identity/content_signer.h"
 #include "store/api/blobs.h"
 #include "store/api/files.h"
 #include "store/api/session.h"
@@ -39,6 +40,7 @@ class BlobParts {
     const identity::TicketMaker& tickets;
     identity::KeyDirectory& directory;
     api::TenantPolicies& policies;
+    const identity::ContentSigner* signer = nullptr;  // Null: its key would end with the process.
   };
 
   static Result<std::unique_ptr<BlobParts>> make(Services services);

@@ -206,8 +206,10 @@ ContentType detect_type(std::string_view bytes, const Limits& limits) {
   }
   if (bytes.substr(0, 12).substr(4 < bytes.size() ? 4 : bytes.size()).starts_with("ftyp")) {
     const auto brand = bytes.substr(8, 4);
-    const bool photo = brand == "heic" || brand == "heix" || brand == "mif1" || brand == "avif";
-    return photo ? ContentType{"other", "image/heif", "a HEIF photograph"}
+    static constexpr std::string_view kPhotos[] = {"heic", "heix", "heim", "heis", "hevc",
+                                                   "mif1", "msf1", "avif", "avis"};
+    const bool photo = std::ranges::find(kPhotos, brand) != std::end(kPhotos);
+    return photo ? ContentType{"other", "image/heif", "a HEIF photograph (HEIC, AVIF)"}
                  : ContentType{"other", "video/mp4", "a film"};
   }
   if (bytes.substr(0, 262).ends_with("ustar"))

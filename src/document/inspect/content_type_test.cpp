@@ -70,13 +70,27 @@ TEST(ContentType, GuessesWhatItDoesNotRead) {
       {"\x1f\x8b\x08", "gzip data"},
       {"\0\0\0\x18"
        "ftypheic"s,
-       "a HEIF photograph"},
+       "a HEIF photograph (HEIC, AVIF)"},
+      {"\0\0\0\x18"
+       "ftypmsf1"s,
+       "a HEIF photograph (HEIC, AVIF)"},
       {"\0\x01\x02\x03\x04\x05"s, "something unknown"},
   };
   for (const auto& [bytes, label] : cases) {
     EXPECT_EQ(detect_type(bytes).label, label);
     EXPECT_EQ(rules_of(bytes), "unsupported_type:refuse") << label;
   }
+}
+
+TEST(ContentType, WhoSendsAPhotographThatIsNotReadIsToldWhatIs) {
+  const auto result = inspected(
+      "\0\0\0\x18"
+      "ftypheic"s);
+  const auto& findings = result.result.at("findings").get_array();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].at("detail"),
+            "the file is a HEIF photograph (HEIC, AVIF), which is not read here; send it as JPEG, "
+            "PNG or TIFF");
 }
 
 TEST(ContentType, AnEmptyFileIsRefused) { EXPECT_EQ(rules_of(""), "empty:refuse"); }

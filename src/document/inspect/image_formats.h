@@ -25,6 +25,7 @@ struct ImageFrame {
   double dpi_y = 0;
   int rotation_deg = 0;
   std::string content_sha256 = {};
+  bool adobe = false;  // A JPEG with Adobe's marker: four colours are stored inverted.
 };
 
 using ImageFrames = std::vector<ImageFrame>;
@@ -36,6 +37,19 @@ Result<ImageFrames> read_gif(std::string_view bytes, const Limits& limits);
 Result<ImageFrames> read_bmp(std::string_view bytes, const Limits& limits);
 Result<ImageFrames> read_webp(std::string_view bytes, const Limits& limits);
 Result<ImageFrames> read_pnm(std::string_view bytes, const Limits& limits);
+
+// Whether a PNG names a colour or colours that are seen through, instead of a share for each pixel.
+bool png_has_clear_colours(std::string_view bytes);
+
+// A page of a TIFF, which is not every directory: previews and masks stand in the same chain.
+struct TiffPage {
+  std::uint32_t directory = 0;    // Its place in the chain, from 0.
+  std::uint32_t orientation = 1;  // As TIFF counts them.
+  double dpi_x = 0;               // Along the rows as they are stored; 0: the file does not say.
+  double dpi_y = 0;
+};
+// Pages count from 1. Nothing when there is no such page, or when the way to it is damaged.
+std::optional<TiffPage> tiff_page(std::string_view bytes, std::uint32_t page, const Limits& limits);
 
 struct ImageSize {
   std::uint64_t width = 0;

@@ -52,6 +52,8 @@ void take_segment(std::uint8_t marker, std::string_view data, ImageFrame& frame)
     frame.dpi_y = unit * reader.u16(10);
   } else if (marker == kApplication + 1 && data.starts_with("Exif\0\0"sv)) {
     frame.rotation_deg = turn_of_orientation(exif_orientation(data.substr(6)));
+  } else if (marker == kApplication + 14 && data.starts_with("Adobe"sv)) {
+    frame.adobe = true;
   }
 }
 

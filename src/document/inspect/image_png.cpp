@@ -48,6 +48,17 @@ Result<void> check_text(std::string_view kind, std::string_view data) {
 
 }  // namespace
 
+bool png_has_clear_colours(std::string_view bytes) {
+  ByteReader reader(bytes, Endian::big);
+  for (std::uint64_t at = 8; reader.has(at, 12);) {
+    const auto kind = reader.slice(at + 4, 4);
+    if (kind == "tRNS") return true;
+    if (kind == "IDAT") return false;
+    at += 12 + std::uint64_t{reader.u32(at)};
+  }
+  return false;
+}
+
 Result<ImageFrames> read_png(std::string_view bytes, const Limits& limits) {
   ByteReader reader(bytes, Endian::big);
   ImageFrame frame;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace millrace::document {
 
@@ -16,8 +17,10 @@ namespace {
 
 constexpr std::uint64_t kEntriesMax = 4'096;     // Of one directory.
 constexpr std::uint64_t kStripsMax = 1'000'000;  // Of one page.
+constexpr std::uint64_t kNoPage = 1 | 4;         // Kinds: a smaller copy, a mask.
 
 enum Tag : std::uint16_t {
+  kKind = 254,
   kWidth = 256,
   kHeight = 257,
   kDescription = 270,
@@ -77,21 +80,39 @@ class TiffFile {
 
   struct Directory {
     std::map<std::uint16_t, Entry> entries;
-    std::uint64_t next = 0;
   };
 
-  Result<Directory> directory(std::uint64_t at) {
-    const auto count = large_ ? reader_.u64(at) : reader_.u16(at);
-    const std::uint64_t size = large_ ? 20 : 12;
-    const auto begin = at + (large_ ? 8 : 2);
+  struct Extent {
+    std::uint64_t begin = 0;  // Of the entries.
+    std::uint64_t count = 0;
+    std::uint64_t entry_bytes = 0;
+    std::uint64_t next = 0;  // The directory behind this one; 0: none.
+  };
+
+  Result<Extent> extent(std::uint64_t at) {
+    Extent out{.begin = at + (large_ ? 8 : 2),
+               .count = large_ ? reader_.u64(at) : reader_.u16(at),
+               .entry_bytes = large_ ? 20U : 12U};
     if (!reader_.ok()) return refuse("truncated", "a directory of the image lies outside the file");
-    if (count == 0 || count > kEntriesMax) {
+    if (out.count == 0 || out.count > kEntriesMax) {
       return refuse("image_structure", "a directory of the image has no sensible length");
     }
-    if (!reader_.has(begin, count * size)) return refuse("truncated", "the image ends too early");
+    const auto link = out.begin + out.count * out.entry_bytes;
+    if (!reader_.has(out.begin, link - out.begin)) {
+      return refuse("truncated", "the image ends too early");
+    }
+    // Some writers leave out the last link.
+    if (reader_.has(link, large_ ? 8 : 4)) {
+      out.next = large_ ? reader_.u64(link) : reader_.u32(link);
+    }
+    return out;
+  }
+
+  Result<Directory> directory(std::uint64_t at) {
+    MR_TRY(const auto extent, this->extent(at));
     Directory directory;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto entry_at = begin + i * size;
+    for (std::uint64_t i = 0; i < extent.count; ++i) {
+      const auto entry_at = extent.begin + i * extent.entry_bytes;
       Entry entry{.type = reader_.u16(entry_at + 2),
                   .count = large_ ? reader_.u64(entry_at + 4) : reader_.u32(entry_at + 4)};
       const auto width = type_bytes(entry.type);
@@ -106,11 +127,6 @@ class TiffFile {
         return refuse("truncated", "a field of the image lies outside the file");
       }
       directory.entries.emplace(reader_.u16(entry_at), entry);
-    }
-    const auto link = begin + count * size;
-    // Some writers leave out the last link.
-    if (reader_.has(link, large_ ? 8 : 4)) {
-      directory.next = large_ ? reader_.u64(link) : reader_.u32(link);
     }
     return directory;
   }
@@ -134,11 +150,51 @@ class TiffFile {
     return value(found->second, 0);
   }
 
-  double rational(const Directory& directory, Tag tag) {
+  // Dots per inch; 0: the file does not say.
+  double resolution(const Directory& directory, Tag tag) {
     const auto found = directory.entries.find(tag);
     if (found == directory.entries.end() || found->second.type != 5) return 0;
     const auto below = reader_.u32(found->second.data + 4);
-    return below == 0 ? 0 : static_cast<double>(reader_.u32(found->second.data)) / below;
+    if (below == 0) return 0;
+    const double unit = first_value(directory, kResolutionUnit, 2) == 3 ? 2.54 : 1;
+    return unit * reader_.u32(found->second.data) / below;
+  }
+
+  std::uint32_t orientation(const Directory& directory) {
+    return static_cast<std::uint32_t>(first_value(directory, kOrientation, 1));
+  }
+
+  struct Place {
+    std::uint64_t at = 0;
+    std::uint32_t directory = 0;  // Of the chain.
+  };
+
+  // Where the directories are that are pages; all of them when none says so. One index for whoever
+  // counts pages and whoever reads one: it looks at nothing but links and kinds.
+  Result<std::vector<Place>> pages(const Limits& limits) {
+    std::vector<Place> pages;
+    std::vector<Place> others;
+    std::set<std::uint64_t> seen;
+    for (auto at = first(); at != 0;) {
+      if (!seen.insert(at).second) {
+        return refuse("image_structure", "the image's pages lead in a circle");
+      }
+      if (pages.size() >= limits.pages_max || others.size() >= limits.pages_max) {
+        return refuse("page_count", fmt::format("more than {} pages", limits.pages_max));
+      }
+      MR_TRY(const auto extent, this->extent(at));
+      std::uint64_t kind = 0;
+      for (std::uint64_t i = 0; i < extent.count; ++i) {
+        const auto entry_at = extent.begin + i * extent.entry_bytes;
+        const auto value_at = entry_at + (large_ ? 12 : 8);
+        if (reader_.u16(entry_at) != kKind) continue;
+        kind = reader_.u16(entry_at + 2) == 3 ? reader_.u16(value_at) : reader_.u32(value_at);
+      }
+      auto& list = (kind & kNoPage) != 0 ? others : pages;
+      list.push_back({.at = at, .directory = static_cast<std::uint32_t>(seen.size() - 1)});
+      at = extent.next;
+    }
+    return pages.empty() ? others : pages;
   }
 
   // The digest of what is shown; refuses strips that are not there.
@@ -187,35 +243,40 @@ std::uint32_t exif_orientation(std::string_view tiff) {
   TiffFile file(tiff);
   const auto directory = file.directory(file.first());
   if (!directory.has_value()) return 1;
-  return static_cast<std::uint32_t>(file.first_value(*directory, kOrientation, 1));
+  return file.orientation(*directory);
 }
 
 Result<ImageFrames> read_tiff(std::string_view bytes, const Limits& limits) {
   TiffFile file(bytes);
+  MR_TRY(const auto pages, file.pages(limits));
   ImageFrames frames;
-  std::set<std::uint64_t> seen;
-  for (auto at = file.first(); at != 0;) {
-    if (!seen.insert(at).second) {
-      return refuse("image_structure", "the image's pages lead in a circle");
-    }
-    if (frames.size() >= limits.pages_max) {
-      return refuse("page_count", fmt::format("more than {} pages", limits.pages_max));
-    }
-    MR_TRY(const auto directory, file.directory(at));
+  for (const auto& page : pages) {
+    MR_TRY(const auto directory, file.directory(page.at));
     ImageFrame frame{.width = file.first_value(directory, kWidth),
                      .height = file.first_value(directory, kHeight)};
     MR_TRY_VOID(check_size({frame.width, frame.height}, limits));
-    const double unit = file.first_value(directory, kResolutionUnit, 2) == 3 ? 2.54 : 1;
-    frame.dpi_x = unit * file.rational(directory, kResolutionX);
-    frame.dpi_y = unit * file.rational(directory, kResolutionY);
-    frame.rotation_deg = turn_of_orientation(
-        static_cast<std::uint32_t>(file.first_value(directory, kOrientation, 1)));
+    frame.dpi_x = file.resolution(directory, kResolutionX);
+    frame.dpi_y = file.resolution(directory, kResolutionY);
+    frame.rotation_deg = turn_of_orientation(file.orientation(directory));
     MR_TRY(frame.content_sha256, file.digest(directory));
     frames.push_back(std::move(frame));
-    at = directory.next;
   }
   if (frames.empty()) return refuse("truncated", "the image has no page");
   return frames;
+}
+
+std::optional<TiffPage> tiff_page(std::string_view bytes, std::uint32_t page,
+                                  const Limits& limits) {
+  TiffFile file(bytes);
+  const auto pages = file.pages(limits);
+  if (!pages.has_value() || page == 0 || page > pages->size()) return std::nullopt;
+  const auto& place = (*pages)[page - 1];
+  const auto directory = file.directory(place.at);
+  if (!directory.has_value()) return std::nullopt;
+  return TiffPage{.directory = place.directory,
+                  .orientation = file.orientation(*directory),
+                  .dpi_x = file.resolution(*directory, kResolutionX),
+                  .dpi_y = file.resolution(*directory, kResolutionY)};
 }
 
 }  // namespace millrace::document

@@ -67,7 +67,8 @@ Result<void> inspect_content(std::string_view bytes, const ContentType& type,
       findings.refuse("encrypted", "the document needs a password");
     }
     findings.refuse("unsupported_type",
-                    fmt::format("the file is {}, which is not read here", type.label));
+                    fmt::format("the file is {}, which is not read here{}", type.label,
+                                type.mime == "image/heif" ? "; send it as JPEG, PNG or TIFF" : ""));
   }
   // What is refused for what it is need not be taken apart.
   if (findings.refused()) return ok();

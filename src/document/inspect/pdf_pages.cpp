@@ -13,14 +13,7 @@ namespace millrace::document {
 
 namespace {
 
-struct Rectangle {
-  double x0 = 0;
-  double y0 = 0;
-  double x1 = 612;  // Letter, which readers take when there is none.
-  double y1 = 792;
-};
-
-std::optional<Rectangle> rectangle_of(QPDFObjectHandle value) {
+std::optional<PdfBox> rectangle_of(QPDFObjectHandle value) {
   if (!value.isArray() || value.getArrayNItems() != 4) return std::nullopt;
   double numbers[4];
   for (int i = 0; i < 4; ++i) {
@@ -29,10 +22,10 @@ std::optional<Rectangle> rectangle_of(QPDFObjectHandle value) {
     numbers[i] = item.getNumericValue();
     if (!std::isfinite(numbers[i])) return std::nullopt;
   }
-  const Rectangle box{.x0 = std::min(numbers[0], numbers[2]),
-                      .y0 = std::min(numbers[1], numbers[3]),
-                      .x1 = std::max(numbers[0], numbers[2]),
-                      .y1 = std::max(numbers[1], numbers[3])};
+  const PdfBox box{.x0 = std::min(numbers[0], numbers[2]),
+                   .y0 = std::min(numbers[1], numbers[3]),
+                   .x1 = std::max(numbers[0], numbers[2]),
+                   .y1 = std::max(numbers[1], numbers[3])};
   if (box.x1 - box.x0 <= 0 || box.y1 - box.y0 <= 0) return std::nullopt;
   return box;
 }
@@ -114,13 +107,7 @@ class PageWalk {
     if (pages_.size() >= limits_.pages_max) {
       return refuse("page_count", fmt::format("more than {} pages", limits_.pages_max));
     }
-    const auto media = rectangle_of(node.inherited.media_box).value_or(Rectangle{});
-    auto box = rectangle_of(node.inherited.crop_box).value_or(media);
-    box = {.x0 = std::max(box.x0, media.x0),
-           .y0 = std::max(box.y0, media.y0),
-           .x1 = std::min(box.x1, media.x1),
-           .y1 = std::min(box.y1, media.y1)};
-    if (box.x1 <= box.x0 || box.y1 <= box.y0) box = media;
+    const auto box = visible_box(node.inherited.media_box, node.inherited.crop_box);
     PdfPage page{.object = node.object,
                  .resources = node.inherited.resources,
                  .left = box.x0,
@@ -158,6 +145,24 @@ class PageWalk {
 };
 
 }  // namespace
+
+PdfBox visible_box(QPDFObjectHandle media_box, QPDFObjectHandle crop_box) {
+  const auto media = rectangle_of(media_box).value_or(PdfBox{});
+  auto crop = rectangle_of(crop_box).value_or(media);
+  if (crop.x1 - crop.x0 > media.x1 - media.x0) {
+    crop.x0 = media.x0;
+    crop.x1 = media.x1;
+  }
+  if (crop.y1 - crop.y0 > media.y1 - media.y0) {
+    crop.y0 = media.y0;
+    crop.y1 = media.y1;
+  }
+  const PdfBox box{.x0 = std::max(crop.x0, media.x0),
+                   .y0 = std::max(crop.y0, media.y0),
+                   .x1 = std::min(crop.x1, media.x1),
+                   .y1 = std::min(crop.y1, media.y1)};
+  return box.x1 <= box.x0 || box.y1 <= box.y0 ? media : box;
+}
 
 Result<std::vector<PdfPage>> pages_of(QPDF& pdf, Findings& findings, const Limits& limits) {
   return PageWalk(pdf, findings, limits).walk();

@@ -118,9 +118,11 @@ void describe_images(const PageOutput& output, PdfPageContent& out) {
   }
   out.images = static_cast<int>(output.placements().size());
   out.drawings = output.drawings();
+  out.visible_chars = output.visible_chars();
+  out.invisible_chars = output.invisible_chars();
   out.image_share = std::min(1.0, covered / (out.width_pt * out.height_pt));
   out.one_image = out.images == 1 && out.image_share >= kCoversPage && out.drawings == 0 &&
-                  output.others() == 0 && output.visible_chars() == 0;
+                  output.others() == 0 && out.visible_chars == 0;
 }
 
 // What is shown counts, where the file says it (Poppler says Off where it does not); else what the

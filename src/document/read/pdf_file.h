@@ -35,6 +35,8 @@ struct PdfPageContent {
   double image_dpi = 0;    // Of the largest one; 0 when there is none.
   int images = 0;
   int drawings = 0;                        // Paths that are filled or drawn.
+  int visible_chars = 0;                   // Of its text, drawn so that they can be seen,
+  int invisible_chars = 0;                 // and not: those that somebody's recognition has left.
   bool one_image = false;                  // Nothing to be seen but one image that covers the page.
   std::vector<layout::Box> pictures = {};  // Where images lie.
   PageInk ink = {};

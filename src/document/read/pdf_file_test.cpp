@@ -113,14 +113,16 @@ TEST(PdfFile, TheVisiblePartIsThePage) {
   EXPECT_NEAR(content.words[0].box.y1, 750 - 720, 4);
 }
 
-std::string scan_of(std::string_view text, std::string_view image_size = "612 0 0 792 0 0") {
+std::string scan_of(std::string_view text, std::string_view image_size = "612 0 0 792 0 0",
+                    int mode = 0) {
   MadePdf pdf;
   const auto image = pdf.add(
       pdf_stream("/Type /XObject /Subtype /Image /Width 612 /Height 792 /BitsPerComponent 8 "
                  "/ColorSpace /DeviceGray",
                  std::string(612UL * 792, '\x80')));
-  const auto words =
-      text.empty() ? std::string() : fmt::format("BT /F1 9 Tf 11 TL 20 400 Td ({}) Tj ET", text);
+  const auto words = text.empty()
+                         ? std::string()
+                         : fmt::format("BT {} Tr /F1 9 Tf 11 TL 20 400 Td ({}) Tj ET", mode, text);
   const auto content =
       pdf.add(pdf_stream("", fmt::format("q {} cm /Im Do Q {}", image_size, words)));
   return pdf
@@ -216,6 +218,24 @@ TEST(TextLayer, OfAScanIsAStampUnlessItHoldsThePage) {
   std::string page;
   for (int i = 0; i < 12; ++i) page += "The patient takes Metformin daily.) Tj T* (";
   EXPECT_TRUE(choice_of(scan_of(page)).use);
+}
+
+// Fluent, and yet whoever recognised it may have read another page.
+TEST(TextLayer, ThatNobodyCanSeeOnAScanIsNotBelieved) {
+  constexpr int kInvisible = 3;
+  std::string page;
+  for (int i = 0; i < 12; ++i) page += "The patient takes Metformin daily.) Tj T* (";
+  constexpr auto kWhole = "612 0 0 792 0 0";
+  const auto content = content_of(scan_of(page, kWhole, kInvisible));
+  EXPECT_EQ(content.visible_chars, 0);
+  EXPECT_GT(content.invisible_chars, 300);
+  EXPECT_EQ(choice_of(scan_of(page, kWhole, kInvisible)).why_not, "invisible text on a scan");
+  // A stamp beside it says nothing of it.
+  EXPECT_EQ(choice_of(scan_of(page + ") Tj 0 Tr T* (Page 7", kWhole, kInvisible)).why_not,
+            "invisible text on a scan");
+  // A page that is printed over its picture may have both; one without a scan needs no eyes.
+  EXPECT_TRUE(choice_of(scan_of(page + ") Tj 3 Tr T* (unseen", kWhole)).use);
+  EXPECT_TRUE(choice_of(scan_of(page, "60 0 0 60 20 700", kInvisible)).use);
 }
 
 class NoSink final : public OpSink {

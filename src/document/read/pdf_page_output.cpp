@@ -8,6 +8,7 @@ namespace millrace::document {
 namespace {
 
 constexpr int kInkPointsMax = 300'000;
+constexpr int kInvisible = 3;          // Rendering mode of text.
 constexpr double kFaint = 0.93;        // Lines from this shade on, and fainter ones, are not seen.
 constexpr double kSquareCorner = 0.3;  // Points that corners of a rectangle may be off.
 constexpr double kStraightShare = 0.5;
@@ -202,7 +203,7 @@ void PageOutput::fill(GfxState* state) {
 void PageOutput::drawChar(GfxState* state, double x, double y, double dx, double dy,
                           double origin_x, double origin_y, CharCode code, int bytes,
                           const Unicode* unicode, int length) {
-  if (state->getRender() != 3) ++visible_chars_;
+  ++(state->getRender() == kInvisible ? invisible_chars_ : visible_chars_);
   TextOutputDev::drawChar(state, x, y, dx, dy, origin_x, origin_y, code, bytes, unicode, length);
 }
 

@@ -56,6 +56,7 @@ class PageOutput final : public TextOutputDev {
   int drawings() const { return drawings_; }
   int others() const { return others_; }
   int visible_chars() const { return visible_chars_; }
+  int invisible_chars() const { return invisible_chars_; }
   std::optional<Gray>& pixels() { return pixels_; }
   PageInk& ink() { return ink_; }
 
@@ -72,6 +73,7 @@ class PageOutput final : public TextOutputDev {
   int drawings_ = 0;
   int others_ = 0;
   int visible_chars_ = 0;
+  int invisible_chars_ = 0;
 };
 
 }  // namespace millrace::document

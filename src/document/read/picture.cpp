@@ -2,11 +2,13 @@
 
 #include "document/bounded/refusal.h"
 #include "document/inspect/image_formats.h"
+#include "document/read/raster.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <leptonica/allheaders.h>
+#include <utility>
 
 namespace millrace::document {
 namespace {
@@ -15,48 +17,24 @@ const l_uint8* data_of(std::string_view bytes) {
   return reinterpret_cast<const l_uint8*>(bytes.data());
 }
 
-bool is_tiff(l_int32 format) {
-  return format == IFF_TIFF || (format >= IFF_TIFF_PACKBITS && format <= IFF_TIFF_ZIP) ||
-         format == IFF_TIFF_JPEG;
-}
-
-// Before anything is decoded: decoders allocate what a header asks for.
-Result<l_int32> check_header(std::string_view bytes, std::uint32_t frame, const Limits& limits) {
-  l_int32 format = IFF_UNKNOWN;
-  l_int32 width = 0;
-  l_int32 height = 0;
-  l_int32 bits = 0;
-  l_int32 samples = 0;
-  l_int32 palette = 0;
-  setMsgSeverity(L_SEVERITY_NONE);
-  const auto bad = pixReadHeaderMem(data_of(bytes), bytes.size(), &format, &width, &height, &bits,
-                                    &samples, &palette);
-  if (bad != 0) return refuse("damaged", "the image's header cannot be read");
-  if (is_tiff(format)) {
-    l_int32 resolution = 0;
-    const auto missing =
-        readHeaderMemTiff(data_of(bytes), bytes.size(), static_cast<l_int32>(frame - 1), &width,
-                          &height, &bits, &samples, &resolution, &palette, &format);
-    if (missing != 0) {
-      return fail(ErrorKind::not_found, fmt::format("the image has no page {}", frame));
-    }
-  } else if (frame != 1) {
-    return fail(ErrorKind::not_found, fmt::format("the image has no page {}", frame));
-  }
-  MR_TRY_VOID(check_size(
-      {.width = static_cast<std::uint64_t>(width), .height = static_cast<std::uint64_t>(height)},
-      limits));
-  return format;
-}
-
-Result<PixPtr> decode(std::string_view bytes, std::uint32_t frame, l_int32 format, bool luminance) {
+Result<PixPtr> decode(std::string_view bytes, const FrameHeader& header, bool luminance) {
+  const ImageSize size{.width = static_cast<std::uint64_t>(header.width),
+                       .height = static_cast<std::uint64_t>(header.height)};
   PixPtr pix;
-  if (is_tiff(format)) {
-    pix.reset(pixReadMemTiff(data_of(bytes), bytes.size(), static_cast<l_int32>(frame - 1)));
-  } else if (format == IFF_JFIF_JPEG) {
+  if (header.codec == Codec::tiff) {
+    const auto directory = static_cast<l_int32>(header.page.directory);
+    // Leptonica turns colours to the wrong side.
+    const bool turned_colours = header.samples >= 3 && header.page.orientation > 1;
+    if (!turned_colours) pix.reset(pixReadMemTiff(data_of(bytes), bytes.size(), directory));
+    if (pix == nullptr) pix = tiff_raster(bytes, header.page, size);
+  } else if (header.codec == Codec::jpeg && header.samples == 4) {
+    pix = cmyk_jpeg_raster(bytes, size);
+  } else if (header.codec == Codec::jpeg) {
     l_int32 warnings = 0;
     pix.reset(pixReadMemJpeg(data_of(bytes), bytes.size(), 0, 1, &warnings,
                              luminance ? L_JPEG_READ_LUMINANCE : 0));
+  } else if (header.codec == Codec::png && png_has_clear_colours(bytes)) {
+    pix = png_raster(bytes);
   } else {
     pix.reset(pixReadMem(data_of(bytes), bytes.size()));
   }
@@ -67,17 +45,29 @@ Result<PixPtr> decode(std::string_view bytes, std::uint32_t frame, l_int32 forma
   return pix;
 }
 
-int turn_noted(std::string_view bytes, l_int32 format, const Limits& limits) {
-  if (format != IFF_JFIF_JPEG) return 0;  // The TIFF reader has turned its frames already.
-  const auto frames = read_jpeg(bytes, limits);
-  return frames.has_value() && !frames->empty() ? frames->front().rotation_deg : 0;
+// Pixels per inch of a decoded frame, and the factors by which its pixels become square.
+struct Squaring {
+  double dpi = 0;
+  double x = 1;
+  double y = 1;
+  bool needed() const { return x != 1 || y != 1; }
+};
+
+Squaring squaring_of(const FrameHeader& header, const Limits& limits) {
+  constexpr double kSquare = 0.02;
+  double x = header.dpi_x;
+  double y = header.dpi_y;
+  if (header.turns_sideways()) std::swap(x, y);
+  if (x == 0 || std::abs(x / y - 1) <= kSquare) return {.dpi = (x + y) / 2};
+  // Nothing that was scanned is lost, unless the page would be too large.
+  double dpi = std::max(x, y);
+  const double pixels = static_cast<double>(header.width) * header.height * (dpi / x) * (dpi / y);
+  if (pixels > static_cast<double>(limits.pixels_max)) dpi = std::min(x, y);
+  return {.dpi = dpi, .x = dpi / x, .y = dpi / y};
 }
 
-double dpi_of(Pix* pix) {
-  const double x = pixGetXRes(pix);
-  const double y = pixGetYRes(pix);
-  const double dpi = x > 0 && y > 0 ? (x + y) / 2 : 0;
-  return dpi >= 50 && dpi <= 2400 ? dpi : 0;  // Others are left by programs that do not know.
+int scaled(int side, double factor) {
+  return std::max(1, static_cast<int>(std::lround(side * factor)));
 }
 
 }  // namespace
@@ -116,28 +106,45 @@ PixPtr to_pix(const Gray& gray) {
 }
 
 Result<Picture> decode_picture(std::string_view bytes, std::uint32_t frame, const Limits& limits) {
-  MR_TRY(const auto format, check_header(bytes, frame, limits));
-  MR_TRY(auto pix, decode(bytes, frame, format, true));
-  Picture out{.gray = to_gray(pix.get()), .dpi = dpi_of(pix.get())};
-  out.turn_deg = turn_noted(bytes, format, limits);
+  MR_TRY(const auto header, frame_header(bytes, frame, limits));
+  MR_TRY(auto pix, decode(bytes, header, true));
+  const auto squaring = squaring_of(header, limits);
+  Picture out{.gray = to_gray(pix.get()), .dpi = squaring.dpi, .turn_deg = header.turn_deg};
+  pix.reset();
+  if (squaring.needed()) {
+    const Size size{.width = scaled(out.gray.width, squaring.x),
+                    .height = scaled(out.gray.height, squaring.y)};
+    out.gray = warped(out.gray, Projection::scale(1 / squaring.x, 1 / squaring.y), size, 255);
+  }
   if (out.turn_deg != 0) out.gray = turned(out.gray, out.turn_deg);
   return out;
 }
 
 Result<ColourPicture> decode_colour_picture(std::string_view bytes, std::uint32_t frame,
                                             const Limits& limits) {
-  MR_TRY(const auto format, check_header(bytes, frame, limits));
-  MR_TRY(auto pix, decode(bytes, frame, format, false));
-  ColourPicture out{.dpi = dpi_of(pix.get()), .turn_deg = turn_noted(bytes, format, limits)};
+  MR_TRY(const auto header, frame_header(bytes, frame, limits));
+  MR_TRY(auto pix, decode_stored_pixels(bytes, header));
+  const auto squaring = squaring_of(header, limits);
+  ColourPicture out{.pix = std::move(pix), .dpi = squaring.dpi, .turn_deg = header.turn_deg};
+  if (squaring.needed()) {
+    out.pix.reset(pixScaleToSize(out.pix.get(), scaled(pixGetWidth(out.pix.get()), squaring.x),
+                                 scaled(pixGetHeight(out.pix.get()), squaring.y)));
+  }
+  if (out.turn_deg != 0) out.pix.reset(pixRotateOrth(out.pix.get(), out.turn_deg / 90));
+  if (out.pix == nullptr) return refuse("damaged", "the image cannot be converted");
+  return out;
+}
+
+Result<PixPtr> decode_stored_pixels(std::string_view bytes, const FrameHeader& header) {
+  MR_TRY(auto pix, decode(bytes, header, false));
   const bool colour = pixGetColormap(pix.get()) != nullptr || pixGetDepth(pix.get()) > 8;
   if (colour) {
     pix.reset(pixConvertTo32(pix.get()));
   } else if (pixGetDepth(pix.get()) != 8) {
     pix.reset(pixConvertTo8(pix.get(), 0));
   }
-  if (out.turn_deg != 0) pix.reset(pixRotateOrth(pix.get(), out.turn_deg / 90));
-  out.pix = std::move(pix);
-  return out;
+  if (pix == nullptr) return refuse("damaged", "the image cannot be converted");
+  return pix;
 }
 
 }  // namespace millrace::document

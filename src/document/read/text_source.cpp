@@ -94,6 +94,12 @@ TextLayerChoice choose_text_layer(const PdfPageContent& content, const layout::R
   if (content.image_share >= kScanShare && characters < kStampChars) {
     return {.why_not = characters == 0 ? "no text layer" : "a stamp on a scan"};
   }
+  // Somebody else's recognition, and how good it was nobody can see; what little is printed beside
+  // it is a stamp.
+  if (content.image_share >= kScanShare && content.invisible_chars > 0 &&
+      content.visible_chars < static_cast<int>(kStampChars)) {
+    return {.why_not = "invisible text on a scan"};
+  }
   const auto verdict = layout::judge_text_layer(page);
   if (verdict.trusted) return {.use = true};
   if (characters == 0) return {.why_not = "no text layer"};

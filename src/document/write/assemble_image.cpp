@@ -24,66 +24,38 @@ constexpr double kPageSideMax = 14'400;
 enum class Form { jpeg, bits, gray, rgb };
 
 struct StoredImage {
+  FrameHeader header = {};
   Form form = Form::rgb;
   int width = 0;
   int height = 0;
   int components = 3;
-  bool inverted = false;  // CMYK as Adobe's programs write it.
 };
 
-bool is_tiff(l_int32 format) {
-  return format == IFF_TIFF || (format >= IFF_TIFF_PACKBITS && format <= IFF_TIFF_ZIP) ||
-         format == IFF_TIFF_JPEG;
-}
-
-const l_uint8* data_of(std::string_view bytes) {
-  return reinterpret_cast<const l_uint8*>(bytes.data());
-}
-
-Result<StoredImage> stored_form(std::string_view bytes, const layout::PageInfo& info) {
-  const auto frame = info.page;
-  l_int32 format = IFF_UNKNOWN;
+Result<StoredImage> stored_form(std::string_view bytes, std::uint32_t frame) {
   StoredImage out;
-  l_int32 bits = 0;
-  l_int32 samples = 0;
-  l_int32 palette = 0;
-  setMsgSeverity(L_SEVERITY_NONE);
-  auto bad = pixReadHeaderMem(data_of(bytes), bytes.size(), &format, &out.width, &out.height, &bits,
-                              &samples, &palette);
-  if (bad == 0 && is_tiff(format)) {
-    l_int32 resolution = 0;
-    bad =
-        readHeaderMemTiff(data_of(bytes), bytes.size(), static_cast<l_int32>(frame - 1), &out.width,
-                          &out.height, &bits, &samples, &resolution, &palette, &format);
-  }
-  if (bad != 0) return refuse("damaged", "the image's header cannot be read");
-  if (format == IFF_JFIF_JPEG) {
+  MR_TRY(out.header, frame_header(bytes, frame, {}));
+  const auto& header = out.header;
+  out.width = header.width;
+  out.height = header.height;
+  if (header.codec == Codec::jpeg) {
     out.form = Form::jpeg;
-    out.components = samples;
-    out.inverted = samples == 4;
-  } else if (samples == 1 && bits == 1 && palette == 0) {
+    out.components = header.samples;
+  } else if (header.samples == 1 && header.bits == 1 && !header.palette) {
     out.form = Form::bits;
     out.components = 1;
-  } else if (samples == 1 && palette == 0) {
+  } else if (header.samples == 1 && !header.palette) {
     out.form = Form::gray;
     out.components = 1;
   }
-  // Frames of a TIFF are turned as their file says while they are decoded; then the map, which is
-  // of the decoded frame, stands the other way.
-  const bool map_wide = (info.width_px > info.height_px) != (info.rotation_deg % 180 != 0);
-  const bool square = info.width_px == info.height_px || out.width == out.height;
-  if (is_tiff(format) && !square && map_wide != (out.width > out.height)) {
-    std::swap(out.width, out.height);
-  }
+  if (header.turns_sideways()) std::swap(out.width, out.height);
   return out;
 }
 
 // Pixels of a decoded frame as PDF stores them, before packing.
-Result<std::string> samples_of(std::string_view bytes, std::uint32_t frame, Form form) {
-  MR_TRY(auto picture, decode_colour_picture(bytes, frame));
-  auto* pix = picture.pix.get();
+Result<std::string> samples_of(std::string_view bytes, const FrameHeader& header, Form form) {
+  MR_TRY(const auto pix, decode_stored_pixels(bytes, header));
   const bool gray = form != Form::rgb;
-  PixPtr converted(gray ? pixConvertTo8(pix, 0) : pixConvertTo32(pix));
+  PixPtr converted(gray ? pixConvertTo8(pix.get(), 0) : pixConvertTo32(pix.get()));
   if (converted == nullptr) return refuse("damaged", "the image cannot be converted");
   const int width = pixGetWidth(converted.get());
   const int height = pixGetHeight(converted.get());
@@ -114,14 +86,13 @@ Result<std::string> samples_of(std::string_view bytes, std::uint32_t frame, Form
   return out;
 }
 
-QPDFObjectHandle image_object(QPDF& pdf, std::string_view bytes, std::uint32_t frame,
-                              const StoredImage& image,
+QPDFObjectHandle image_object(QPDF& pdf, std::string_view bytes, const StoredImage& image,
                               const std::shared_ptr<LateStreams>& streams) {
   // The bytes are the file's own, mapped for as long as the document is written.
-  auto stream =
-      streams->add(pdf, streams, [bytes, frame, form = image.form]() -> Result<std::string> {
+  auto stream = streams->add(
+      pdf, streams, [bytes, header = image.header, form = image.form]() -> Result<std::string> {
         if (form == Form::jpeg) return std::string(bytes);
-        return samples_of(bytes, frame, form);
+        return samples_of(bytes, header, form);
       });
   auto dictionary = stream.getDict();
   dictionary.replaceKey("/Type", QPDFObjectHandle::newName("/XObject"));
@@ -136,17 +107,24 @@ QPDFObjectHandle image_object(QPDF& pdf, std::string_view bytes, std::uint32_t f
   dictionary.replaceKey("/ColorSpace", QPDFObjectHandle::newName(colours));
   if (image.form == Form::jpeg) {
     dictionary.replaceKey("/Filter", QPDFObjectHandle::newName("/DCTDecode"));
-    if (image.inverted) {
+    if (image.header.inverted) {
       dictionary.replaceKey("/Decode", QPDFObjectHandle::parse("[1 0 1 0 1 0 1 0]"));
     }
   }
   return stream;
 }
 
-PdfSpace size_of(const StoredImage& image, double dpi) {
-  double scale = kPointsPerInch / (dpi > 0 ? dpi : kUsualDpi);
-  scale = std::min(scale, kPageSideMax / std::max(image.width, image.height));
-  return {.width = image.width * scale, .height = image.height * scale};
+// `read_dpi` is what the reader of the page knew, for files that do not say.
+PdfSpace size_of(const StoredImage& image, double read_dpi) {
+  const double otherwise = read_dpi > 0 ? read_dpi : kUsualDpi;
+  // Of a fax, pixels are not square.
+  double x = image.header.dpi_x > 0 ? image.header.dpi_x : otherwise;
+  double y = image.header.dpi_y > 0 ? image.header.dpi_y : otherwise;
+  if (image.header.turns_sideways()) std::swap(x, y);
+  const double width = image.width * kPointsPerInch / x;
+  const double height = image.height * kPointsPerInch / y;
+  const double shrink = std::min(1.0, kPageSideMax / std::max(width, height));
+  return {.width = width * shrink, .height = height * shrink};
 }
 
 struct Parts {
@@ -184,10 +162,9 @@ std::string drawing_of(const PdfSpace& space) {
 
 Result<void> add_read_page(Parts& to, std::size_t index) {
   MR_TRY(const auto map, to.pages.page(index));
-  const auto frame = static_cast<std::uint32_t>(index + 1);
-  MR_TRY(const auto image, stored_form(to.bytes, map.info));
+  MR_TRY(const auto image, stored_form(to.bytes, static_cast<std::uint32_t>(index + 1)));
   const auto space = size_of(image, map.info.dpi);
-  auto resources = resources_of(image_object(to.pdf, to.bytes, frame, image, to.streams));
+  auto resources = resources_of(image_object(to.pdf, to.bytes, image, to.streams));
   auto content = to.streams->add(
       to.pdf, to.streams,
       [&pages = to.pages, &codes = to.codes, index, space]() -> Result<std::string> {
@@ -206,19 +183,16 @@ void add_blank_page(Parts& to) {
            QPDFObjectHandle::newDictionary());
 }
 
-// Nobody knows its size but its pixels. What cannot be decoded keeps its place, with nothing on it.
+// What cannot be decoded keeps its place, with nothing on it.
 void add_unread_page(Parts& to, std::size_t index) {
-  const auto frame = static_cast<std::uint32_t>(index + 1);
-  const auto picture = decode_colour_picture(to.bytes, frame);
-  auto image = stored_form(to.bytes, {.page = frame});
-  if (!picture.has_value() || !image.has_value()) return add_blank_page(to);
-  if (image->form != Form::jpeg) {
-    image->width = pixGetWidth(picture->pix.get());
-    image->height = pixGetHeight(picture->pix.get());
+  const auto image = stored_form(to.bytes, static_cast<std::uint32_t>(index + 1));
+  if (!image.has_value() || !decode_stored_pixels(to.bytes, image->header).has_value()) {
+    return add_blank_page(to);
   }
-  const auto space = size_of(*image, picture->dpi);
-  const auto stored = image_object(to.pdf, to.bytes, frame, *image, to.streams);
-  add_page(to, space, 0, to.pdf.newStream(drawing_of(space)), resources_of(stored));
+  const auto space = size_of(*image, 0);
+  const auto stored = image_object(to.pdf, to.bytes, *image, to.streams);
+  add_page(to, space, image->header.turn_deg, to.pdf.newStream(drawing_of(space)),
+           resources_of(stored));
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-// A PDF gets the words of its scans: pages stay as they are, and under those that were read by
-// recognition lies invisible text. Those that were not read stay as they are, too.
+// A PDF gets the words of its scans: what can be seen of pages stays as it is, and under those that
+// were read by recognition lies invisible text, in the place of any that they had. Those that were
+// not read stay as they are, too.
 #include "document/bounded/mapped_file.h"
 #include "document/bounded/refusal.h"
+#include "document/inspect/pdf_pages.h"
+#include "document/write/hidden_text.h"
 #include "document/write/pdf_writer.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <exception>
 #include <qpdf/QPDFPageDocumentHelper.hh>
 #include <qpdf/QPDFPageObjectHelper.hh>
@@ -22,16 +23,11 @@ constexpr std::size_t kPiece = 1024 * 1024;
 // Words of a page's own text layer are in the PDF already.
 bool needs_words(const layout::PageInfo& info) { return !info.engine.starts_with("pdf-text"); }
 
-std::optional<PdfSpace> space_of(QPDFPageObjectHelper& page) {
-  auto box = page.getCropBox();
-  if (!box.isRectangle()) return std::nullopt;
-  const auto r = box.getArrayAsRectangle();
-  const PdfSpace space{.x0 = std::min(r.llx, r.urx),
-                       .y0 = std::min(r.lly, r.ury),
-                       .width = std::abs(r.urx - r.llx),
-                       .height = std::abs(r.ury - r.lly)};
-  if (!(space.width > 0 && space.height > 0)) return std::nullopt;
-  return space;
+// As it was seen when it was read.
+PdfSpace space_of(QPDFPageObjectHelper& page) {
+  const auto box =
+      visible_box(page.getAttribute("/MediaBox", false), page.getAttribute("/CropBox", false));
+  return {.x0 = box.x0, .y0 = box.y0, .width = box.x1 - box.x0, .height = box.y1 - box.y0};
 }
 
 // The name under which the font is known on this page.
@@ -87,17 +83,18 @@ Result<void> add_words(QPDF& pdf, const PageLines& pages, const Wanted& wanted,
         fmt::format("pages: there are {}, and the document has {}", pages.size(), all.size()));
   }
   const auto font = make_text_font(pdf, codes);
+  HiddenText hidden(pdf, streams);
   for (std::size_t k = 0; k < wanted.pages.size(); ++k) {
     const auto i = wanted.pages[k];
     auto& page = all[i];
     const auto space = space_of(page);
-    if (!space) return refuse("page_size", "a page of the PDF has no size");
+    hidden.remove_from(page);
     const auto name = add_font(page, font);
-    auto stream = streams->add(pdf, streams,
-                               [&pages, &codes, i, space = *space, name]() -> Result<std::string> {
-                                 MR_TRY(const auto map, pages.page(i));
-                                 return text_stream(map, space, codes, name);
-                               });
+    auto stream =
+        streams->add(pdf, streams, [&pages, &codes, i, space, name]() -> Result<std::string> {
+          MR_TRY(const auto map, pages.page(i));
+          return text_stream(map, space, codes, name);
+        });
     page.addPageContents(stream, true);  // First: nothing of the page's own state applies to it.
     page.getObjectHandle().replaceKey("/Rotate", QPDFObjectHandle::newInteger(wanted.rotations[k]));
     sink.progress(static_cast<int>(k + 1), static_cast<int>(wanted.pages.size()));

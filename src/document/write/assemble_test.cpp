@@ -186,6 +186,64 @@ TEST(Assemble, FramesArePages) {
   }
 }
 
+// A TIFF of bits with more fields than made_tiff() gives: they stand in order between those.
+std::string fax_tiff(std::uint32_t width, std::uint32_t height, std::uint16_t orientation) {
+  const std::uint32_t begin = 8 + 2 + 12 * 12 + 4;
+  const auto strip = (width + 7) / 8 * height;
+  return std::string("II*\0", 4) + little(8, 4) +
+         tiff_directory({{256, 4, 1, width},
+                         {257, 4, 1, height},
+                         {258, 3, 1, 1},
+                         {259, 3, 1, 1},
+                         {262, 3, 1, 0},
+                         {273, 4, 1, begin + 16},
+                         {274, 3, 1, orientation},
+                         {277, 3, 1, 1},
+                         {278, 4, 1, height},
+                         {279, 4, 1, strip},
+                         {282, 5, 1, begin},
+                         {283, 5, 1, begin + 8}},
+                        0) +
+         little(204, 4) + little(1, 4) + little(98, 4) + little(1, 4) + std::string(strip, '\0');
+}
+
+// The pixels of a fax are stored as they were sent, and its page is as large as the sheet was.
+TEST(Assemble, AFaxHasTheSizeOfItsPaper) {
+  auto pdf = opened(assembled_of("image", fax_tiff(1728, 1078, 1), {letter_map(1, 0, 1728, 2244)}));
+  const auto size = pdf.pdf.size(1).value();
+  EXPECT_NEAR(size.width_pt, 1728 * 72 / 204.0, 0.01);
+  EXPECT_NEAR(size.height_pt, 1078 * 72 / 98.0, 0.01);
+  expect_words(pdf.words(1), letter_map(1, 0, 1728, 2244));
+
+  auto turned =
+      opened(assembled_of("image", fax_tiff(1728, 1078, 6), {letter_map(1, 0, 2244, 1728)}));
+  const auto other = turned.pdf.size(1).value();
+  EXPECT_NEAR(other.width_pt, 1078 * 72 / 98.0, 0.01);
+  EXPECT_NEAR(other.height_pt, 1728 * 72 / 204.0, 0.01);
+}
+
+// Four colours are stored the other way round by Adobe's programs, which say that it was them.
+TEST(Assemble, FourColoursAreTurnedRoundWhereAdobesMarkerStands) {
+  std::string frame = "\x08" + big(8, 2) + big(8, 2) + "\x04";
+  std::string scan = "\x04";
+  for (const char component : {'\1', '\2', '\3', '\4'}) {
+    frame += component + std::string("\x11\0", 2);
+    scan += component + std::string(1, '\0');
+  }
+  const auto jpeg = [&](const std::string& marker) {
+    return std::string("\xff\xd8") + marker + jpeg_segment(0xc0, frame) +
+           jpeg_segment(0xda, scan + std::string("\0\x3f\0", 3)) + "\x3f\xff\xd9";
+  };
+  const auto adobe = jpeg_segment(0xee, std::string("Adobe\0\x64\0\0\0\0\0", 12));
+  const auto map = letter_map(1, 0, 8, 8);
+  const auto with = assembled_of("image", jpeg(adobe), {map});
+  const auto without = assembled_of("image", jpeg({}), {map});
+  EXPECT_NE(with.find("/DeviceCMYK"), with.npos);
+  EXPECT_NE(with.find("/Decode [ 1 0 1 0 1 0 1 0 ]"), with.npos);
+  EXPECT_NE(without.find("/DeviceCMYK"), without.npos);
+  EXPECT_EQ(without.find("/Decode "), without.npos);
+}
+
 // Pages of three, each as it comes out when another is not read: its words, or none.
 void expect_gap(std::string_view kind, std::string_view document,
                 const std::vector<layout::PageMap>& maps, std::size_t shown) {
@@ -289,6 +347,101 @@ TEST(Assemble, PagesWithAVisiblePartAndATurnKeepTheirPlaces) {
     EXPECT_EQ(size.width_pt, rotate % 180 == 0 ? 560 : 730);
     expect_words(pdf.words(1), map);
   }
+}
+
+// What reaches beyond the paper is cut off as the reader of the page does; without any paper it is
+// a letter.
+TEST(Assemble, WordsOfAVisiblePartBeyondThePageKeepTheirPlaces) {
+  struct Case {
+    std::string_view crop;
+    double width_pt;
+    double height_pt;
+  };
+  for (const auto& [crop, width_pt, height_pt] :
+       {Case{"[-50 30 500 700]", 500, 670}, Case{"[100 200 650 900]", 512, 592},
+        Case{"[-50 30 580 900]", 612, 792}, Case{"[10 30 580 900]", 570, 792}}) {
+    for (const int rotate : {0, 90}) {
+      const auto map = letter_map(1, rotate);
+      const auto extra = fmt::format("/CropBox {} /Rotate {}", crop, rotate);
+      auto pdf = opened(assembled_of("pdf", scanned_pdf(extra), {map, printed_map()}));
+      EXPECT_EQ(pdf.pdf.size(1).value().width_pt, rotate == 0 ? width_pt : height_pt) << crop;
+      expect_words(pdf.words(1), map);
+    }
+  }
+  for (const auto* extra : {"/MediaBox null", "/MediaBox [0 0 0 0]"}) {
+    auto pdf = opened(assembled_of("pdf", scanned_pdf(extra), {letter_map(1), printed_map()}));
+    EXPECT_EQ(pdf.pdf.size(1).value().width_pt, 612) << extra;
+    expect_words(pdf.words(1), letter_map(1));
+  }
+}
+
+// Two pages that draw the same form: the first a scan with the words of another program, in every
+// way that there is to show them, and a stamp.
+std::string recognised_pdf() {
+  MadePdf pdf;
+  const auto image =
+      pdf.add(pdf_stream("/Type /XObject /Subtype /Image /Width 10 /Height 10 /BitsPerComponent 8 "
+                         "/ColorSpace /DeviceGray",
+                         std::string(100, '\xff')));
+  const auto form = [&pdf](std::string_view resources, std::string_view content) {
+    return pdf.add(pdf_stream(fmt::format("/Type /XObject /Subtype /Form /BBox [0 0 612 792] "
+                                          "/Resources << /Font << /F1 3 0 R >> {} >>",
+                                          resources),
+                              content));
+  };
+  const auto inner = form("", "BT 3 Tr /F1 9 Tf 20 90 Td (nested) Tj ET");
+  const auto outer = form(fmt::format("/XObject << /In {} 0 R >>", inner),
+                          "BT /F1 9 Tf 20 300 Td (drawn) Tj ET /In Do");
+  const auto first = pdf.add(pdf_stream(
+      "",
+      "q 612 0 0 792 0 0 cm /Im Do Q q BI /W 1 /H 1 /BPC 8 /CS /G ID \xff EI Q "
+      "BT 3 Tr /F1 9 Tf 11 TL 20 400 Td (rubbish) Tj 0 -20 Td [(other) -2000 (words)] TJ "
+      "(lines) ' 1 0 (spaced) \" 0 Tr 20 -60 Td (Stamp) Tj ET 3 Tr"));
+  const auto second = pdf.add(pdf_stream(
+      "",
+      "BT /F1 9 Tf 20 200 Td (later) Tj ET q /Fm Do Q 0 Tr BT /F1 9 Tf 20 30 Td (Seven) Tj ET"));
+  const auto both = pdf.add(fmt::format("[{} 0 R {} 0 R]", first, second));
+  const auto resources = fmt::format(
+      "/Resources << /Font << /F1 3 0 R >> /XObject << /Im {} 0 R /Fm {} 0 R >> >>", image, outer);
+  pdf.page_of(both, resources);
+  return pdf.page_of(pdf.add(pdf_stream("", "/Fm Do")), resources).bytes();
+}
+
+std::vector<std::string> sorted(std::vector<std::string> texts) {
+  std::ranges::sort(texts);
+  return texts;
+}
+
+TEST(Assemble, APageThatIsReadAnewLosesTheWordsThatNobodySees) {
+  const auto bytes = recognised_pdf();
+  const auto before = sorted(texts_of(opened(bytes).words(1)));
+  EXPECT_EQ(before, (std::vector<std::string>{"Seven", "Stamp", "drawn", "later", "lines", "nested",
+                                              "other", "rubbish", "spaced", "words"}));
+  auto pdf = opened(assembled_of("pdf", bytes, {letter_map(1), printed_map()}));
+  auto expected = texts_of(letter_map(1));
+  expected.insert(expected.end(), {"Stamp", "Seven"});
+  EXPECT_EQ(sorted(texts_of(pdf.words(1))), sorted(std::move(expected)));
+  // The other page was not read here: it keeps the form as it was.
+  EXPECT_EQ(texts_of(pdf.words(2)), (std::vector<std::string>{"drawn", "nested"}));
+  // What can be seen is where it was.
+  EXPECT_EQ(pdf.pdf.render(1, 100).value().gray.pixels,
+            opened(bytes).pdf.render(1, 100).value().gray.pixels);
+}
+
+// Where it would move if the hidden text before it went, that stays.
+TEST(Assemble, TextThatFollowsHiddenTextStaysInItsPlace) {
+  MadePdf made;
+  const auto content = made.add(
+      pdf_stream("",
+                 "BT /F1 12 Tf 72 720 Td (Seen) Tj 3 Tr ( hidden) Tj 0 Tr ( too) Tj 3 Tr 0 -30 Td "
+                 "(gone) Tj ET"));
+  const auto bytes = made.page_of(content).bytes();
+  auto pdf = opened(assembled_of("pdf", bytes, {letter_map(1)}));
+  EXPECT_EQ(pdf.pdf.render(1, 100).value().gray.pixels,
+            opened(bytes).pdf.render(1, 100).value().gray.pixels);
+  auto expected = texts_of(letter_map(1));
+  expected.insert(expected.end(), {"Seen", "hidden", "too"});
+  EXPECT_EQ(sorted(texts_of(pdf.words(1))), sorted(std::move(expected)));
 }
 
 TEST(Assemble, APdfWithTrustedTextComesOutAsItWentIn) {

@@ -259,7 +259,7 @@ test('an export is watched and polled to its download, however its worker ends i
       await streamUrl(`/api/v1/export/job/${jobId}/stream`, env('USER_TOKEN')),
       watching
     );
-    await eventOf(stream, 'snapshot');
+    await eventOf(stream, 'progress');
     await sources.exportPoller(
       {
         fetch: (path) => fetch(`${url}${path}`, { headers: authorization }),

@@ -13,7 +13,7 @@ export interface DocumentsDownloadParams {
   /** The document. */
   id: string;
   /** Which output. */
-  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest";
+  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest" | "manifest_signature";
   /** Of `image`: of which page. */
   page?: number;
   /** Of the link. */
@@ -38,7 +38,7 @@ export interface DocumentsLinkParams {
   /** The document. */
   id: string;
   /** Which output. */
-  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest";
+  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest" | "manifest_signature";
   /** Of `image`: of which page. */
   page?: number;
 }
@@ -58,7 +58,7 @@ export interface DocumentsOutputParams {
   /** The document. */
   id: string;
   /** Which output. */
-  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest";
+  kind: "text" | "words" | "hocr" | "alto" | "pdf" | "facts" | "facts_csv" | "fhir" | "narrative" | "results" | "markdown" | "chunks" | "image" | "manifest" | "manifest_signature";
   /** Of `image`: of which page. */
   page?: number;
 }

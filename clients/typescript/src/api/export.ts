@@ -419,7 +419,7 @@ export class ExportApi {
 
   /**
    * What happens to an export, live, for a minute.
-   * First `snapshot`, then `progress`, at last `completed`, `failed` or `cancelled`: status and progress are those of export.status. A job that is not there is an event `job_error`; after 60 seconds comes `timeout`.
+   * `progress`, first as it is and then whenever it changes, at last `completed`, `failed` or `cancelled`: status and progress are those of export.status. A job that is not there is an event `job_error`; after 60 seconds comes `timeout`.
    * Events until the server says that there are no more; resumes by itself.
    * `GET /api/v1/export/job/{id}/stream`
    */

@@ -7,7 +7,7 @@ export interface SearchGetParams {
   query: string;
   /** How many passages. */
   limit?: number;
-  /** In these documents only. */
+  /** In these documents only; empty: in none. */
   documents?: string[];
   /** How to search. */
   mode?: "hybrid" | "text" | "vector";

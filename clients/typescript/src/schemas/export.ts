@@ -106,6 +106,7 @@ export interface ExportOptions {
   preview?: boolean;
   /** Of labels, dates and numbers, instead of the document's. */
   language?: string;
+  templateSlug?: S.OrderedTemplate;
 }
 
 export interface ExportPartial {

@@ -59,7 +59,7 @@ export interface SearchRequest {
   /** The question, or words. */
   query: string;
   limit?: number;
-  /** In these documents only; empty: in all. */
+  /** In these documents only; empty: in none. */
   documents?: S.Uuid[];
   mode?: S.SearchMode;
   /** With the measures behind each score. */
