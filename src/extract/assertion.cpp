@@ -150,8 +150,8 @@ class Judge {
       if ((match.kinds & (kBefore | kMedicineBefore) & (Kinds{1} << kind)) == 0) continue;
       switch (static_cast<Is>(kind)) {
         case Is::hypothetical_before:
-          // What a medicine is given against is supposed, and the medicine is not.
-          if (medicine_ && is_purpose(at, end)) break;
+          // What a medicine is given against is supposed; the medicine and a result are not.
+          if ((medicine_ || around_.mentioned == Mentioned::result) && is_purpose(at, end)) break;
           if (supposes(at) && !is_avoided(match)) since[kind] = end;
           break;
         case Is::forbidden_before:
@@ -382,8 +382,8 @@ class Judge {
   }
 
   bool takes(std::size_t since) const {
-    for (auto at = since; at < mention_.first; ++at) {
-      if (is_taking(tokens_[at])) return true;
+    for (auto at = since - 1; at < mention_.first; ++at) {
+      if (is_taking(tokens_[at]) && !tokens_[at + 1].is("care")) return true;
     }
     return false;
   }
@@ -553,7 +553,7 @@ class Judge {
                                    "mit", "sous", "avec", "a",     "au",    "aux",   "de",
                                    "con", "por",  "al",   "after", "nach",  "apres", "tras"}))
       return false;
-    if (is_harm(tokens_[at - 1])) return true;
+    if (ends_with_harm_seen(tokens_.first(at))) return true;
     return one_of(tokens_[at].fold,
                   {"from", "with", "after", "mit", "nach", "avec", "apres", "con", "tras"}) &&
            ends_with_harm(at);

@@ -22,7 +22,7 @@ struct Judgement {
 };
 
 // What is mentioned: medicines are stopped and avoided, allergies denied one by one.
-enum class Mentioned : std::uint8_t { other, medicine, allergy };
+enum class Mentioned : std::uint8_t { other, medicine, allergy, result };
 
 // What is known before the words are read. `others` are the mentions of the passage, in order: what
 // is said behind the next one is said of that one, unless both are listed together. `neutral` are

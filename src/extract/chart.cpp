@@ -63,6 +63,11 @@ class Charter {
       return piece(Piece::sign, 2);
     if (!flag_of(token).empty() && behind_value()) return piece(Piece::flag, 1);
     if (!token.is_word()) {
+      // "× 5 days"
+      if (token.is("x")) {
+        if (const auto used = read_duration(tokens_, at_); used > 0)
+          return piece(Piece::duration, used);
+      }
       if (token.is("/")) {
         const bool dosed =
             !out_.empty() &&
@@ -371,11 +376,12 @@ class Charter {
   }
 
   static bool is_known_short(std::string_view fold) {
-    return one_of(fold, {"hb",  "crp", "alt", "ast",  "tsh",  "hdl", "ldl", "flu", "pct", "inr",
-                         "bmi", "egg", "soy", "asa",  "kcl",  "tos", "psa", "ggt", "fer", "ige",
-                         "iga", "igg", "igm", "asma", "zona", "ph",  "na",  "ck",  "mcv", "mch",
-                         "a1c", "wbc", "rbc", "hgb",  "hct",  "plt", "bun", "esr", "bnp", "ldh",
-                         "cpk", "anc", "pth", "gfr",  "rdw",  "mpv", "afp", "cea"});
+    return one_of(fold,
+                  {"hb",  "crp",  "alt",  "ast", "tsh", "hdl", "ldl", "flu", "pct", "inr", "bmi",
+                   "egg", "soy",  "asa",  "kcl", "tos", "psa", "ggt", "fer", "ige", "iga", "igg",
+                   "igm", "asma", "zona", "ph",  "na",  "ck",  "mcv", "mch", "a1c", "wbc", "rbc",
+                   "hgb", "hct",  "plt",  "bun", "esr", "bnp", "ldh", "cpk", "anc", "pth", "gfr",
+                   "rdw", "mpv",  "afp",  "cea", "wt",  "ht",  "po2"});
   }
 
   // A compound unit, or one right behind a flag, is a unit by itself.

@@ -115,6 +115,22 @@ bool glued_sign(const Token& token) {
   return token.glued && (token.is("-") || token.is("/") || token.is("."));
 }
 
+// "Lot 2023-11", "Ref. 12-04-19", "page 2/2024": what things are numbered by is no date.
+bool is_numbered(std::span<const Token> tokens, std::size_t at) {
+  auto before = at;
+  for (int n = 0; n < 2 && before > 0; ++n) {
+    const auto& token = tokens[before - 1];
+    if (!token.is(".") && !token.is(":") && !token.is("#") && !token.is("°")) break;
+    --before;
+  }
+  return before > 0 && tokens[before - 1].line == tokens[at].line &&
+         one_of(
+             tokens[before - 1].fold,
+             {"lot",    "batch", "charge",  "chargennummer", "lote",     "ref",  "serial", "mrn",
+              "tel",    "phone", "telefon", "telephone",     "telefono", "fax",  "page",   "seite",
+              "pagina", "room",  "zimmer",  "chambre",       "ratio",    "score"});
+}
+
 // "2024-03-05", "5/3/2024", "03/2024"; the parts are tokens.
 DateMatch parted(std::span<const Token> tokens, std::size_t at, DayMonth order) {
   if (at + 2 >= tokens.size() || !glued_sign(tokens[at + 1])) return {};
@@ -353,7 +369,7 @@ DateMatch read_date(std::span<const Token> tokens, std::size_t at, DayMonth orde
     const auto year = year_of(tokens[at + 1].fold);
     return year ? DateMatch{.tokens = 2, .year = *year, .short_year = true} : DateMatch{};
   }
-  if (!tokens[at].is_number()) return {};
+  if (!tokens[at].is_number() || is_numbered(tokens, at)) return {};
   // Inside a longer number or a fraction there is no date.
   const bool inside = at > 0 && tokens[at].glued &&
                       (tokens[at - 1].is("/") || tokens[at - 1].is("-") || tokens[at - 1].is("."));

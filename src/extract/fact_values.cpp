@@ -117,7 +117,15 @@ Quantity quantity_of(const Placed& dose, Decimal decimal) {
 
 // "2 x 500 mg": two of them at once, where the two are not said to be times of a day.
 bool is_multiple(const Group& group, const Cluster& cluster, const Placed& dose) {
-  if (word_before(group, dose.tokens.first) != "x") return false;
+  const auto before = word_before(group, dose.tokens.first);
+  const auto behind = dose.tokens.end;
+  const bool counted = one_of(before, {"two", "three", "four", "2", "3", "4", "zwei", "drei",
+                                       "vier", "deux", "trois", "quatre", "dos", "tres", "cuatro"});
+  // "Two 5 mg tablets"
+  if (counted && behind < group.passage->tokens.end &&
+      Terms::get().has(group.page->tokens[behind].key, Is::form))
+    return true;
+  if (before != "x") return false;
   return std::ranges::none_of(cluster.parts, [&](const Placed* part) {
     return part->category() == Category::frequency && part->tokens.end == dose.tokens.first;
   });
@@ -132,8 +140,27 @@ bool may_be_in_name(const Group& group, const Placed& dose) {
          tokens[at + 1].fold[0] != '0';
 }
 
+// "Per sliding scale: 150-200: 2 units": how much it is depends on what is measured.
+bool is_by_scale(const Group& group, TokenRange range) {
+  for (auto at = range.first + 1; at < range.end; ++at) {
+    if (group.page->tokens[at].is("scale") &&
+        one_of(group.page->tokens[at - 1].fold, {"sliding", "correction", "correctional"}))
+      return true;
+  }
+  return false;
+}
+
 // "1 tab in the morning and 2 tabs in the evening": one frequency says half of it.
 bool has_two_schedules(const Group& group, const Cluster& cluster) {
+  constexpr double kAtOnceMax = 10;  // More of them are what a pharmacy hands out.
+  double count = 0;
+  for (const auto* part : by_place(cluster)) {
+    if (part->category() != Category::dose || is_limit(group, part->tokens.first)) continue;
+    const auto quantity = quantity_of(*part, Decimal::point);
+    if (quantity.unit.kind != UnitClass::count || quantity.value > kAtOnceMax) continue;
+    if (count > 0 && count != quantity.value) return true;
+    count = quantity.value;
+  }
   const Placed* frequency = nullptr;
   const Placed* dose = nullptr;  // Behind that frequency.
   for (const auto* part : by_place(cluster)) {
@@ -155,7 +182,7 @@ Dose dose_of(const Group& group, const Cluster& cluster, Decimal decimal) {
   if (dose.placed == nullptr) return dose;
   const auto quantity = quantity_of(*dose.placed, decimal);
   dose.doubtful |= quantity.pair || quantity.unsure || is_multiple(group, cluster, *dose.placed) ||
-                   may_be_in_name(group, *dose.placed);
+                   may_be_in_name(group, *dose.placed) || is_by_scale(group, cluster.tokens);
   return dose;
 }
 
@@ -493,8 +520,11 @@ void FactWriter::write_vitals(const Group& group) {
     if (pressure) {
       fact.value["text"] = name_text(std::string_view(text).substr(tokens[at].bytes.begin));
     } else {
-      const auto quantity = read_quantity(tokens, at, text, manner_.decimal);
+      // "SBP < 100" is not 100.
+      const bool compared = one_of(tokens[at - 1].fold, {"<", ">", "≤", "≥"});
+      const auto quantity = read_quantity(tokens, compared ? at - 1 : at, text, manner_.decimal);
       if (quantity.tokens == 0 || quantity.misread) continue;
+      if (!quantity.comparator.empty()) fact.value["comparator"] = quantity.comparator;
       json::Value unit = nullptr;
       if (!quantity.unit.code.empty()) unit = quantity.unit.code;
       fact.value["value"] = json::Object{{"value", quantity.value}, {"unit", unit}};

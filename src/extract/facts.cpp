@@ -1,6 +1,7 @@
 #include "extract/facts.h"
 
 #include "extract/assertion.h"
+#include "extract/measured.h"
 #include "layout/clinical/fact_type.h"
 
 #include <fmt/format.h>
@@ -30,8 +31,14 @@ Mentioned mentioned_by(FactType type) {
 }  // namespace
 
 std::string name_text(std::string_view text) {
+  constexpr std::string_view kSoftHyphen = "\u00ad";
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with(kSoftHyphen)) {
+      at += kSoftHyphen.size() - 1;
+      if (at + 1 < text.size() && text[at + 1] == '\n') ++at;
+      continue;
+    }
     if (text[at] != '\n') {
       out += text[at];
       continue;
@@ -66,11 +73,17 @@ void FactWriter::judge_fact(Fact& fact, const Group& group, const Placed& head) 
     case FactType::Procedure:
     case FactType::Immunization:
       break;
-    case FactType::Observation:
+    case FactType::Observation: {
+      const auto judged = judge_result(group, head);
+      fact.subject = judged.subject;
+      fact.assertion = judged.assertion;
+      if (judged.doubtful) fact.conf = std::min(fact.conf, kDoubtful);
+      return;
+    }
     case FactType::Patient:
     case FactType::Practitioner:
     case FactType::Encounter:
-      return;  // "negative" is a result, and nobody is denied.
+      return;  // Nobody is denied.
   }
   std::vector<TokenRange> others;
   std::vector<TokenRange> neutral;

@@ -14,22 +14,10 @@ std::string_view plain_of(char32_t code) {
     std::string_view plain;
   };
   static constexpr auto kRows = std::to_array<Row>({
-      {U"àáâãäåā", "a"},
-      {U"æ", "ae"},
-      {U"çćč", "c"},
-      {U"èéêëēę", "e"},
-      {U"ìíîïī", "i"},
-      {U"ñń", "n"},
-      {U"òóôõöøō", "o"},
-      {U"œ", "oe"},
-      {U"ßẞ", "ss"},
-      {U"ùúûüū", "u"},
-      {U"ýÿ", "y"},
-      {U"ﬁ", "fi"},
-      {U"ﬂ", "fl"},
-      {U"µμ", "µ"},
-      {U"’‘´`", "'"},
-      {U"‐‑‒–—−", "-"},
+      {U"àáâãäåā", "a"}, {U"æ", "ae"},      {U"çćč", "c"}, {U"èéêëēę", "e"}, {U"ìíîïī", "i"},
+      {U"ñń", "n"},      {U"òóôõöøō", "o"}, {U"œ", "oe"},  {U"ßẞ", "ss"},    {U"ùúûüū", "u"},
+      {U"ýÿ", "y"},      {U"ﬀ", "ff"},      {U"ﬁ", "fi"},  {U"ﬂ", "fl"},     {U"ﬃ", "ffi"},
+      {U"ﬄ", "ffl"},     {U"ﬅﬆ", "st"},     {U"µμ", "µ"},  {U"’‘´`", "'"},   {U"‐‑‒–—−", "-"},
       {U"×", "x"},
   });
   for (const auto& row : kRows) {
@@ -39,6 +27,14 @@ std::string_view plain_of(char32_t code) {
 }
 
 }  // namespace
+
+bool folds_away(char32_t code) {
+  constexpr char32_t kSoftHyphen = 0xad;
+  constexpr char32_t kNonJoiner = 0x200c;
+  constexpr char32_t kJoiner = 0x200d;
+  return (code >= 0x300 && code <= 0x36f) || code == kSoftHyphen || code == kNonJoiner ||
+         code == kJoiner;
+}
 
 std::string fold(std::string_view text) {
   std::string out;
@@ -52,6 +48,7 @@ std::string fold(std::string_view text) {
     }
     const auto decoded = layout::decode_at(text, at);
     at += decoded.bytes;
+    if (folds_away(decoded.code)) continue;
     const auto code = layout::fold_case(decoded.code);
     const auto plain = plain_of(code);
     if (plain.empty()) {

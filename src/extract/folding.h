@@ -12,6 +12,10 @@ namespace millrace::extract {
 // "Œdème de Quincke" → "oedeme de quincke"
 std::string fold(std::string_view text);
 
+// Accents that are characters of their own, soft hyphens and joiners: they part no words, and
+// folding leaves nothing of them.
+bool folds_away(char32_t code);
+
 // The key of a term: folded, and dashes inside words are spaces ("follow-up" is "follow up").
 std::string key_of(std::string_view folded);
 

@@ -96,14 +96,17 @@ class Reader {
   std::size_t at_;
 };
 
-// "1-0-1", "1-0-1-0", "½-0-½": tablets in the morning, at noon, in the evening, at night.
+// "1-0-1", "1-0-1-0", "1½-0-½": tablets in the morning, at noon, in the evening, at night.
 std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
   std::size_t parts = 0;
   auto i = at;
+  const auto is_half = [&](std::size_t k) {
+    return k < tokens.size() && one_of(tokens[k].fold, {"½", "¼", "¾"});
+  };
   const auto is_part = [&](std::size_t k) {
     if (k >= tokens.size()) return false;
     const auto& fold = tokens[k].fold;
-    if (fold == "½" || fold == "¼") return true;
+    if (is_half(k)) return true;
     return tokens[k].is_number() && fold.size() <= 3 && fold[0] <= '9';
   };
   // "1/2-0-1/2": such a scheme begins with its first figure.
@@ -112,14 +115,18 @@ std::size_t read_scheme(std::span<const Token> tokens, std::size_t at) {
            tokens[k + 1].glued && tokens[k + 2].is_number() && tokens[k + 2].glued &&
            tokens[k + 2].fold.size() == 1;
   };
-  if (at > 0 && tokens[at].glued && tokens[at - 1].is("/")) return 0;
+  const bool inside = at > 0 && tokens[at].glued &&
+                      (tokens[at - 1].is("/") || (tokens[at - 1].is_number() && is_half(at)));
+  // "1 1/2-0-0"
+  if (inside || (at > 0 && halves(at) && count_of(tokens[at - 1]))) return 0;
   while (is_part(i)) {
     if (tokens[i].is_number() && tokens[i].fold.size() > 1 &&
         tokens[i].fold.find_first_of(".,") == std::string::npos && tokens[i].fold.size() > 2) {
       return 0;
     }
     ++parts;
-    i += halves(i) ? 3 : 1;
+    const bool mixed = tokens[i].is_number() && is_half(i + 1) && tokens[i + 1].glued;
+    i += halves(i) ? 3 : mixed ? 2 : 1;  // "1½-0-0"
     if (parts == 4 || i + 1 >= tokens.size() || !tokens[i].is("-") || !is_part(i + 1)) break;
     if (tokens[i].line != tokens[i - 1].line) break;
     ++i;
@@ -164,6 +171,9 @@ Interval read_q_interval(std::span<const Token> tokens, std::size_t at) {
   };
   if (word.empty()) {
     fill();
+    // "q week", "q day"
+    if (word.size() > 1 && (is_day(word) || is_week(word) || is_month(word)))
+      return {.tokens = next - at, .count = 1, .period = word};
     if (word.empty() || !tokens[next - 1].is_number()) return {};
   }
   Interval out{.count = take_figures(word)};
@@ -306,6 +316,8 @@ std::size_t read_frequency(std::span<const Token> tokens, std::size_t at) {
       ++next;
     }
     const auto more = read_one(tokens, next);
+    // "bid OD": the right eye.
+    if (tokens[std::min(next, tokens.size() - 1)].is("od")) break;
     if (more == 0 || tokens[next].line > tokens[at].line + 1) break;
     // "(1-0-1)" behind words closes what it opened.
     if (open) {
@@ -328,6 +340,14 @@ std::size_t read_duration(std::span<const Token> tokens, std::size_t at) {
   if (multiplier_of(tokens, at).tokens == 1 && at + 1 < tokens.size() &&
       period(tokens[at + 1].fold))
     return 2;
+  // "x7d"
+  if (at < tokens.size() && tokens[at].fold.starts_with('x')) {
+    const auto rest = std::string_view(tokens[at].fold).substr(1);
+    const auto figures = rest.find_first_not_of("0123456789");
+    if (figures != std::string_view::npos && figures > 0 && figures < 3 &&
+        period(rest.substr(figures)))
+      return 1;
+  }
   const bool led = reader.take({"for", "x", "fur", "uber", "pendant", "durante", "por"});
   if (led) reader.take({"the", "a", "die"});
   if (led) reader.take({"next", "further", "total", "weitere", "insgesamt"});
@@ -398,8 +418,8 @@ std::string whole_parts(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto rest = text.substr(i);
-    if (rest.starts_with("½") || rest.starts_with("¼")) {
-      out += '1';
+    if (rest.starts_with("½") || rest.starts_with("¼") || rest.starts_with("¾")) {
+      if (i == 0 || !figure(i - 1)) out += '1';
       ++i;
     } else if (figure(i) && i + 1 < text.size() && text[i + 1] == '/' && figure(i + 2)) {
       out += '1';
@@ -510,7 +530,7 @@ std::string times_of(std::string_view text, std::string_view words) {
 
 std::string moment_of(std::string_view words) {
   const bool morning = has_any(words, "morning", "breakfast", "morgens", "morgen", "matin",
-                               "manana", "desayuno", "mane", "qam", "lever", "ayunas");
+                               "manana", "desayuno", "mane", "qam", "om", "lever", "ayunas");
   const bool evening =
       has_any(words, "evening", "dinner", "abends", "abend", "soir", "tarde", "cena", "qpm");
   const bool night = has_any(words, "night", "nightly", "bedtime", "before bed", "nacht", "nachts",
@@ -522,7 +542,7 @@ std::string moment_of(std::string_view words) {
   if (night) return "QHS";
   if (evening) return "QPM";
   if (has_any(words, "noon", "mittags", "midi", "mediodia")) return "QNOON";
-  if (has_any(words, "qd", "od", "daily", "every day", "each day", "taglich", "jeden tag",
+  if (has_any(words, "qd", "qday", "od", "daily", "every day", "each day", "taglich", "jeden tag",
               "par jour", "chaque jour", "tous les jours", "quotidien", "al dia", "cada dia",
               "todos los dias", "diario", "diaria", "diariamente", "pro tag", "tgl",
               "quotidiennement"))

@@ -78,7 +78,14 @@ std::vector<Cluster> clusters_of(const Group& group, Category head,
     const bool has_one = std::ranges::any_of(out.front().parts, [&](const Placed* part) {
       return part->category() == placed->category();
     });
-    if (row || !has_one) out.front().parts.insert(out.front().parts.begin(), placed);
+    // "Pen V 500 BID, Lipitor 40": of what stands before the comma, known or not.
+    const bool of_other =
+        placed->category() == Category::frequency &&
+        std::any_of(group.page->tokens.begin() + static_cast<std::ptrdiff_t>(placed->tokens.end),
+                    group.page->tokens.begin() +
+                        static_cast<std::ptrdiff_t>(out.front().head->tokens.first),
+                    [](const Token& token) { return token.is(",") || token.is(";"); });
+    if (row || (!has_one && !of_other)) out.front().parts.insert(out.front().parts.begin(), placed);
   }
   return out;
 }

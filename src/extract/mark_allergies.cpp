@@ -371,7 +371,9 @@ class AllergyMarker {
 
   // "No adverse reaction to lisinopril": it is taken, and nobody asked about allergies.
   bool is_tolerated(std::size_t i) const {
-    return chart_.section() != "allergies" && is_reaction_word(fold_at(i)) && denies(i) &&
+    const bool seen = is_reaction_word(fold_at(i + 1)) && fold_at(i + 2) != "to" && i > 0 &&
+                      one_of(fold_at(i - 1), {"no", "without"});  // "No allergic reaction."
+    return chart_.section() != "allergies" && (is_reaction_word(fold_at(i)) || seen) && denies(i) &&
            exception_after(i) == i;
   }
 
@@ -557,10 +559,11 @@ class AllergyMarker {
   void mark_list(std::size_t first, double conf) {
     auto i = first;
     for (std::size_t n = 0; i < items_.size() && n < 64; ++n) {
+      i += numbering(chart_, i);
       const auto begin = i;
       auto end = i;
       std::size_t depth = 0;
-      while (end < items_.size()) {
+      while (end < items_.size() && (depth > 0 || numbering(chart_, end) == 0)) {
         if (chart_.sign(end, "(") || chart_.sign(end, "[")) ++depth;
         if ((chart_.sign(end, ")") || chart_.sign(end, "]")) && depth > 0) --depth;
         if (depth == 0 && (cuts_list(chart_, end) || (ends_list(end) && !known_none(begin, end))))
@@ -580,7 +583,7 @@ class AllergyMarker {
           mark_reaction(end + 1, end_of_answer(end + 1));
         break;
       }
-      i = end + 1;
+      i = numbering(chart_, end) > 0 ? end : end + 1;
     }
   }
 

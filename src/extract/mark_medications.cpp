@@ -41,6 +41,19 @@ bool asks_for_medicine(const Chart& chart, std::size_t item) {
   return false;
 }
 
+// "Norvasc 5 mg (amlodipine) daily": the same medicine by its other name.
+bool is_other_name(const Chart& chart, std::size_t item, const Marks& marks) {
+  if (item < 2 || !chart.sign(item - 1, "(") || !chart.sign(item + 1, ")")) return false;
+  const auto& before = chart.items[item - 2];
+  if (before.is(Piece::term)) return before.is(Is::drug);
+  const bool dose = before.is(Piece::quantity) && is_dose_unit(before.quantity.unit.kind);
+  return (dose || before.is(Piece::word)) &&
+         std::ranges::any_of(marks.all(), [&](const Mark& mark) {
+           return (mark.category == Category::medication_name || mark.category == Category::dose) &&
+                  mark.tokens.end == before.tokens.end;
+         });
+}
+
 void mark_listed(const Chart& chart, Marks& marks) {
   const auto section = chart.section();
   for (std::size_t i = 0; i < chart.items.size(); ++i) {
@@ -52,6 +65,7 @@ void mark_listed(const Chart& chart, Marks& marks) {
         one_of(chart.token(i + 1).fold,
                {"level", "levels", "spiegel", "allergy", "allergie", "alergia", "trough"}))
       continue;
+    if (is_other_name(chart, i, marks)) continue;
     auto tokens = item.tokens;
     // "Metoprolol XR": what says how it is released belongs to the name.
     if (i + 1 < chart.items.size() && chart.items[i + 1].is(Piece::form) && chart.token(i + 1).caps)

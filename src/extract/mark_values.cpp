@@ -137,9 +137,11 @@ bool is_towards(std::string_view fold) { return one_of(fold, {"to", "auf", "a", 
 
 // Results that are words, as they stand in prose.
 bool is_result(std::string_view fold) {
-  return one_of(fold, {"positive", "negative", "nonreactive", "non-reactive", "reactive", "positiv",
-                       "negativ", "positif", "negatif", "positivo", "positiva", "negativo",
-                       "negativa", "trace", "traces", "spur", "spuren", "trazas", "indicios"});
+  return one_of(
+      fold,
+      {"positive", "negative", "nonreactive", "non-reactive", "reactive", "positiv",  "negativ",
+       "positif",  "negatif",  "positivo",    "positiva",     "negativo", "negativa", "trace",
+       "traces",   "spur",     "spuren",      "trazas",       "indicios", "neg",      "pos"});
 }
 
 bool is_negative(std::string_view fold) {
@@ -261,10 +263,15 @@ class ValueMarker {
            (chart_.token(i).is("→") || items_[i].tokens.size() == 2 || chart_.token(i).is("➔"));
   }
 
-  // The shares of a mixture right behind its name.
+  // The shares of a mixture right behind its name: "Novolin 70/30", "Pherix 30/500 2 tabs".
   bool is_ratio(std::size_t i) const {
-    return i > 0 && items_[i].is(Piece::pressure) && items_[i].quantity.unit.tokens == 0 &&
-           items_[i - 1].is(Piece::term) && items_[i - 1].is(Is::drug);
+    if (i == 0 || !items_[i].is(Piece::pressure) || items_[i].quantity.unit.tokens > 0)
+      return false;
+    if (items_[i - 1].is(Piece::term)) return items_[i - 1].is(Is::drug);
+    return items_[i - 1].is(Piece::word) && chart_.token(i - 1).capital && i + 1 < items_.size() &&
+           items_[i + 1].is(Piece::quantity) &&
+           items_[i + 1].quantity.unit.kind == UnitClass::count &&
+           items_[i + 1].quantity.unit.tokens > 0;
   }
 
   // "from 1.1 to" right before this item.
@@ -294,7 +301,8 @@ class ValueMarker {
 
   bool is_name_item(std::size_t i) const {
     const auto& item = items_[i];
-    if (!marks_.is_free(item.tokens)) return false;
+    // "Mother's HbA1c": whose it is, is no part of its name.
+    if (!marks_.is_free(item.tokens) || item.is(Is::family_before)) return false;
     if (item.is(Piece::term)) return true;
     if (item.is(Piece::form)) return is_release(chart_.token(i).fold);
     if (item.is(Piece::word) && is_letter(i)) return true;

@@ -108,6 +108,18 @@ TokenRange trimmed(const PageReading& page, TokenRange range) {
   return range;
 }
 
+std::size_t numbering(const Chart& chart, std::size_t item) {
+  const auto number = chart.sign(item, "(") ? item + 1 : item;
+  if (number + 1 >= chart.items.size() || !chart.items[number].is(Piece::quantity)) return 0;
+  const auto& quantity = chart.items[number].quantity;
+  const bool small =
+      quantity.tokens == 1 && quantity.unit.tokens == 0 &&
+      chart.token(number).fold.find_first_not_of("0123456789") == std::string::npos &&
+      chart.token(number).fold.size() < 3;
+  const bool closed = chart.sign(number + 1, ")") && chart.token(number + 1).glued;
+  return small && closed ? number + 2 - item : 0;
+}
+
 void mark_dates(const Chart& chart, Marks& marks) {
   for (const auto& item : chart.items) {
     if (item.is(Piece::date)) marks.add(Category::date, item.tokens, kListed);

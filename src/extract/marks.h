@@ -95,6 +95,8 @@ void mark_conditions(const Chart& chart, Marks& marks);
 // Shared by the rules: the end of a name that begins with this item, as far as words go on that
 // can be part of one ("Pherix XR", "CT scan of the chest").
 std::size_t name_end(const Chart& chart, std::size_t item, std::size_t items_max);
+// Items of "2)" or "(2)" before an element of a list; 0: there is none.
+std::size_t numbering(const Chart& chart, std::size_t item);
 // Without surrounding signs and common words.
 TokenRange trimmed(const PageReading& page, TokenRange range);
 

@@ -123,7 +123,7 @@ std::string told(const Fact& fact, bool patient) {
                    : said_of(fact, "medicine " + what);
     }
     case FactType::Observation:
-      return result(fact);
+      return said_of(fact, result(fact));
     case FactType::Condition:
       return said_of(fact, joined({std::string(fact.name()), text_at(value, "severity"),
                                    prefixed("since", text_at(value, "onset"))},

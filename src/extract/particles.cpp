@@ -85,6 +85,15 @@ bool is_harm(const Token& token) {
                  "indesirables", "indesirable", "adversos", "adversa", "adversas", "reacciones"});
 }
 
+bool ends_with_harm_seen(std::span<const Token> tokens) {
+  auto end = tokens.size();
+  while (end > 0 && tokens.size() - end < 3 &&
+         one_of(tokens[end - 1].fold,
+                {"was", "were", "noted", "seen", "observed", "reported", "documented", "occurred"}))
+    --end;
+  return end > 0 && is_harm(tokens[end - 1]);
+}
+
 bool has_object(const Token& token) {
   return one_of(token.fold,
                 {"have",       "had",         "having",  "show",      "showed",      "shown",

@@ -29,6 +29,9 @@ bool is_ordered(const Token& token);
 // "Side effects", "reactions": what medicines do besides.
 bool is_harm(const Token& token);
 
+// "No reaction to", "no reaction was noted after": words that end with it, seen or not.
+bool ends_with_harm_seen(std::span<const Token> tokens);
+
 // "Family history": told of, and nobody who tells or keeps company.
 bool says_history(std::span<const Token> tokens);
 

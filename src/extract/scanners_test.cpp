@@ -51,6 +51,40 @@ TEST(Folding, TakesAccentsCaseAndDashesAway) {
   EXPECT_EQ(fold("3–4"), "3-4");
 }
 
+TEST(Folding, TakesAccentsOfTheirOwnAndLigaturesAway) {
+  EXPECT_EQ(fold("ta\u0308glich"), "taglich");
+  EXPECT_EQ(fold("pe\u0301nicilline"), fold("pénicilline"));
+  EXPECT_EQ(fold("su\ufb00er di\ufb03cult ra\ufb04e \ufb05atin \ufb06atin"),
+            "suffer difficult raffle statin statin");
+  EXPECT_EQ(fold("Met\u00adformin"), "metformin");
+}
+
+TEST(Tokens, ArePartedNeitherByAccentsNorBySoftHyphensNorByJoiners) {
+  const std::string_view text =
+      "Me\u0301t\u00adfor\u200cmin\u200d E\u0301TE\u0301 \u00ad 5\u00admg";
+  EXPECT_EQ(folds(text), (Folds{"metformin", "ete", "5", "mg"}));
+  const auto tokens = tokens_of(text);
+  EXPECT_EQ(text.substr(tokens[0].bytes.begin, tokens[0].bytes.size()),
+            "Me\u0301t\u00adfor\u200cmin\u200d");
+  EXPECT_TRUE(tokens[1].caps);
+}
+
+TEST(Tokens, JoinAWordThatASoftHyphenDivided) {
+  const auto page = page_of({"She was treated for hyper\u00ad", "tension last year."});
+  const auto tokens = tokens_of(page);
+  const auto joined = std::ranges::find(tokens, "hypertension", &Token::fold);
+  ASSERT_NE(joined, tokens.end());
+  EXPECT_EQ(page.text_of(joined->bytes), "hyper\u00ad\ntension");
+}
+
+TEST(Tokens, ArePartedByALongDashBetweenWords) {
+  const auto tokens = tokens_of(std::string_view("Bactrim—SJS 3.5—5.1"));
+  ASSERT_EQ(tokens.size(), 6U);
+  EXPECT_FALSE(tokens[1].glued);
+  EXPECT_FALSE(tokens[2].glued);
+  EXPECT_TRUE(tokens[4].glued);
+}
+
 TEST(Tokens, PartNumbersFromUnitsAndSigns) {
   EXPECT_EQ(folds("500mg,"), (Folds{"500", "mg", ","}));
   EXPECT_EQ(folds("(12.0-16.0)"), (Folds{"(", "12.0", "-", "16.0", ")"}));
@@ -230,6 +264,29 @@ TEST(Dates, ThatDoNotExistAreNone) {
   EXPECT_EQ(iso("132/84"), "none");
 }
 
+TEST(Dates, AreNotWhatThingsAreNumberedBy) {
+  const auto dates = [](const std::string& line) {
+    return try_lines({line}).texts(layout::clinical::Category::date);
+  };
+  EXPECT_TRUE(dates("Lot 2023-11").empty());
+  EXPECT_TRUE(dates("Ref. 12-04-19, phone 03.12.2024").empty());
+  EXPECT_EQ(dates("Lot AB12, given 2023-11-05"), (std::vector<std::string>{"2023-11-05"}));
+}
+
+TEST(Frequencies, OfHalvesAreReadWhole) {
+  EXPECT_EQ(read_frequency(tokens_of("1½-0-½"), 0), 6U);
+  EXPECT_EQ(normal_frequency("1½-0-½"), "BID");
+  EXPECT_EQ(read_frequency(tokens_of("1 1/2-0-0"), 1), 0U);
+}
+
+TEST(Frequencies, MayHaveTheirQByItself) {
+  EXPECT_EQ(normal_frequency("q week"), "QW");
+  EXPECT_EQ(normal_frequency("q 8 h"), "Q8H");
+  EXPECT_EQ(normal_frequency("qday"), "QD");
+  EXPECT_EQ(read_frequency(tokens_of("q week"), 0), 2U);
+  EXPECT_EQ(read_frequency(tokens_of("bid OD"), 0), 1U);  // The right eye.
+}
+
 TEST(Frequencies, HaveOneFormForAllLanguages) {
   const auto expect = [](std::string_view normal, std::initializer_list<std::string_view> texts) {
     for (const auto text : texts) {
@@ -261,6 +318,9 @@ TEST(Durations, NeedAWordThatSaysSo) {
   EXPECT_EQ(read_duration(tokens_of("pendant 5 jours"), 0), 3U);
   EXPECT_EQ(read_duration(tokens_of("7 Tage lang"), 0), 3U);
   EXPECT_EQ(read_duration(tokens_of("x3 days"), 0), 2U);
+  EXPECT_EQ(read_duration(tokens_of("x7d"), 0), 1U);
+  EXPECT_EQ(read_duration(tokens_of("× 5 days"), 0), 3U);
+  EXPECT_EQ(read_duration(tokens_of("x7mg"), 0), 0U);
   EXPECT_EQ(read_duration(tokens_of("7 days"), 0), 0U);
 }
 

@@ -302,5 +302,37 @@ TEST(Sentences, OfLettersReportsAndPrescriptionsAreToldWhole) {
   for (const auto& [lines, wanted] : cases) EXPECT_EQ(said(lines), wanted) << lines.front();
 }
 
+TEST(Sentences, OfHurriedHandsAreToldWhole) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"Ramipril 5 mg ta\u0308glich"}, "Ramipril 5 mg ta\u0308glich"},
+      {{"Met\u00adformin 850 mg twice daily"}, "Metformin 850 mg twice daily"},
+      {{"Allergie : pe\u0301nicilline (urticaire)"}, "pe\u0301nicilline -> urticaire"},
+      {{"Wife takes warfarin 5 mg daily; patient takes no medications."},
+       "family:warfarin 5 mg daily"},
+      {{"His wife takes care of his warfarin 5 mg daily."}, "warfarin 5 mg daily"},
+      {{"Norvasc 5 mg (amlodipine) daily"}, "Norvasc 5 mg daily"},
+      {{"Norvasc (amlodipine) 5 mg daily"}, "Norvasc 5 mg daily"},
+      {{"Pen V 500 BID, Lipitor 40"}, "Lipitor"},
+      {{"Co-tarvol 30/500 2 tabs QDS PRN"}, "Co-tarvol 2 {tablet} QDS PRN"},
+      {{"Take two 5 mg tablets of glipizide every morning."}, "glipizide 5 mg every morning!"},
+      {{"Gabapentin 300 mg 1 cap in the morning, 2 caps"}, "Gabapentin 300 mg in the morning!"},
+      {{"Insulin lispro per sliding scale: BG 150-200: 2 units; 201-250: 4 units"},
+       "Insulin lispro 2 [iU]!"},
+      {{"Torasemid 10 mg 1½-0-0"}, "Torasemid 10 mg 1½-0-0"},
+      {{"Trulicity 0.75 mg/0.5 mL SC q week"}, "Trulicity 0.75 mg/0.5mL SC q week"},
+      {{"Keflex 500 mg QID x7d"}, "Keflex 500 mg QID x7d"},
+      {{"Ciprofloxacin 500 mg BID × 5 days"}, "Ciprofloxacin 500 mg BID × 5 days"},
+      {{"Bisoprolol 2.5mg om"}, "Bisoprolol 2.5 mg om"},
+      {{"Vit D3 50,000 IU weekly"}, "Vit D3 50000 [iU] weekly"},
+      {{"Allergies: 1) Penicillin - rash 2) Codeine - nausea 3) Bee stings - anaphylaxis"},
+       "Penicillin -> rash; Codeine -> nausea; Bee stings -> anaphylaxis"},
+      {{"Drug reactions: Bactrim—rash; codeine (N/V)"}, "Bactrim -> rash; codeine -> N/V"},
+      {{"No allergic reaction noted after ceftriaxone 1 g IV."}, "ceftriaxone 1 g IV"},
+      {{"Wt 180 lbs. SpO2 > 92 % on air. Urine nitrite neg."},
+       "Wt 180 [lb_av]; SpO2 >92 %; Urine nitrite neg"},
+  };
+  for (const auto& [lines, wanted] : cases) EXPECT_EQ(said(lines), wanted) << lines.front();
+}
+
 }  // namespace
 }  // namespace millrace::extract

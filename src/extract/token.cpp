@@ -26,16 +26,28 @@ class Tokenizer {
         spaced_ = true;
         continue;
       }
+      if (folds_away(decoded.code)) {
+        at_ += decoded.bytes;
+        continue;
+      }
+      const auto begin = at_;
       next(decoded);
-      spaced_ = false;
+      spaced_ = parts_words(begin, decoded);
     }
     return std::move(out_);
   }
 
  private:
+  // "Bactrim—rash" is written without spaces and is no name; "3.5—5.1" is a range.
+  bool parts_words(std::size_t begin, const layout::Decoded& decoded) const {
+    constexpr char32_t kEmDash = 0x2014;
+    return decoded.code == kEmDash && !figure_at(begin + decoded.bytes) &&
+           (begin == 0 || !is_figure(text_[begin - 1]));
+  }
+
   void next(const layout::Decoded& decoded) {
     const auto begin = at_;
-    Token token{.glued = !spaced_ && begin > 0};
+    Token token{.glued = !spaced_ && begin > 0 && !parts_words(begin, decoded)};
     if (layout::is_digit(decoded.code) || leads_figures(begin)) {
       token.kind = TokenKind::number;
       at_ = number_end(begin);
@@ -121,6 +133,10 @@ class Tokenizer {
     while (at < text_.size()) {
       const auto decoded = layout::decode_at(text_, at);
       const auto code = decoded.code;
+      if (folds_away(code)) {
+        at += decoded.bytes;
+        continue;
+      }
       if (layout::is_letter(code) || layout::is_digit(code) || code == 0xb5 || code == 0xb0 ||
           is_superscript(code)) {
         at += decoded.bytes;
@@ -165,7 +181,7 @@ class Tokenizer {
     std::size_t capitals = 0;
     for (std::size_t at = 0; at < text.size();) {
       const auto decoded = layout::decode_at(text, at);
-      if (layout::is_letter(decoded.code)) {
+      if (layout::is_letter(decoded.code) && !folds_away(decoded.code)) {
         const bool upper = layout::is_upper(decoded.code);
         if (letters == 0) token.capital = upper;
         ++letters;
@@ -197,15 +213,24 @@ bool starts_small(std::string_view text, layout::ByteRange bytes) {
   return layout::is_letter(code) && !layout::is_upper(code);
 }
 
-// "hyper-" at the end of a line and "tension" at the beginning of the next.
-bool divides(const layout::PageMap& page, const Token& word, const Token& dash, const Token& next) {
-  if (!word.is_word() || !next.is_word() || !dash.is("-") || !dash.glued || next.glued)
-    return false;
-  if (next.line != word.line + 1 || dash.line != word.line) return false;
+// A word at the end of a line and one that can go on with it at the beginning of the next.
+bool goes_on(const layout::PageMap& page, const Token& word, const Token& next) {
+  if (!word.is_word() || !next.is_word() || next.glued || next.line != word.line + 1) return false;
   if (page.lines[next.line].block != page.lines[word.line].block) return false;
   const auto block = page.lines[word.line].block;
   return page.blocks[block].kind != layout::BlockKind::table && word.fold.size() > 1 &&
          starts_small(page.text, next.bytes);
+}
+
+// "hyper-" and "tension" on the next line.
+bool divides(const layout::PageMap& page, const Token& word, const Token& dash, const Token& next) {
+  return dash.is("-") && dash.glued && dash.line == word.line && goes_on(page, word, next);
+}
+
+// The same with a soft hyphen, which is a part of its word.
+bool divides_softly(const layout::PageMap& page, const Token& word, const Token& next) {
+  const auto text = std::string_view(page.text).substr(0, word.bytes.end);
+  return text.ends_with("\u00ad") && goes_on(page, word, next);
 }
 
 }  // namespace
@@ -230,8 +255,10 @@ std::vector<Token> tokens_of(const layout::PageMap& page) {
   std::vector<Token> out;
   out.reserve(tokens.size());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (i >= 2 && out.size() >= 2 && divides(page, out[out.size() - 2], out.back(), tokens[i])) {
-      out.pop_back();
+    const bool dashed =
+        i >= 2 && out.size() >= 2 && divides(page, out[out.size() - 2], out.back(), tokens[i]);
+    if (dashed || (!out.empty() && divides_softly(page, out.back(), tokens[i]))) {
+      if (dashed) out.pop_back();
       auto& whole = out.back();
       whole.bytes.end = tokens[i].bytes.end;
       whole.fold += tokens[i].fold;
