@@ -127,9 +127,10 @@ class PageCollector {
   std::vector<PageEdges> edges_;
 };
 
-// Letters that can be read, though they are not all that the page shows.
+// Letters that can be read, though they are not all that the page shows, or not what it shows.
 bool is_worth_keeping(std::string_view why_not) {
-  return why_not == "a stamp on a scan" || why_not == "too little text";
+  return why_not == "a stamp on a scan" || why_not == "too little text" ||
+         why_not == "invisible text on a scan";
 }
 
 Result<void> add_page(PdfFile& pdf, std::uint32_t page, const PageSource& recognised,

@@ -2,6 +2,7 @@
 
 #include "document/ocr/background.h"
 #include "document/ocr/ink.h"
+#include "document/ocr/inverse.h"
 #include "document/ocr/page_quad.h"
 #include "document/ocr/slant.h"
 
@@ -220,6 +221,7 @@ LevelPage make_level(const Gray& image, const Lie& lie, const Noise& noise,
         warped(reduce > 1 ? reduced(clean, reduce) : clean,
                page.to_source.then(Projection::scale(1.0 / reduce, 1.0 / reduce)), size, 255);
   }
+  invert_plates(page.image);
   page.image = evened(page.image);
   const auto levels = ink_levels(page.image);
   const int contrast = std::max(20, levels.paper - levels.ink);

@@ -69,6 +69,18 @@ bool keeps_company(const Mark& a, const Mark& b) {
   return apart <= kCompanyReach * side;
 }
 
+constexpr int kBandWide = 2;    // Widths of a band, in its own heights,
+constexpr int kBandHigh = 3;    // heights of it, in those of most marks,
+constexpr int kBandInk = 8;     // and ink, in squares of such a height.
+constexpr int kHeadingInk = 6;  // The same: what one letter counts at most.
+
+// The dark head of a table on a page that slants, or a piece of it: no rule any more by its bounds,
+// and a few of them have more ink than all letters together.
+bool is_band(const Mark& mark, int usual_height) {
+  return mark.width() > kBandWide * mark.height() && mark.height() > kBandHigh * usual_height &&
+         mark.ink > kBandInk * usual_height * usual_height;
+}
+
 // Which of them stand beside another of about their size, whichever way: letters do, dirt rarely.
 std::vector<bool> in_company(const std::vector<Mark>& marks) {
   constexpr int kCell = 48;
@@ -171,11 +183,20 @@ double letter_height(const std::vector<Mark>& marks, int page_height) {
   }
   auto company = in_company(candidates);
   const bool none = std::ranges::none_of(company, std::identity());
+  std::vector<int> heights;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (company[i] || none) heights.push_back(candidates[i].height());
+  }
+  const auto middle = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 2);
+  std::ranges::nth_element(heights, middle);
+  const int usual = middle == heights.end() ? 0 : *middle;
   std::vector<std::uint64_t> ink(static_cast<std::size_t>(highest) + 1, 0);
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!company[i] && !none) continue;
-    const auto amount = static_cast<std::uint64_t>(candidates[i].ink);
+    if ((!company[i] && !none) || is_band(candidates[i], usual)) continue;
+    // A few letters of a heading do not outweigh a page.
+    const int most = kHeadingInk * usual * usual;
+    const auto amount = static_cast<std::uint64_t>(std::min(candidates[i].ink, most));
     ink[static_cast<std::size_t>(candidates[i].height())] += amount;
     total += amount;
   }

@@ -34,6 +34,26 @@ TEST(LetterHeight, IsTheSameOfAPageOnItsSide) {
   EXPECT_EQ(letter_height(find_marks(page, 128).list, page.height), 20);
 }
 
+TEST(LetterHeight, DarkBandsOnAPageThatSlantsAreNoLetters) {
+  Gray page(1600, 2200, 250);
+  for (int foot = 600; foot < 1000; foot += 50) drawn::line(page, 100, foot, 40);
+  for (const int top : {100, 300, 1200, 1500}) {
+    for (int x = 100; x < 1500; ++x) {  // A twentieth down.
+      drawn::fill(page, {.x = x, .y = top + x / 20, .width = 1, .height = 60}, 20);
+    }
+  }
+  EXPECT_LE(letter_height(find_marks(page, 128).list, page.height), 28);
+}
+
+TEST(LetterHeight, AHeadingInHugeLettersDoesNotOutweighAPageOfSmallOnes) {
+  Gray page(1600, 2200, 250);
+  for (int foot = 600; foot < 1000; foot += 50) drawn::line(page, 100, foot, 40);
+  for (int i = 0; i < 12; ++i) {
+    drawn::fill(page, {.x = 100 + i * 110, .y = 200, .width = 90, .height = 140}, 20);
+  }
+  EXPECT_LE(letter_height(find_marks(page, 128).list, page.height), 28);
+}
+
 TEST(InkLevels, InkIsAsDarkAsLettersThoughFaintGreyOutnumbersThem) {
   Gray page(1600, 2200, 254);
   SeededRandom random(32);

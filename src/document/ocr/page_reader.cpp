@@ -1,5 +1,6 @@
 #include "document/ocr/page_reader.h"
 
+#include "document/ocr/inverse.h"
 #include "document/ocr/level_page.h"
 #include "document/ocr/row_words.h"
 #include "layout/code_points.h"
@@ -189,7 +190,9 @@ void try_otherwise(const Gray& image, const Noise& noise, LineReader& reader, At
 
 }  // namespace
 
-OcrPage read_page(const Gray& source, std::span<LineReader* const> readers) {
+OcrPage read_page(const Gray& page_image, std::span<LineReader* const> readers) {
+  const auto inverted = without_inversion(page_image);
+  const Gray& source = inverted ? *inverted : page_image;
   const auto noise = measure_noise(source);
   // Specks go first of all: how a page lies is read off its marks, and so is what its ink is.
   Gray despeckled;
