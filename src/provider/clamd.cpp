@@ -259,8 +259,7 @@ awaitable<Answer<std::string>> Clamd::version(CancelToken cancel) const {
 }
 
 bool is_away(const CallFailure& failure) {
-  constexpr auto kAway =
-      std::to_array({kNoConnection, kConnectionLost, kConnectTimeout, kScanTimeout});
+  constexpr auto kAway = std::to_array({kNoConnection, kConnectTimeout});
   return failure.kind == Kind::retry && std::ranges::find(kAway, failure.error_type) != kAway.end();
 }
 

@@ -4,7 +4,8 @@
 // memory; the daemon's one line is the verdict. A connection per scan. That nothing was found and
 // that nobody looked are different things: every way of not looking is a CallFailure.
 //
-//   no connection, closed early, silence                         retry, and is_away
+//   no connection                                                retry, and is_away
+//   closed early, silence                                        retry
 //   the daemon's own trouble, an answer that is none             retry
 //   longer than the daemon takes (StreamMaxLength)               permanent "too_large"
 //   the source failed                                            retry "source"
@@ -64,7 +65,7 @@ class Clamd final {
   ClamdOptions options_;
 };
 
-// Nobody looked, because nobody was there to the end: that says nothing of the bytes.
+// Nobody looked, because nobody was there: that says nothing of the bytes.
 bool is_away(const CallFailure& failure);
 
 // One line of the daemon, as a verdict or as what went wrong.

@@ -22,6 +22,9 @@ constexpr std::size_t kFrameSessionsMax = 200;
 constexpr double kPixelsPerInch = 96;
 constexpr std::size_t kMissingMaxBytes = 100;
 constexpr std::chrono::milliseconds kFrame{16};
+constexpr std::chrono::milliseconds kAtOnce{0};
+// Documents without scripts have loaded long before.
+constexpr std::chrono::milliseconds kWithoutFrames{250};
 
 // However it ends: who waits for it is told.
 awaitable<void> keep_result(Task<void> work, Result<void>* result, Event done) {
@@ -238,21 +241,23 @@ Task<void> Page::load(std::shared_ptr<RenderJob> job) {
   MR_CO_TRY_VOID(co_await devtools_.answer(content));
   MR_CO_TRY(const auto made, co_await devtools_.answer(world));
   MR_CO_TRY_VOID(enter_world(made));
-  if (!scripts_) co_return co_await wait_until_complete(job);
-  co_return co_await with_frames(wait_until_complete(job));  // A script may wait for them.
+  // A script may wait for them; without scripts some pictures in pictures do.
+  co_return co_await with_frames(wait_until_complete(job), scripts_ ? kAtOnce : kWithoutFrames);
 }
 
 // A frame for a window that nobody looks at costs as much as a fifth of printing: where there are
-// none by themselves, there are some for whatever needs them, as long as it lasts.
-Task<void> Page::with_frames(Task<void> work) {
+// none by themselves, there are some for whatever needs them, as long as it lasts; after a while
+// only where hardly anything does.
+Task<void> Page::with_frames(Task<void> work, std::chrono::milliseconds after) {
   if (!draws_when_asked_) co_return co_await std::move(work);
   Event done;
   Result<void> result;
-  co_await both(keep_result(std::move(work), &result, done), draw_frames(done));
+  co_await both(keep_result(std::move(work), &result, done), draw_frames(done, after));
   co_return result;
 }
 
-awaitable<void> Page::draw_frames(Event done) {
+awaitable<void> Page::draw_frames(Event done, std::chrono::milliseconds after) {
+  if (after > kAtOnce) co_await done.wait_for(after);
   while (!done.is_set() && !devtools_.closed()) {
     // One that is refused, as before there is a document, is asked for again.
     (void)co_await devtools_.call(session_, "HeadlessExperimental.beginFrame", "{}");
@@ -367,10 +372,13 @@ Task<void> Page::preview(std::shared_ptr<RenderJob> job, Rendered* rendered) {
                  fmt::format(R"({{"width":{},"height":{},"deviceScaleFactor":{},"mobile":false}})",
                              width, height, json_number(*job->request.preview_width_px / width)));
   MR_CO_TRY_VOID(co_await evaluate(make_sheet_expression(options)));
-  co_return co_await with_frames(take_picture(
-      fmt::format(R"({{"format":"png","clip":{{"x":0,"y":0,"width":{},"height":{},"scale":1}}}})",
-                  width, height),
-      &rendered->preview_png));
+  co_return co_await with_frames(
+      take_picture(
+          fmt::format(
+              R"({{"format":"png","clip":{{"x":0,"y":0,"width":{},"height":{},"scale":1}}}})",
+              width, height),
+          &rendered->preview_png),
+      kAtOnce);
 }
 
 Task<void> Page::take_picture(std::string params, std::string* png) {

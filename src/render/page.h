@@ -57,8 +57,8 @@ class Page {
 
  private:
   Task<void> load(std::shared_ptr<RenderJob> job);
-  Task<void> with_frames(Task<void> work);
-  awaitable<void> draw_frames(Event done);
+  Task<void> with_frames(Task<void> work, std::chrono::milliseconds after);
+  awaitable<void> draw_frames(Event done, std::chrono::milliseconds after);
   Result<void> enter_world(const json::Object& made);
   Task<void> wait_until_complete(std::shared_ptr<RenderJob> job);
   void note_missing_glyphs(std::string_view glyphs);

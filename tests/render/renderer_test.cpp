@@ -129,6 +129,20 @@ TEST(Renderer, ScriptsGetTheFramesTheyWaitFor) {
       run_tool({"pdftotext", save(world, world.render_now(request).pdf), "-"}).contains("drawn"));
 }
 
+// What a picture is made of is asked for when it is drawn, and the page is loaded after that.
+TEST(Renderer, PicturesOfPartsOfOthersHoldNobodyUp) {
+  RenderWorld world;
+  for (const bool scripts : {false, true}) {
+    RenderRequest request{.html =
+                              "<p>beside</p><svg width=300 height=99><use "
+                              "href='http://pictures.example/all.svg#one'/></svg>"};
+    request.options.scripts = scripts;
+    EXPECT_TRUE(
+        run_tool({"pdftotext", save(world, world.render_now(request).pdf), "-"}).contains("beside"))
+        << scripts;
+  }
+}
+
 TEST(Renderer, TimeoutEndsItsDocumentWithAHintAndNoOther) {
   RenderWorld world;
   auto stuck = world.begin(endless(milliseconds(500)));

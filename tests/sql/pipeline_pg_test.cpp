@@ -174,6 +174,12 @@ TEST_F(Pipelines, a_worker_takes_the_job_types_of_documents_whose_pipeline_no_wo
   };
   EXPECT_EQ(posts("5.0.0"),
             "label_2.0.0@labels label_5.0.0@labels letters_scan@letters posts_scan@letters");
+  // What another one takes is left to it: it knows what that needs.
+  sql.run(
+      "select millrace.register_worker('theirs', '{\"lease_ms\": 60000, \"job_types\": "
+      "[\"letters_scan\", \"label_2.0.0\"]}')");
+  EXPECT_EQ(posts("5.0.0"), "label_5.0.0@labels posts_scan@letters");
+  sql.run("update millrace.worker set lease_until = millrace.now() - interval '1 second'");
   sql.run("update millrace.pipeline_version set seen_at = seen_at - interval '40 days'");
   EXPECT_EQ(posts("5.0.0"),
             "label_2.0.0@labels label_5.0.0@labels letters_scan@letters posts_scan@letters");

@@ -40,8 +40,11 @@ begin
   select distinct jsonb_build_object('job_type', s ->> 'name', 'queue', s ->> 'queue')
     from millrace.pipeline_version v cross join lateral jsonb_array_elements(v.definition -> 'stage') s
    where v.definition ->> 'takes' is distinct from 'order'
-     and (v.hash in (select d.pipeline_hash from millrace.document d where d.state = 'processing')
-          or v.name in (select i ->> 'name' from jsonb_array_elements(p_pipelines) i) and v.seen_at > millrace.now() - interval '30 days')
+     and (v.name in (select i ->> 'name' from jsonb_array_elements(p_pipelines) i) and v.seen_at > millrace.now() - interval '30 days'
+          or v.hash in (select d.pipeline_hash from millrace.document d where d.state = 'processing')
+             and (v.name in (select i ->> 'name' from jsonb_array_elements(p_pipelines) i)
+                  -- Of a pipeline that this worker does not have: others may, and know what it needs.
+                  or not exists (select from millrace.worker w where w.lease_until > millrace.now() and s ->> 'name' = any (w.job_types))))
      and s ->> 'name' is not null and s ->> 'queue' is not null;
 end;
 $$;

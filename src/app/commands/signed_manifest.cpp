@@ -21,8 +21,10 @@ constexpr std::size_t kManifestMaxBytes = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t kSignatureMaxBytes = std::size_t{16} * 1024;
 
 Result<SigningSecrets> lasting_secrets(Context& context) {
-  MR_TRY(const auto database, find_database(context.settings));
-  MR_TRY(auto secrets, find_signing_secrets(context.settings, database, context.random));
+  // A secret that is configured needs no database to be found.
+  const auto database = find_database(context.settings);
+  MR_TRY(auto secrets, find_signing_secrets(context.settings, database ? *database : Database{},
+                                            context.random));
   if (secrets.ephemeral) secrets.all.clear();
   return secrets;
 }

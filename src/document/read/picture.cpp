@@ -34,7 +34,7 @@ Result<PixPtr> decode(std::string_view bytes, const FrameHeader& header, bool lu
     pix.reset(pixReadMemJpeg(data_of(bytes), bytes.size(), 0, 1, &warnings,
                              luminance ? L_JPEG_READ_LUMINANCE : 0));
   } else if (header.codec == Codec::png && png_has_clear_colours(bytes)) {
-    pix = png_raster(bytes);
+    pix = png_raster(bytes, size);
   } else {
     pix.reset(pixReadMem(data_of(bytes), bytes.size()));
   }
@@ -64,6 +64,11 @@ Squaring squaring_of(const FrameHeader& header, const Limits& limits) {
   const double pixels = static_cast<double>(header.width) * header.height * (dpi / x) * (dpi / y);
   if (pixels > static_cast<double>(limits.pixels_max)) dpi = std::min(x, y);
   return {.dpi = dpi, .x = dpi / x, .y = dpi / y};
+}
+
+// What was decoded can be converted, but for want of memory: that says nothing of the document.
+std::unexpected<Error> no_room() {
+  return fail(ErrorKind::unavailable, "no memory is left to convert the image");
 }
 
 int scaled(int side, double factor) {
@@ -131,7 +136,7 @@ Result<ColourPicture> decode_colour_picture(std::string_view bytes, std::uint32_
                                  scaled(pixGetHeight(out.pix.get()), squaring.y)));
   }
   if (out.turn_deg != 0) out.pix.reset(pixRotateOrth(out.pix.get(), out.turn_deg / 90));
-  if (out.pix == nullptr) return refuse("damaged", "the image cannot be converted");
+  if (out.pix == nullptr) return no_room();
   return out;
 }
 
@@ -143,7 +148,7 @@ Result<PixPtr> decode_stored_pixels(std::string_view bytes, const FrameHeader& h
   } else if (pixGetDepth(pix.get()) != 8) {
     pix.reset(pixConvertTo8(pix.get(), 0));
   }
-  if (pix == nullptr) return refuse("damaged", "the image cannot be converted");
+  if (pix == nullptr) return no_room();
   return pix;
 }
 
