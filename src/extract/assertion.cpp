@@ -43,7 +43,8 @@ class Judge {
         first_(passage.tokens.first),
         mention_(mention),
         around_(around),
-        medicine_(around.mentioned == Mentioned::medicine) {}
+        medicine_(around.mentioned == Mentioned::medicine),
+        result_(around.mentioned == Mentioned::result) {}
 
   Judgement run() {
     before();
@@ -81,7 +82,8 @@ class Judge {
   // "Should fever recur" supposes, "she should continue" does not.
   bool supposes(std::size_t at) const {
     if (!one_of(tokens_[at].fold, {"should", "sollte", "sollten", "falls"})) return true;
-    return at == first_ || tokens_[at - 1].is(",") || tokens_[at - 1].is(":");
+    if (at > first_ && !tokens_[at - 1].is(",") && !tokens_[at - 1].is(":")) return false;
+    return !tokens_[at].is("falls") || falls_supposes(tokens_, at);
   }
 
   void before() {
@@ -151,7 +153,7 @@ class Judge {
       switch (static_cast<Is>(kind)) {
         case Is::hypothetical_before:
           // What a medicine is given against is supposed; the medicine and a result are not.
-          if ((medicine_ || around_.mentioned == Mentioned::result) && is_purpose(at, end)) break;
+          if ((medicine_ || result_) && says_purpose(tokens_.subspan(at, match.tokens))) break;
           if (supposes(at) && !is_avoided(match)) since[kind] = end;
           break;
         case Is::forbidden_before:
@@ -217,20 +219,12 @@ class Judge {
            is_ordered(tokens_[at]);
   }
 
-  // "To prevent X", "risk of X": why something is given.
-  bool is_purpose(std::size_t first, std::size_t end) const {
-    return std::ranges::any_of(tokens_.subspan(first, end - first), [](const Token& token) {
-      return one_of(token.fold, {"prevent", "prevention", "prophylaxis", "prophylaxe", "risk",
-                                 "risque", "riesgo", "prevencion", "prevenir", "vorbeugung"});
-    });
-  }
-
   // "Stop smoking and take aspirin", "completed physical therapy": said of something else, unless
   // a medicine stands right behind. "D/C home on X" says who goes.
   bool stops(std::size_t first, std::size_t end) const {
     if (!medicine_) return true;
     const auto& last = tokens_[end - 1].fold;
-    if (says_discharge(first, end)) return ends_next(end);
+    if (says_discharge(tokens_.subspan(first, end - first))) return ends_next(end);
     if (last == "off" && end == first + 1) return mention_within(end, 1);
     const bool ended = one_of(last, {"stop", "stops", "stopped", "stopping", "quit", "completed",
                                      "finished", "completes", "finishes"});
@@ -243,16 +237,6 @@ class Judge {
       return false;
     for (auto i = mention_.end; i < at; ++i) {
       if (tokens_[i].is(",") && past_neutral(i) == i && mention_between(i, at)) return true;
-    }
-    return false;
-  }
-
-  // "D/C", "d/c'd", "dc'd": discharged or discontinued.
-  bool says_discharge(std::size_t first, std::size_t end) const {
-    for (auto at = first; at < end; ++at) {
-      const bool parted = at + 2 < end && tokens_[at].is("d") && tokens_[at + 1].is("/") &&
-                          tokens_[at + 2].fold.starts_with('c');
-      if (parted || one_of(tokens_[at].fold, {"dc", "dc'd", "dc'ed", "dced", "dcd"})) return true;
     }
     return false;
   }
@@ -274,7 +258,8 @@ class Judge {
   // of it.
   bool is_of_another_subject(std::size_t at, std::size_t words) const {
     const auto& last = tokens_[at + words - 1].fold;
-    if (!says_discharge(at, at + words) && !one_of(last, {"completed", "finished"})) return false;
+    if (!says_discharge(tokens_.subspan(at, words)) && !one_of(last, {"completed", "finished"}))
+      return false;
     const auto end = at + words;
     if (end < tokens_.size() && tokens_[end].is("home")) return true;
     for (auto i = mention_.end; i < at;) {
@@ -736,7 +721,9 @@ class Judge {
 
   void after() {
     const auto end = end_of_after();
-    const auto cues = kAfter | kTurns | (medicine_ ? kMedicineAfter : 0);
+    // "Hb 6.8, transfusion should be considered": that, and not what was measured.
+    const auto about = result_ ? kAfter & ~bit(Is::hypothetical_after) : kAfter;
+    const auto cues = about | kTurns | (medicine_ ? kMedicineAfter : 0);
     for (auto at = mention_.end; at < end;) {
       if (const auto next = past_neutral(at); next > at) {
         at = next;
@@ -776,6 +763,7 @@ class Judge {
   TokenRange mention_;
   const Surroundings& around_;
   bool medicine_;
+  bool result_;
   bool listed_past_ = false;
   bool event_past_ = false;  // The cue is of what happened: "status post".
   std::size_t of_verb_ = 0;  // Behind a denial that is one of a verb.

@@ -275,9 +275,20 @@ std::size_t read_times(std::span<const Token> tokens, std::size_t at) {
   return reader.used();
 }
 
+// "5 mg om", "2 tablets po om": in the morning; else it is otitis media.
+bool is_behind_dose(std::span<const Token> tokens, std::size_t at) {
+  const auto is = [&](Is kind) { return at > 0 && Terms::get().has(tokens[at - 1].key, kind); };
+  if (is(Is::route)) --at;
+  return is(Is::form) ||
+         (at > 1 && tokens[at - 2].is_number() &&
+          one_of(tokens[at - 1].fold, {"mg", "g", "mcg", "ug", "µg", "ng", "ml", "iu", "ie", "ui",
+                                       "u", "unit", "units", "mmol", "meq"}));
+}
+
 std::size_t read_phrase(std::span<const Token> tokens, std::size_t at) {
   const auto match = Terms::get().longest(tokens, at, bit(Is::frequency));
   if (match.tokens == 0) return 0;
+  if (match.tokens == 1 && tokens[at].is("om") && !is_behind_dose(tokens, at)) return 0;
   // "AC", "HS", "OD", "PC", "once" are words of other things too; they are frequencies only as
   // such.
   return match.tokens;

@@ -21,6 +21,18 @@ TokenRange tokens_at(const PageReading& page, const layout::clinical::Entity& en
           .end = static_cast<std::size_t>(end - page.tokens.begin())};
 }
 
+// "At bedtime, take X", "2. Once daily, X": nothing in front of it but the mark of a list.
+bool begins_passage(const Group& group, const Placed& placed) {
+  if (group.passage == nullptr) return false;
+  const auto& tokens = group.page->tokens;
+  for (auto at = group.passage->tokens.first; at < placed.tokens.first; ++at) {
+    const bool counts =
+        tokens[at].is_number() && (tokens[at + 1].is(".") || tokens[at + 1].is(")"));
+    if (tokens[at].kind != TokenKind::punct && !counts) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Group> group_entities(const layout::clinical::Detection& detection,
@@ -80,7 +92,7 @@ std::vector<Cluster> clusters_of(const Group& group, Category head,
     });
     // "Pen V 500 BID, Lipitor 40": of what stands before the comma, known or not.
     const bool of_other =
-        placed->category() == Category::frequency &&
+        placed->category() == Category::frequency && !begins_passage(group, *placed) &&
         std::any_of(group.page->tokens.begin() + static_cast<std::ptrdiff_t>(placed->tokens.end),
                     group.page->tokens.begin() +
                         static_cast<std::ptrdiff_t>(out.front().head->tokens.first),

@@ -53,6 +53,32 @@ TEST(Measured, ThatMayBeOfEitherAreForReview) {
   });
 }
 
+// Who takes a temperature has not got it; a medicine that she takes is hers.
+TEST(Measured, ByRelativesAreThePatients) {
+  expect_observations({
+      {{"His mother measured a temperature of 39.2 °C."}, "temperature 39.2 Cel"},
+      {{"Mother took temperature of 38.9 °C at home."}, "temperature 38.9 Cel"},
+      {{"Mother checked his glucose: 312 mg/dL."}, "glucose 312 mg/dL"},
+      {{"Wife takes her BP: 180/110 mmHg."}, "BP 180/110 mmHg"},
+      {{"Called by daughter because of BP 200/110 mmHg."}, "BP 200/110 mmHg"},
+      {{"EMS called by family for glucose of 38 mg/dL."}, "glucose 38 mg/dL"},
+      {{"Son aware of creatinine 4.2 mg/dL."}, "creatinine 4.2 mg/dL"},
+      {{"Daughter was informed of potassium 6.1 mmol/L."}, "potassium 6.1 mmol/L"},
+  });
+  EXPECT_EQ(said({"Mother takes metformin 500 mg BID."}), "family:metformin 500 mg BID");
+}
+
+TEST(Measured, OfRelativesWhoOnlyStandBesideAreForReview) {
+  expect_observations({
+      {{"Infant of diabetic mother with glucose of 45 mg/dL."}, "glucose 45 mg/dL!"},
+      {{"Mother has measured a temperature of 39.2 °C."}, "temperature 39.2 Cel!"},
+      {{"Mother takes insulin for HbA1c of 9.1 %."}, "HbA1c 9.1 %!"},
+      {{"His father died with LDL 240 mg/dL."}, "LDL 240 mg/dL!"},
+      {{"Father (62) had LDL 240 mg/dL."}, "family:LDL 240 mg/dL"},
+      {{"Brother with HbA1c 9.4 %."}, "family:HbA1c 9.4 %"},
+  });
+}
+
 TEST(Measured, ThatAreWaitedForAreNotMeasured) {
   expect_observations({
       {{"If potassium is above 5.5 mmol/L stop ramipril."}, ""},
@@ -71,6 +97,34 @@ TEST(Measured, AreNotSupposedByWhatElseIs) {
       {{"Asked if she has fever; temperature 37.1 °C."}, "temperature 37.1 Cel"},
       {{"History of falls, BP 120/80, weight 61 kg."}, "BP 120/80; weight 61 kg"},
       {{"Prior HbA1c 8.4 %, HbA1c 7.1 % now."}, "<HbA1c 8.4 %; HbA1c 7.1 %"},
+  });
+}
+
+TEST(Measured, AreNotSupposedByWhatIsConsideredForThem) {
+  expect_observations({
+      {{"Hemoglobin 6.8 g/dL so transfusion should be considered."}, "Hemoglobin 6.8 g/dL"},
+      {{"HbA1c 9.2 % so insulin could be considered."}, "HbA1c 9.2 %"},
+      {{"With HbA1c of 9.2 % insulin should be considered."}, "HbA1c 9.2 %"},
+  });
+}
+
+TEST(Measured, AreNotSupposedWhereTheyAreWhyOneWatches) {
+  expect_observations({
+      {{"Monitor for hyperkalemia as potassium was 5.8 mmol/L."}, "potassium 5.8 mmol/L"},
+      {{"Monitor for bleeding given INR 4.5."}, "INR 4.5"},
+      {{"Watch for bleeding with INR 4.5."}, "INR 4.5"},
+      {{"Watch for bleeding with INR > 4.5."}, "?INR >4.5"},
+      {{"Watch for bleeding such as Hb of 7 g/dL."}, "?Hb 7 g/dL"},
+      {{"Stop ramipril if potassium was 5.5 mmol/L."}, "?potassium 5.5 mmol/L"},
+  });
+}
+
+TEST(Measured, AreSupposedByFallsInGermanOnly) {
+  expect_observations({
+      {{"Falls with BP 92/50 mmHg."}, "BP 92/50 mmHg"},
+      {{"Monitor for falls with BP 92/50 mmHg."}, "BP 92/50 mmHg"},
+      {{"Falls Kalium > 5,5 mmol/L Ramipril absetzen."}, "?Kalium >5.5 mmol/L"},
+      {{"Falls das Kalium bei 5,8 mmol/L liegt, Ramipril absetzen."}, "?Kalium 5.8 mmol/L"},
   });
 }
 

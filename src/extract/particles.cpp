@@ -1,5 +1,7 @@
 #include "extract/particles.h"
 
+#include "extract/terms.h"
+
 #include <algorithm>
 
 namespace millrace::extract {
@@ -71,6 +73,37 @@ bool says_history(std::span<const Token> tokens) {
     return one_of(token.fold, {"history", "fhx", "familienanamnese", "familienanamnestisch",
                                "antecedents", "antecedentes"});
   });
+}
+
+bool says_discharge(std::span<const Token> tokens) {
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    const bool parted = at + 2 < tokens.size() && tokens[at].is("d") && tokens[at + 1].is("/") &&
+                        tokens[at + 2].fold.starts_with('c');
+    if (parted || one_of(tokens[at].fold, {"dc", "dc'd", "dc'ed", "dced", "dcd"})) return true;
+  }
+  return false;
+}
+
+bool says_purpose(std::span<const Token> tokens) {
+  return std::ranges::any_of(tokens, [](const Token& token) {
+    return one_of(token.fold, {"prevent", "prevention", "prophylaxis", "prophylaxe", "risk",
+                               "risque", "riesgo", "prevencion", "prevenir", "vorbeugung"});
+  });
+}
+
+bool falls_supposes(std::span<const Token> tokens, std::size_t at) {
+  constexpr std::size_t kAround = 40;  // Tokens to either side.
+  constexpr unsigned kEnglish = 1;     // Bits of kLanguageNames.
+  constexpr unsigned kGerman = 2;
+  int german = 0;
+  for (auto i = at - std::min(at, kAround); i < std::min(tokens.size(), at + kAround); ++i) {
+    const unsigned languages = i == at ? 0 : Terms::get().languages(tokens[i].key);
+    german += (languages & kGerman) != 0 ? 1 : 0;
+    german -= (languages & kEnglish) != 0 ? 1 : 0;
+  }
+  if (german != 0) return german > 0;
+  // "Falls Fieber, …": a noun follows.
+  return at + 1 < tokens.size() && tokens[at + 1].capital && !tokens[at + 1].caps;
 }
 
 bool is_ordered(const Token& token) {

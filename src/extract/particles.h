@@ -35,6 +35,15 @@ bool ends_with_harm_seen(std::span<const Token> tokens);
 // "Family history": told of, and nobody who tells or keeps company.
 bool says_history(std::span<const Token> tokens);
 
+// "D/C", "d/c'd", "dc'd": discharged or discontinued.
+bool says_discharge(std::span<const Token> tokens);
+
+// "To prevent X", "risk of X": why something is given.
+bool says_purpose(std::span<const Token> tokens);
+
+// "Falls" supposes in German and is a noun in English: which, the words around it say.
+bool falls_supposes(std::span<const Token> tokens, std::size_t at);
+
 // "Allergies", "allergisch", "intolerance".
 bool is_allergy(const Token& token);
 
