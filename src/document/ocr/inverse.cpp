@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,9 @@ constexpr double kLettersEach = 2.5;  // On each piece that lines between cells 
 constexpr double kClosed = 0.85;      // Of the first and of the last row, that is dark.
 constexpr int kLetterHeightMin = 6;
 constexpr int kInk = 20;
+// Beside plates.
+constexpr int kPaperBrighter = 40;  // Than the plate, at least, also in the shade.
+constexpr int kSoftEdge = 2;        // Pixels.
 
 int quantile(const std::vector<std::uint32_t>& counts, double share) {
   double total = 0;
@@ -41,6 +46,11 @@ int quantile(const std::vector<std::uint32_t>& counts, double share) {
     if (seen >= share * total) return value;
   }
   return 255;
+}
+
+std::vector<std::uint32_t> brighter_than(std::vector<std::uint32_t> counts, int value) {
+  std::fill_n(counts.begin(), std::min(256, value + 1), 0);
+  return counts;
 }
 
 Gray turned_round(const Gray& image) {
@@ -174,10 +184,7 @@ std::optional<Plate> plate_at(const Gray& image, const Area& area, int dark) {
   }
   if (flat < kFlat * total) return std::nullopt;
   if (bright < kWritingMin * total || bright > kWritingMax * total) return std::nullopt;
-  std::vector<std::uint32_t> above(256);
-  std::copy(counts.begin() + out.level + kClearlyBrighter, counts.end(),
-            above.begin() + out.level + kClearlyBrighter);
-  out.letters = quantile(above, 0.6);
+  out.letters = quantile(brighter_than(counts, out.level + kClearlyBrighter - 1), 0.6);
   return out;
 }
 
@@ -187,35 +194,92 @@ struct Spot {
 };
 
 // What is darker than `threshold` in some spots, and all that hangs on that within an area, becomes
-// paper.
-void clear_from(Gray& image, const std::vector<Spot>& spots, const Area& within, int threshold,
-                int paper) {
-  std::vector<Spot> reached;
+// paper: as many pixels deep as `reach` says. Where that was.
+std::vector<Spot> clear_from(Gray& image, const std::vector<Spot>& spots, const Area& within,
+                             int threshold, int paper, int reach = INT_MAX) {
+  std::vector<Spot> cleared;
   const auto take = [&](int x, int y) {
     if (x < within.x0 || y < within.y0 || x >= within.x1 || y >= within.y1) return;
     auto& value = image.row(y)[x];
     if (value >= threshold) return;
     value = static_cast<std::uint8_t>(paper);
-    reached.push_back({x, y});
+    cleared.push_back({x, y});
   };
   for (const auto& spot : spots) take(spot.x, spot.y);
-  while (!reached.empty()) {
-    const auto at = reached.back();
-    reached.pop_back();
-    for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) take(at.x + dx, at.y + dy);
+  std::size_t next = 0;
+  for (int step = 1; step < reach && next < cleared.size(); ++step) {
+    for (const auto end = cleared.size(); next < end; ++next) {
+      const auto at = cleared[next];
+      for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) take(at.x + dx, at.y + dy);
+      }
     }
   }
+  return cleared;
+}
+
+// What is nearer to `ink` than to paper in some spots, and all that hangs on that within an area,
+// with the soft edge of both. What is nearer to paper is edge only where it is close: grey rows and
+// shaded paper go on from there, and letters stand on them.
+void clear_edge(Gray& image, const std::vector<Spot>& spots, const Area& within, int ink,
+                int paper) {
+  const int threshold = paper - (paper - ink) / 4;
+  auto soft = spots;
+  for (const auto& at : clear_from(image, spots, within, (paper + ink) / 2, paper)) {
+    for (int y = std::max(within.y0, at.y - 1); y < std::min(within.y1, at.y + 2); ++y) {
+      for (int x = std::max(within.x0, at.x - 1); x < std::min(within.x1, at.x + 2); ++x) {
+        if (image.at(x, y) < threshold) soft.push_back({x, y});
+      }
+    }
+  }
+  clear_from(image, soft, within, threshold, paper, kSoftEdge);
+}
+
+// What lies on one side of a plate, the corners with what is above and below.
+struct Side {
+  Area area = {};
+  int paper = 0;
+};
+
+struct Surroundings {
+  std::array<Side, 4> sides = {};
+  int paper = 0;
+};
+
+// Pages are not evened yet, and rows of tables are grey: paper is what most of what is beside the
+// plate is.
+Surroundings look_around(const Gray& image, const Area& area, int level, int page_paper) {
+  const int reach = std::max(kSoftEdge, area.height() / 3);
+  const int left = std::max(0, area.x0 - reach);
+  const int right = std::min(image.width, area.x1 + reach);
+  Surroundings out;
+  out.sides[0].area = {left, std::max(0, area.y0 - reach), right, area.y0};
+  out.sides[1].area = {left, area.y1, right, std::min(image.height, area.y1 + reach)};
+  out.sides[2].area = {left, area.y0, area.x0, area.y1};
+  out.sides[3].area = {area.x1, area.y0, right, area.y1};
+  const auto most_of = [](const std::vector<std::uint32_t>& counts, int otherwise) {
+    const bool any = std::ranges::any_of(counts, [](auto count) { return count > 0; });
+    return any ? quantile(counts, 0.5) : otherwise;
+  };
+  std::vector<std::uint32_t> all(256);
+  std::array<std::vector<std::uint32_t>, 4> each;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    const auto& side = out.sides[i].area;
+    each[i].resize(256);
+    for (int y = side.y0; y < side.y1; ++y) {
+      for (int x = side.x0; x < side.x1; ++x) ++each[i][image.at(x, y)];
+    }
+    each[i] = brighter_than(std::move(each[i]), level + kPaperBrighter);
+    std::ranges::transform(all, each[i], all.begin(), std::plus());
+  }
+  out.paper = most_of(all, page_paper);
+  for (std::size_t i = 0; i < each.size(); ++i) out.sides[i].paper = most_of(each[i], out.paper);
+  return out;
 }
 
 // The ends of a plate with round corners, and the soft edge of any, lie outside of the area that
 // was fitted to it.
-void clear_around(Gray& image, const Area& area, int level, int paper) {
-  const int reach = std::max(2, area.height() / 3);
-  const Area around{.x0 = std::max(0, area.x0 - reach),
-                    .y0 = std::max(0, area.y0 - reach),
-                    .x1 = std::min(image.width, area.x1 + reach),
-                    .y1 = std::min(image.height, area.y1 + reach)};
+void clear_around(Gray& image, const Area& area, int level, const Surroundings& around) {
   std::vector<Spot> edge;
   for (int x = area.x0 - 1; x <= area.x1; ++x) {
     for (const int y : {area.y0 - 1, area.y1}) edge.push_back({x, y});
@@ -223,7 +287,7 @@ void clear_around(Gray& image, const Area& area, int level, int paper) {
   for (int y = area.y0; y < area.y1; ++y) {
     for (const int x : {area.x0 - 1, area.x1}) edge.push_back({x, y});
   }
-  clear_from(image, edge, around, paper - (paper - level) / 4, paper);
+  for (const auto& [side, paper] : around.sides) clear_edge(image, edge, side, level, paper);
 }
 
 // A heading in heavy letters is dark as well, with bright things enclosed: but each of its letters
@@ -245,7 +309,6 @@ bool is_closed(const Plate& plate, int between, int letters) {
 // corners and around a picture do. Those are taken away; whether letters are left.
 bool keep_letters(Plate& plate) {
   const int between = 255 - (plate.level + plate.letters) / 2;
-  const auto paper = static_cast<std::uint8_t>(255 - plate.level);
   int letters = 0;
   double written = 0;
   double total = 0;
@@ -269,7 +332,8 @@ bool keep_letters(Plate& plate) {
   for (int y = 0; y < image.height; ++y) {
     for (const int x : {0, 1, image.width - 2, image.width - 1}) edge.push_back({x, y});
   }
-  clear_from(image, edge, {.x1 = image.width, .y1 = image.height}, between, paper);
+  const Area all{.x1 = image.width, .y1 = image.height};
+  clear_edge(image, edge, all, 255 - plate.letters, 255 - plate.level);
   return true;
 }
 
@@ -291,8 +355,8 @@ std::optional<Gray> without_inversion(const Gray& image) {
 }
 
 void invert_plates(Gray& image) {
-  const int paper = quantile(histogram(image, 4), 0.9);
-  const int dark = static_cast<int>(kDark * paper);
+  const int page_paper = quantile(histogram(image, 4), 0.9);
+  const int dark = static_cast<int>(kDark * page_paper);
   if (dark < kDarkPage / 2) return;
   const int tile = std::max(kTileMin, std::min(image.width, image.height) / kTilesAcross);
   for (const auto& tiles : dark_areas(image, tile, dark)) {
@@ -300,6 +364,8 @@ void invert_plates(Gray& image) {
     if (area.width() < kTilesWide * tile || area.height() < 2 * tile) continue;
     auto plate = plate_at(image, area, dark);
     if (!plate || !keep_letters(*plate)) continue;
+    const auto around = look_around(image, area, plate->level, page_paper);
+    const int paper = around.paper;
     // The plate's own darkness becomes paper, so that it has no edge any more.
     std::array<std::uint8_t, 256> table{};
     const double factor =
@@ -314,7 +380,7 @@ void invert_plates(Gray& image) {
       auto* to = image.row(area.y0 + y) + area.x0;
       for (int x = 0; x < area.width(); ++x) to[x] = table[in[x]];
     }
-    clear_around(image, area, plate->level, paper);
+    clear_around(image, area, plate->level, around);
   }
 }
 

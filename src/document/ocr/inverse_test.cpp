@@ -3,10 +3,12 @@
 #include "document/ocr/drawn_page.h"
 #include "document/ocr/page_reader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
+#include <string>
 
 namespace millrace::document {
 namespace {
@@ -14,10 +16,10 @@ namespace {
 constexpr std::uint8_t kPaper = 250;
 
 // Letters as drawn::line() draws them, in any colours.
-void write(Gray& page, int x, int foot, int count, std::uint8_t ink) {
+void write(Gray& page, int x, int foot, int count, std::uint8_t ink, int stroke = 4) {
   for (int i = 0; i < count; ++i) {
     const int height = i % 3 == 0 ? 28 : 20;
-    drawn::letter(page, {.x = x, .y = foot - height, .width = 16, .height = height}, 4, ink);
+    drawn::letter(page, {.x = x, .y = foot - height, .width = 16, .height = height}, stroke, ink);
     x += 16 + (i % 5 == 4 ? 12 : 4);
   }
 }
@@ -84,6 +86,84 @@ TEST(Inverse, RoundCornersLeaveNothingBehind) {
   EXPECT_GE(darkest_in(plain, {.x = 195, .y = 395, .width = 60, .height = 70}), 200);
   EXPECT_GE(darkest_in(plain, {.x = 540, .y = 395, .width = 65, .height = 70}), 200);
   EXPECT_LE(plain.at(261, 420), 30);
+}
+
+// A line of text eight pixels below a plate, and all of it that is dark.
+constexpr int kBelow = 8;
+constexpr drawn::Rect kTextBelow = {.x = 190, .y = 460 + kBelow, .width = 1210, .height = 28};
+
+void plate_with_text_below(Gray& page) {
+  drawn::fill(page, {.x = 200, .y = 400, .width = 1200, .height = 60}, 49);
+  write(page, 230, 440, 8, 255);
+  write(page, 900, 440, 12, 255);
+  write(page, 200, 460 + kBelow + 28, 50, 20, 2);
+}
+
+void expect_text_below(const Gray& page, const std::string& what) {
+  auto image = page;
+  invert_plates(image);
+  EXPECT_LE(image.at(231, 420), 80) << what << ": the plate was not found";
+  for (int y = kTextBelow.y; y < kTextBelow.y + kTextBelow.height; ++y) {
+    const auto begin = [&](const Gray& of) { return of.row(y) + kTextBelow.x; };
+    ASSERT_TRUE(std::equal(begin(page), begin(page) + kTextBelow.width, begin(image)))
+        << what << ", row " << y;
+  }
+}
+
+TEST(Inverse, TextBelowAPlateStaysOnAPhotographInUnevenLight) {
+  auto page = page_of_text();
+  plate_with_text_below(page);
+  for (const int darker : {-1, 1}) {  // To the left, to the right.
+    auto shaded = page;
+    for (int y = 0; y < page.height; ++y) {
+      for (int x = 0; x < page.width; ++x) {
+        const double across = static_cast<double>(darker > 0 ? x : page.width - x) / page.width;
+        const double light = (1 - 0.30 * y / page.height) * (1 - 0.35 * across);
+        shaded.row(y)[x] = static_cast<std::uint8_t>(page.at(x, y) * light);
+      }
+    }
+    expect_text_below(shaded, darker > 0 ? "darker to the right" : "darker to the left");
+  }
+}
+
+TEST(Inverse, TextInAGreyRowBelowAPlateStays) {
+  for (const int level : {191, 160}) {
+    for (const int gap : {0, 4}) {
+      auto page = page_of_text();
+      drawn::fill(page, {.x = 200, .y = 460 + gap, .width = 1200, .height = 50},
+                  static_cast<std::uint8_t>(level));
+      plate_with_text_below(page);
+      expect_text_below(page, fmt::format("row of {}, {} below", level, gap));
+    }
+  }
+}
+
+// Scanners and JPEGs leave a few pixels between dark and bright, around corners as well.
+TEST(Inverse, SoftEdgesOfAPlateLeaveNothingBehind) {
+  for (const int paper : {250, 190}) {
+    Gray page(1654, 2339, static_cast<std::uint8_t>(paper));
+    for (int foot = 700; foot < 1400; foot += 60) drawn::line(page, 200, foot, 40);
+    for (int y = 0; y < 60; ++y) {
+      const double high = std::abs(y - 29.5) / 30;
+      const int cut = static_cast<int>(30 * (1 - std::sqrt(1 - high * high)));
+      drawn::fill(page, {.x = 200 + cut, .y = 400 + y, .width = 400 - 2 * cut, .height = 1}, 49);
+    }
+    write(page, 260, 440, 12, 255);
+    const auto plain = with_plates(smoothed(page, 2));
+    EXPECT_GE(darkest_in(plain, {.x = 190, .y = 390, .width = 60, .height = 80}), 0.75 * paper);
+    EXPECT_GE(darkest_in(plain, {.x = 190, .y = 390, .width = 420, .height = 20}), 0.75 * paper);
+  }
+}
+
+// Paper as bright as that around it: else the plate would be seen in the evened page.
+TEST(Inverse, APlateBecomesThePaperBesideIt) {
+  auto page = page_of_text();
+  drawn::fill(page, {.x = 150, .y = 350, .width = 1300, .height = 160}, 191);
+  drawn::fill(page, {.x = 200, .y = 400, .width = 1200, .height = 60}, 49);
+  write(page, 230, 440, 20, 255);
+  const auto plain = with_plates(page);
+  EXPECT_EQ(plain.at(1300, 430), 191);
+  EXPECT_LE(plain.at(231, 420), 30);
 }
 
 TEST(Inverse, DarkThingsWithoutWritingStayAsTheyAre) {

@@ -25,8 +25,11 @@ struct FrameHeader {
   int turn_deg = 0;    // Noted by the camera.
   TiffPage page = {};  // Of a TIFF: its reader turns frames itself.
 
-  // Whether rows and columns change places while the frame is decoded.
-  bool turns_sideways() const { return codec == Codec::tiff && page.orientation >= 5; }
+  // Whether rows and columns change places while the frame is decoded. Numbers that mean nothing
+  // turn nothing.
+  bool turns_sideways() const {
+    return codec == Codec::tiff && page.orientation >= 5 && page.orientation <= 8;
+  }
 };
 
 // Frames count from 1. Refusals: pixels, image_structure, damaged; not_found for a frame that is

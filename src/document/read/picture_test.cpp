@@ -3,6 +3,7 @@
 
 #include "document/inspect/made_image.h"
 #include "document/inspect/made_inspection.h"
+#include "document/read/raster.h"
 
 #include <gtest/gtest.h>
 
@@ -243,6 +244,14 @@ TEST(Picture, HalfClearColoursOfAPngLieOnWhitePaper) {
   EXPECT_EQ(picture.gray.at(13, 4), 255);
 }
 
+// What was checked is what the first reader of the header saw.
+TEST(Picture, APngIsDecodedInTheSizeThatWasCheckedOnly) {
+  const auto bytes = png_of(8, 0, png_chunk("tRNS", "\0\xff"sv), std::string(16, '\0'));
+  EXPECT_NE(png_raster(bytes, {.width = 16, .height = 8}), nullptr);
+  EXPECT_EQ(png_raster(bytes, {.width = 8, .height = 16}), nullptr);
+  EXPECT_EQ(png_raster(bytes, {.width = 16, .height = 7}), nullptr);
+}
+
 TEST(Picture, AFaxIsReadWithSquarePixels) {
   const auto fax = decoded(made({{.dpi_x = 204, .dpi_y = 98}}));
   EXPECT_EQ(fax.dpi, 204);
@@ -265,6 +274,26 @@ TEST(Picture, AFaxThatWasStoredOnItsSideIsSquaredAlongItsOwnRows) {
   const auto fax = decoded(made({{.dpi_x = 204, .dpi_y = 98, .orientation = 6}}));
   EXPECT_EQ(fax.gray.width, 125);
   EXPECT_EQ(fax.gray.height, 100);
+}
+
+// Some programs write numbers that mean nothing.
+TEST(Picture, AFaxOfNoKnownOrientationIsSquaredAsItIsStored) {
+  for (const std::uint16_t orientation : {0, 9, 65'535}) {
+    auto bytes = made({{.dpi_x = 204, .dpi_y = 98, .orientation = 6}});
+    // libtiff does not write them.
+    const auto at = bytes.find("\x12\x01\x03\0\x01\0\0\0\x06\0"sv);
+    ASSERT_NE(at, bytes.npos);
+    bytes.replace(at + 8, 2, little(orientation, 2));
+    const auto header = frame_header(bytes, 1, {});
+    ASSERT_TRUE(header.has_value());
+    EXPECT_FALSE(header->turns_sideways()) << orientation;
+    const auto fax = decoded(bytes);
+    EXPECT_EQ(fax.gray.width, 100) << orientation;
+    EXPECT_EQ(fax.gray.height, 125) << orientation;
+    const auto box = dark_box(fax.gray);
+    EXPECT_EQ(box.x0, 10) << orientation;
+    EXPECT_NEAR(box.y0, 62, 1) << orientation;
+  }
 }
 
 // Where what is stored in 10 <= x < 20 and 30 <= y < 40 of 100 by 60 is seen.

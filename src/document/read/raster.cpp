@@ -195,10 +195,14 @@ PixPtr tiff_raster(std::string_view bytes, const TiffPage& page, ImageSize size)
   return oriented(std::move(pix), page.orientation);
 }
 
-PixPtr png_raster(std::string_view bytes) {
+PixPtr png_raster(std::string_view bytes, ImageSize size) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) return {};
+  if (image.width != size.width || image.height != size.height) {
+    png_image_free(&image);
+    return {};
+  }
   // A pixel is a word, red in its highest byte.
   constexpr bool little = std::endian::native == std::endian::little;
   image.format = little ? PNG_FORMAT_ABGR : PNG_FORMAT_RGBA;

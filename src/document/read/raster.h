@@ -17,6 +17,7 @@ PixPtr cmyk_jpeg_raster(std::string_view bytes, ImageSize size);
 // Tiles, planes, the old form of JPEG; turned as the page says.
 PixPtr tiff_raster(std::string_view bytes, const TiffPage& page, ImageSize size);
 
-PixPtr png_raster(std::string_view bytes);
+// libpng looks for the header by itself: one of another size is not decoded.
+PixPtr png_raster(std::string_view bytes, ImageSize size);
 
 }  // namespace millrace::document

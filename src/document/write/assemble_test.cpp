@@ -444,6 +444,42 @@ TEST(Assemble, TextThatFollowsHiddenTextStaysInItsPlace) {
   EXPECT_EQ(sorted(texts_of(pdf.words(1))), sorted(std::move(expected)));
 }
 
+// The letters of a Type 3 font are drawn whatever the mode is.
+TEST(Assemble, TextThatNoModeHidesStays) {
+  MadePdf made;
+  const auto square = made.add(pdf_stream("", "1000 0 0 0 750 750 d1 0 0 750 750 re f"));
+  const auto font = made.add(
+      fmt::format("<< /Type /Font /Subtype /Type3 /FontBBox [0 0 750 750] /FontMatrix [0.001 0 0 "
+                  "0.001 0 0] /CharProcs << /a {} 0 R >> /Encoding << /Type /Encoding "
+                  "/Differences [97 /a] >> /FirstChar 97 /LastChar 97 /Widths [1000] "
+                  "/Resources << >> >>",
+                  square));
+  const auto form = [&made](std::string_view resources, std::string_view content) {
+    return made.add(pdf_stream(
+        fmt::format("/Type /XObject /Subtype /Form /BBox [0 0 612 792] {}", resources), content));
+  };
+  const auto fonts = fmt::format("/Font << /F1 3 0 R /F3 {} 0 R >>", font);
+  const auto drawn =
+      form(fmt::format("/Resources << {} >>", fonts), "BT 3 Tr /F3 40 Tf 72 600 Td (aa) Tj ET");
+  const auto bare = form("", "BT 3 Tr /F3 40 Tf 72 500 Td (a) Tj ET");
+  const auto hidden =
+      form("/Resources << /Font << /F1 3 0 R >> >>", "BT 3 Tr /F1 12 Tf 72 400 Td (gone) Tj ET");
+  const auto state = made.add(fmt::format("<< /Type /ExtGState /Font [{} 0 R 40] >>", font));
+  const auto set = form(fmt::format("/Resources << /ExtGState << /G {} 0 R >> >>", state),
+                        "BT 3 Tr /G gs 72 300 Td (aaa) Tj ET");
+  const auto content = made.add(pdf_stream(
+      "", "BT 3 Tr /F3 40 Tf 72 700 Td (aaaa) Tj ET 0 Tr /Drawn Do /Bare Do /Hidden Do /Set Do"));
+  const auto bytes =
+      made.page_of(content, fmt::format("/Resources << {} /XObject << /Drawn {} 0 R /Bare {} 0 R "
+                                        "/Hidden {} 0 R /Set {} 0 R >> >>",
+                                        fonts, drawn, bare, hidden, set))
+          .bytes();
+  auto expected = texts_of(letter_map(1));
+  expected.insert(expected.end(), {"a", "aa", "aaa", "aaaa"});
+  auto pdf = opened(assembled_of("pdf", bytes, {letter_map(1)}));
+  EXPECT_EQ(sorted(texts_of(pdf.words(1))), sorted(std::move(expected)));
+}
+
 TEST(Assemble, APdfWithTrustedTextComesOutAsItWentIn) {
   const auto bytes = MadePdf().page("Printed").page("Printed, too").bytes();
   auto first = printed_map();

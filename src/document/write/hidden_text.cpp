@@ -24,7 +24,7 @@ bool is_any(std::string_view name, std::initializer_list<std::string_view> names
 // the place anew.
 class ShownContent final : public QPDFObjectHandle::TokenFilter {
  public:
-  explicit ShownContent(bool hidden) : hidden_(hidden) {}
+  explicit ShownContent(TextLook look) : hidden_(look.hidden), always_seen_(look.always_seen) {}
 
   bool dropped() const { return dropped_; }
   const std::map<std::string, bool>& forms() const { return forms_; }
@@ -55,7 +55,7 @@ class ShownContent final : public QPDFObjectHandle::TokenFilter {
  private:
   void take(std::string_view name) {
     if (is_any(name, {"Tj", "TJ"})) {
-      if (!hidden_) {
+      if (!hides()) {
         keep();
       } else {
         hide(" ");
@@ -63,7 +63,7 @@ class ShownContent final : public QPDFObjectHandle::TokenFilter {
       }
     } else if (is_any(name, {"'", "\""})) {
       drop();  // These begin a line.
-      if (hidden_) {
+      if (hides()) {
         hide(without_text(name));
         return;
       }
@@ -120,7 +120,10 @@ class ShownContent final : public QPDFObjectHandle::TokenFilter {
     without_.clear();
   }
 
+  bool hides() const { return hidden_ && !always_seen_; }
+
   bool hidden_;  // In this mode what is shown is not seen.
+  bool always_seen_;
   std::vector<bool> saved_;
   std::map<std::string, bool> forms_;
   bool dropped_ = false;
@@ -142,6 +145,29 @@ QPDFObjectHandle page_of(QPDFObjectHandle contents) {
   return page;
 }
 
+// Letters of a Type 3 font are drawings, which no mode hides (ISO 32000-1, 9.3.6). Content that can
+// use one is not asked where it does.
+bool may_show_drawings(QPDFObjectHandle resources) {
+  const auto is_drawn = [](QPDFObjectHandle font) {
+    return font.isDictionary() && font.getKey("/Subtype").isNameAndEquals("/Type3");
+  };
+  if (!resources.isDictionary()) return false;
+  auto fonts = resources.getKey("/Font");
+  if (fonts.isDictionary()) {
+    for (auto& [name, font] : fonts.getDictAsMap()) {
+      if (is_drawn(font)) return true;
+    }
+  }
+  auto states = resources.getKey("/ExtGState");  // These may set a font as well.
+  if (!states.isDictionary()) return false;
+  for (auto& [name, state] : states.getDictAsMap()) {
+    if (!state.isDictionary()) continue;
+    auto font = state.getKey("/Font");
+    if (font.isArray() && font.getArrayNItems() > 0 && is_drawn(font.getArrayItem(0))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void HiddenText::remove_from(QPDFPageObjectHelper& page) {
@@ -149,10 +175,11 @@ void HiddenText::remove_from(QPDFPageObjectHelper& page) {
     auto object = page.getObjectHandle();
     const auto resources = page.getAttribute("/Resources", false);
     const auto contents = object.getKey("/Contents");
-    ShownContent shown(false);
+    const TextLook look{.always_seen = may_show_drawings(resources)};
+    ShownContent shown(look);
     page_of(contents).filterPageContents(&shown);
     const auto forms = replaced_forms(resources, shown.forms(), 0);
-    if (shown.dropped()) object.replaceKey("/Contents", late_stream(contents, false));
+    if (shown.dropped()) object.replaceKey("/Contents", late_stream(contents, look));
     if (forms.empty()) return;
     auto own = page.getAttribute("/Resources", true);
     auto drawn = own.getKey("/XObject").shallowCopy();
@@ -182,11 +209,14 @@ std::optional<QPDFObjectHandle> HiddenText::replaced(QPDFObjectHandle form, bool
   if (!first) return known->second;
   auto dictionary = form.getDict();
   auto resources = dictionary.getKey("/Resources");
-  ShownContent shown(hidden);
+  // Without resources of its own it takes those of whoever draws it: fonts that are not known here.
+  const TextLook look{.hidden = hidden,
+                      .always_seen = !resources.isDictionary() || may_show_drawings(resources)};
+  ShownContent shown(look);
   page_of(form).filterPageContents(&shown);
   const auto inner = replaced_forms(resources, shown.forms(), depth);
   if (!shown.dropped() && inner.empty()) return std::nullopt;
-  auto other = late_stream(form, hidden);
+  auto other = late_stream(form, look);
   for (const auto& key : dictionary.getKeys()) {
     if (is_any(key, {"/Length", "/Filter", "/DecodeParms"})) continue;
     other.getDict().replaceKey(key, dictionary.getKey(key));
@@ -202,12 +232,12 @@ std::optional<QPDFObjectHandle> HiddenText::replaced(QPDFObjectHandle form, bool
   return other;
 }
 
-QPDFObjectHandle HiddenText::late_stream(QPDFObjectHandle contents, bool hidden) {
+QPDFObjectHandle HiddenText::late_stream(QPDFObjectHandle contents, TextLook look) {
   auto page = page_of(contents);
-  return streams_->add(pdf_, streams_, [page, hidden]() mutable -> Result<std::string> {
+  return streams_->add(pdf_, streams_, [page, look]() mutable -> Result<std::string> {
     std::string bytes;
     Pl_String taken("content", nullptr, bytes);
-    ShownContent shown(hidden);
+    ShownContent shown(look);
     page.filterPageContents(&shown, &taken);
     return bytes;
   });

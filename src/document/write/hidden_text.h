@@ -17,6 +17,12 @@
 
 namespace millrace::document {
 
+// How the text of some content is shown where it says nothing itself.
+struct TextLook {
+  bool hidden = false;
+  bool always_seen = false;  // Whatever the mode is.
+};
+
 class HiddenText {
  public:
   HiddenText(QPDF& pdf, std::shared_ptr<LateStreams> streams)
@@ -32,7 +38,7 @@ class HiddenText {
   Replaced replaced_forms(QPDFObjectHandle resources, const Forms& forms, std::uint32_t depth);
   // Nothing where it may stay.
   std::optional<QPDFObjectHandle> replaced(QPDFObjectHandle form, bool hidden, std::uint32_t depth);
-  QPDFObjectHandle late_stream(QPDFObjectHandle contents, bool hidden);
+  QPDFObjectHandle late_stream(QPDFObjectHandle contents, TextLook look);
 
   QPDF& pdf_;
   std::shared_ptr<LateStreams> streams_;  // Shared with the streams themselves.
