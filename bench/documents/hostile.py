@@ -4,8 +4,8 @@
 One PostgreSQL, one server, one worker for documents, and `millrace bench` on queues of its own as the other work. Hostile files are those of the
 corpus that take the most processor time; while they are measured beside, all places of the worker have one, and more wait.
 
-Offered load: plain jobs are sent at a steady rate, 50 and 80 % of what this machine takes in and runs alone (measured first, producers and worker
-together, without documents), in turns alone and beside hostile files. The goal is for the jobs that are done a second: at most 5 % fewer. How long single
+Offered load: plain jobs are sent at a steady rate, 50 and 80 % of what this machine takes in and runs alone at such a rate (measured first, producers and
+worker together, without documents), in turns alone and beside hostile files. The goal is for the jobs that are done a second: at most 5 % fewer. How long single
 jobs beside that load wait for their start is told too.
 
 Saturation: a backlog is drained as fast as it goes, in turns alone, beside hostile files, and beside as many loops that do nothing at the priority of
@@ -217,8 +217,10 @@ def used(found, name):
 
 def offered(deployment, files, options, verdicts):
     runs = [bench(deployment, "sustained", "--repeats", "1", "--seconds", str(max(4, options.seconds // 2)))["producers and workers"]["median"] for _ in range(3)]
-    capacity = statistics.median(runs[1:])  # The first one warms up.
-    print(f"alone this machine takes in and runs {capacity:.0f} jobs a second (of {[round(run) for run in runs]})", flush=True)
+    most = statistics.median(runs[1:])  # The first one warms up.
+    # At a steady rate less is taken in than as fast as it goes: what is done of too much is what can be offered.
+    capacity = statistics.fmean(bench(deployment, "soak", "--rate", f"{most:.0f}", "--seconds", str(options.seconds))["settled"]["samples"])
+    print(f"alone this machine takes in and runs {most:.0f} jobs a second as fast as it goes (of {[round(run) for run in runs]}), {capacity:.0f} at a steady rate", flush=True)
     for share in SHARES:
         rate = share * capacity
 
