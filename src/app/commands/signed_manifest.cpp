@@ -23,8 +23,8 @@ constexpr std::size_t kSignatureMaxBytes = std::size_t{16} * 1024;
 Result<SigningSecrets> lasting_secrets(Context& context) {
   // A secret that is configured needs no database to be found.
   const auto database = find_database(context.settings);
-  MR_TRY(auto secrets, find_signing_secrets(context.settings, database ? *database : Database{},
-                                            context.random));
+  MR_TRY(auto secrets,
+         find_signing_secrets(context.settings, database ? *database : Database{}, context.random));
   if (secrets.ephemeral) secrets.all.clear();
   return secrets;
 }
