@@ -270,6 +270,30 @@ std::optional<int> short_year_at(std::span<const Token> tokens, std::size_t day,
   return year_of(tokens[at].fold);
 }
 
+// "March 5, 2024", "March 2024", "marzo de 2024"
+DateMatch month_first(std::span<const Token> tokens, std::size_t at) {
+  const auto month = month_named(tokens[at].fold);
+  if (month == 0) return {};
+  auto next = skip_between(tokens, at + 1);
+  if (const auto year = year_at(tokens, next)) {
+    return {.tokens = next + 1 - at, .year = *year, .month = month};
+  }
+  if (next >= tokens.size() || !tokens[next].is_number()) return {};
+  const auto day = figures(tokens[next].fold, 2);
+  if (!day) return {};
+  ++next;
+  if (next < tokens.size() && tokens[next].glued &&
+      (tokens[next].is("st") || tokens[next].is("nd") || tokens[next].is("rd") ||
+       tokens[next].is("th"))) {
+    ++next;
+  }
+  next = skip_between(tokens, next);
+  const auto year = year_at(tokens, next);
+  if (!year) return {};
+  DateMatch out{.tokens = next + 1 - at, .year = *year, .month = month, .day = *day};
+  return exists(out) ? out : DateMatch{};
+}
+
 // "5 March 2024", "5. März 2024", "1er mars 2024", "5 de marzo de 2024", "05-Mar-24"
 DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
   const auto day = figures(tokens[at].fold, 2);
@@ -308,31 +332,9 @@ DateMatch day_named(std::span<const Token> tokens, std::size_t at) {
   if (!year) return {};
   out.year = *year;
   out.short_year = tokens[last].fold.size() == 2;
+  // "Volume 24, Feb 28, 2021": what stands in front is no day.
+  if (out.short_year && month_first(tokens, next).day > 0) return {};
   out.tokens = last + 1 - at;
-  return exists(out) ? out : DateMatch{};
-}
-
-// "March 5, 2024", "March 2024", "marzo de 2024"
-DateMatch month_first(std::span<const Token> tokens, std::size_t at) {
-  const auto month = month_named(tokens[at].fold);
-  if (month == 0) return {};
-  auto next = skip_between(tokens, at + 1);
-  if (const auto year = year_at(tokens, next)) {
-    return {.tokens = next + 1 - at, .year = *year, .month = month};
-  }
-  if (next >= tokens.size() || !tokens[next].is_number()) return {};
-  const auto day = figures(tokens[next].fold, 2);
-  if (!day) return {};
-  ++next;
-  if (next < tokens.size() && tokens[next].glued &&
-      (tokens[next].is("st") || tokens[next].is("nd") || tokens[next].is("rd") ||
-       tokens[next].is("th"))) {
-    ++next;
-  }
-  next = skip_between(tokens, next);
-  const auto year = year_at(tokens, next);
-  if (!year) return {};
-  DateMatch out{.tokens = next + 1 - at, .year = *year, .month = month, .day = *day};
   return exists(out) ? out : DateMatch{};
 }
 

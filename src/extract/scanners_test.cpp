@@ -243,6 +243,9 @@ TEST(Dates, HaveYearsOfTwoFiguresBehindADayAndAMonth) {
   for (const auto* unit : {"mEq", "lbs", "lb", "cc", "L", "ng", "IE", "units"})
     EXPECT_TRUE(none(std::string("5 May 40 ") + unit + " daily")) << unit;
   EXPECT_TRUE(none("3-14-24"));
+  EXPECT_EQ(try_lines({"Clinical Case Notes 24, Feb 28, 2021. Seen on 12 Mar 24, better."})
+                .texts(layout::clinical::Category::date),
+            (std::vector<std::string>{"Feb 28, 2021", "12 Mar 24"}));
 }
 
 TEST(Dates, BehindOnMayHaveDashesAndSingleFigures) {
